@@ -1,0 +1,1 @@
+"""Agents: what answers an observation with an action."""

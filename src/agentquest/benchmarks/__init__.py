@@ -1,0 +1,1 @@
+"""One folder a benchmark, with the same file names in each."""

@@ -1,0 +1,63 @@
+"""What passes between an agent and a benchmark in one step.
+
+Plain data: frozen, comparable, picklable. `export()` is what users see in
+`metrics.export()`; a field marked `exported(False)` is for our own use and
+stays out of the documented shape.
+"""
+
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
+
+
+def internal(default: Any) -> Any:
+    """A field that the documented export does not show."""
+    return field(default=default, metadata={"internal": True}, compare=False, repr=False)
+
+
+class Exportable:
+    __slots__ = ()
+
+    def export(self) -> dict[str, Any]:
+        return {
+            f.name: getattr(self, f.name)
+            for f in fields(self)  # type: ignore[arg-type]
+            if not f.metadata.get("internal")
+        }
+
+
+@dataclass(frozen=True)
+class Action(Exportable):
+    """What the agent wants to do."""
+
+    value: str
+
+
+@dataclass(frozen=True)
+class State(Exportable):
+    """Where the benchmark stands after an action."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Observation(Exportable):
+    """What the agent is told.
+
+    `output` is the whole message for an agent that sees nothing else; `text` is
+    the engine's own words in it and `admissible` the commands possible now, for
+    agents that build their own prompt.
+    """
+
+    output: str
+    success: bool
+    can_proceed: bool
+    text: str = internal("")
+    admissible: tuple[str, ...] = internal(())
+
+
+class Interaction(NamedTuple):
+    """One recorded step; unpacks as `action, state, observation`."""
+
+    action: Action
+    state: State
+    observation: Observation

@@ -1,0 +1,1 @@
+"""Chat models: the only place that calls one."""

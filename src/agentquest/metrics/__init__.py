@@ -1,0 +1,1 @@
+"""Metrics: small pure functions of records."""

@@ -1,0 +1,1 @@
+"""Versioned records of what happened; the only place that writes run files."""

@@ -1,0 +1,1 @@
+"""Reports: text, tables and pictures made from records."""

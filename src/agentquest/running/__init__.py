@@ -1,0 +1,1 @@
+"""Running episodes: one, assembled by name, or many."""
