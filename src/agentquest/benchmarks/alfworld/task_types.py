@@ -1,0 +1,87 @@
+"""The six task types, their numbers, and the sentences that state their goals."""
+
+import hashlib
+from typing import NamedTuple
+
+from agentquest.errors import UnknownName
+
+
+class TaskType(NamedTuple):
+    number: int
+    name: str
+    short: str
+    sentences: tuple[str, str]
+    sliced_sentences: tuple[str, str]
+
+
+TASK_TYPES: tuple[TaskType, ...] = (
+    TaskType(
+        1,
+        "pick_and_place_simple",
+        "pick",
+        ("put a {obj} in {recep}", "put some {obj} on {recep}"),
+        ("slice {obj} and put in {recep}", "put sliced {obj} in {recep}"),
+    ),
+    TaskType(
+        2,
+        "look_at_obj_in_light",
+        "look",
+        ("look at {obj} under the {toggle}", "examine the {obj} with the {toggle}"),
+        ("look at sliced {obj} under the {toggle}", "examine the sliced {obj} with the {toggle}"),
+    ),
+    TaskType(
+        3,
+        "pick_clean_then_place_in_recep",
+        "clean",
+        ("put a clean {obj} in {recep}", "clean some {obj} and put it in {recep}"),
+        ("put a clean slice of {obj} in {recep}", "clean some sliced {obj} and put it in {recep}"),
+    ),
+    TaskType(
+        4,
+        "pick_heat_then_place_in_recep",
+        "heat",
+        ("put a hot {obj} in {recep}", "heat some {obj} and put it in {recep}"),
+        ("put a hot slice of {obj} in {recep}", "heat some sliced {obj} and put it in {recep}"),
+    ),
+    TaskType(
+        5,
+        "pick_cool_then_place_in_recep",
+        "cool",
+        ("put a cool {obj} in {recep}", "cool some {obj} and put it in {recep}"),
+        ("put a cool slice of {obj} in {recep}", "cool some sliced {obj} and put it in {recep}"),
+    ),
+    TaskType(
+        6,
+        "pick_two_obj_and_place",
+        "two",
+        ("put two {obj} in {recep}", "find two {obj} and put them in {recep}"),
+        ("put two sliced {obj} in {recep}", "find two sliced {obj} and put them in {recep}"),
+    ),
+)
+TASK_TYPE_NAMES: tuple[str, ...] = tuple(task.name for task in TASK_TYPES)
+
+
+def task_type(wanted: str | int) -> TaskType:
+    """A task type by number, full name, short name, or a documented shortening.
+
+    Document 000 writes `pick_and_place` and `pick_heat_then_place`: any
+    unambiguous beginning of a full name is understood.
+    """
+    key = str(wanted).strip().lower()
+    for task in TASK_TYPES:
+        if key in (str(task.number), task.name, task.short):
+            return task
+    starting = [task for task in TASK_TYPES if len(key) > 4 and task.name.startswith(key)]
+    if len(starting) == 1:
+        return starting[0]
+    names = ", ".join(f"{task.number} {task.name}" for task in TASK_TYPES)
+    raise UnknownName(f"{wanted!r} is not a task type; there are: {names}")
+
+
+def goal_sentence(
+    task: TaskType, task_id: str, target: str, receptacle: str, toggle: str, sliced: bool = False
+) -> str:
+    """The goal of a task whose files state none: one of the two sentences, fixed by its id."""
+    choice = hashlib.sha256(task_id.encode()).digest()[0] % 2
+    sentence = (task.sliced_sentences if sliced else task.sentences)[choice]
+    return sentence.format(obj=target.lower(), recep=receptacle.lower(), toggle=toggle.lower())
