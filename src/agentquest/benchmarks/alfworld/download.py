@@ -119,7 +119,7 @@ def _list_files(folder: Path, archive: Archive, names: list[str]) -> None:
     try:
         path.parent.mkdir(exist_ok=True)
         draft.write_text(json.dumps({"files": names}), encoding="utf-8")
-        os.replace(draft, path)
+        draft.replace(path)
     except OSError as error:
         raise DataError(f"cannot write {path}: {error}") from error
 

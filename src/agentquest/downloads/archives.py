@@ -1,0 +1,156 @@
+"""Zip archives from elsewhere: checked in full before the first byte is written.
+
+An archive is a list of names chosen by somebody else. Names that lead out of
+the folder, links, and contents larger than the bound are refused, and then
+nothing at all is extracted.
+"""
+
+import os
+import shutil
+import stat
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from agentquest.errors import DataError
+
+MAX_BYTES = 8 << 30
+MAX_FILES = 1_000_000
+_CHUNK = 1 << 18
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, UnicodeDecodeError)
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """The files of an archive, relative to the folder: those written, those left as they were."""
+
+    written: tuple[str, ...]
+    kept: tuple[str, ...]
+
+
+def check_zip(archive: Path) -> None:
+    """Read the whole archive against its checksums; DataError when it is damaged."""
+    with _opened(archive) as opened:
+        for member in opened.infolist():
+            _refuse_encrypted(archive, member)
+        bad = opened.testzip()
+    if bad is not None:
+        raise DataError(f"{archive} is damaged: wrong checksum of {bad!r}")
+
+
+def extract_zip(
+    archive: Path,
+    folder: Path,
+    *,
+    place: Callable[[PurePosixPath], PurePosixPath] = lambda name: name,
+    force: bool = False,
+    max_bytes: int = MAX_BYTES,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> Extraction:
+    """Extract into `folder`, each file whole or not at all.
+
+    `place` says where in the folder a member goes. Files that exist stay as they
+    are unless `force`. `progress` gets the bytes done and the bytes in all.
+    """
+    written: list[str] = []
+    kept: list[str] = []
+    done = 0
+    with _opened(archive) as opened:
+        plan = _plan(archive, opened, place, max_bytes)
+        total = sum(member.file_size for member in plan.values())
+        missing = [n for n in plan if force or not os.path.lexists(folder / n)]
+        _require_room(folder, sum(plan[name].file_size for name in missing))
+        wanted = set(missing)
+        for name, member in plan.items():
+            if name in wanted:
+                _extract_one(opened, member, folder / name)
+                written.append(name)
+            else:
+                kept.append(name)
+            done += member.file_size
+            if progress is not None:
+                progress(done, total)
+    return Extraction(tuple(written), tuple(kept))
+
+
+@contextmanager
+def _opened(archive: Path) -> Iterator[zipfile.ZipFile]:
+    try:
+        file = archive.open("rb")
+    except OSError as error:
+        raise DataError(f"cannot read the archive {archive}: {error}") from error
+    try:
+        with file, zipfile.ZipFile(file) as opened:
+            yield opened
+    except _DAMAGE as error:
+        raise DataError(f"{archive} is no sound zip archive: {error}") from error
+
+
+def _plan(
+    archive: Path,
+    opened: zipfile.ZipFile,
+    place: Callable[[PurePosixPath], PurePosixPath],
+    max_bytes: int,
+) -> dict[str, zipfile.ZipInfo]:
+    """Every file of the archive by its place in the folder, all of them vetted."""
+    members = opened.infolist()
+    if len(members) > MAX_FILES:
+        raise DataError(f"{archive} holds {len(members)} entries, over the bound of {MAX_FILES}")
+    plan: dict[str, zipfile.ZipInfo] = {}
+    total = 0
+    for member in members:
+        name = _vetted(archive, member)
+        if member.is_dir():
+            continue
+        total += member.file_size
+        if total > max_bytes:
+            raise DataError(f"{archive} unpacks to more than the bound of {max_bytes} bytes")
+        placed = place(name).as_posix()
+        if placed in plan:
+            raise DataError(f"{archive} holds two files for {placed}")
+        plan[placed] = member
+    return plan
+
+
+def _vetted(archive: Path, member: zipfile.ZipInfo) -> PurePosixPath:
+    # orig_filename: ZipInfo cuts `filename` at a NUL and rewrites the local separator.
+    raw = member.orig_filename
+    name = PurePosixPath(raw)
+    if name.is_absolute() or not name.parts or ".." in name.parts or any(c in raw for c in "\\\0:"):
+        raise DataError(f"{archive} has an unsafe name: {raw!r}")
+    kind = stat.S_IFMT(member.external_attr >> 16)
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+        raise DataError(f"{archive} holds {raw!r}, which is a link or a special file")
+    _refuse_encrypted(archive, member)
+    return name
+
+
+def _refuse_encrypted(archive: Path, member: zipfile.ZipInfo) -> None:
+    if member.flag_bits & 0x1:
+        raise DataError(f"{archive} holds {member.orig_filename!r}, which is encrypted")
+
+
+def _require_room(folder: Path, needed: int) -> None:
+    existing = next(p for p in (folder, *folder.absolute().parents) if p.exists())
+    free = shutil.disk_usage(existing).free
+    if needed > free:
+        raise DataError(f"{folder} has room for {free} bytes, and {needed} are needed")
+
+
+def _extract_one(opened: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> None:
+    draft = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # What a killed run left, or a link under the draft's name, is not written into.
+        draft.unlink(missing_ok=True)
+        try:
+            with opened.open(member) as source, draft.open("xb") as sink:
+                shutil.copyfileobj(source, sink, _CHUNK)
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot write {path}: {error}") from error

@@ -1,0 +1,206 @@
+"""Fetch one file: resume what broke, check what came, and only then give it its name.
+
+The file grows as `<name>.part` and gets its own name when it is whole and
+sound, so a file under its own name can be trusted.
+"""
+
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from agentquest.downloads.answers import Answer, Broken, Hopeless, Outdated, ask
+from agentquest.downloads.archives import check_zip
+from agentquest.downloads.partial import Partial
+from agentquest.errors import DataError, NetworkError, UserError
+
+Progress = Callable[[int, int | None], None]
+"""Called with the bytes that have arrived and the file's size, None while unknown."""
+
+_CHUNK = 1 << 18
+_UNSOUND_LIMIT = 2
+
+
+@dataclass(frozen=True)
+class Retry:
+    """How stubborn a transfer is.
+
+    `failures` attempts in a row may bring nothing new, `connections` may be made
+    in all; the wait doubles from `first_wait` to `longest_wait` seconds.
+    """
+
+    failures: int = 4
+    connections: int = 100
+    first_wait: float = 1.0
+    longest_wait: float = 30.0
+    timeout: float = 30.0
+
+
+def fetch(
+    url: str,
+    target: Path,
+    *,
+    sha256: str | None = None,
+    progress: Progress | None = None,
+    retry: Retry | None = None,
+    force: bool = False,
+) -> Path:
+    """Have `url` as the file `target`, whole and checked; a sound one is not fetched again.
+
+    The check is `sha256` where it is known, the checksums inside the file where
+    `target` is a zip archive, and the size that the server announced always.
+    """
+    _require_web_address(url)
+    if target.exists() and not force:
+        _accept_existing(target, sha256)
+        return target
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot make the folder {target.parent}: {error}") from error
+    transfer = _Transfer(url, target, sha256, progress, retry or Retry())
+    transfer.run()
+    return target
+
+
+class _Transfer:
+    """The attempts at one file, and when to stop."""
+
+    def __init__(
+        self, url: str, target: Path, sha256: str | None, progress: Progress | None, retry: Retry
+    ) -> None:
+        self.url, self.target, self.sha256 = url, target, sha256
+        self.progress = progress or (lambda done, total: None)
+        self.retry = retry
+        self.partial = Partial(url, target)
+        self.furthest = 0
+        self.unsound = 0
+
+    def run(self) -> None:
+        if self.partial.size and self.partial.version() is None:
+            self.partial.discard()
+        self.furthest = self.partial.size
+        failures, reason = 0, "no attempt was made"
+        for _ in range(self.retry.connections):
+            asked_wait = 0.0
+            try:
+                self._attempt()
+                if self._sound():
+                    self.partial.finish(self.target)
+                    return
+                reason = "what arrived was damaged and has been thrown away"
+            except Outdated as error:
+                reason = str(error)
+                self.partial.discard()
+            except Broken as error:
+                reason, asked_wait = str(error), error.wait
+            except Hopeless as error:
+                raise self._failure(str(error)) from error
+            failures = 0 if self._advanced() else failures + 1
+            if failures >= self.retry.failures:
+                break
+            self._wait(failures, asked_wait)
+        raise self._failure(reason)
+
+    def _attempt(self) -> None:
+        """Append what one request brings; returns when the file is whole."""
+        known, have = self.partial.version(), self.partial.size
+        if known is not None and known.total == have and have:
+            return
+        with ask(self.url, have, known, self.retry.timeout) as answer:
+            if answer.start == 0:
+                # Old bytes must be gone before the description says that they are new.
+                self.partial.discard()
+            self.partial.describe(answer.version)
+            total = answer.version.total
+            size = self._receive(answer, total)
+        if total is not None and size != total:
+            raise Broken(f"the connection closed at {size} of {total} bytes")
+
+    def _receive(self, answer: Answer, total: int | None) -> int:
+        size = answer.start
+        self.progress(size, total)
+        try:
+            with self.partial.data.open("r+b" if size else "wb") as part:
+                part.seek(size)
+                while chunk := answer.chunk(_CHUNK):
+                    part.write(chunk)
+                    size += len(chunk)
+                    self.progress(size, total)
+        except OSError as error:
+            raise DataError(f"cannot write {self.partial.data}: {error}") from error
+        return size
+
+    def _sound(self) -> bool:
+        problem = _problem(self.partial.data, self.target.suffix, self.sha256)
+        if problem is None:
+            return True
+        self.unsound += 1
+        self.partial.discard()
+        if self.unsound >= _UNSOUND_LIMIT:
+            raise Hopeless(f"what arrived is damaged each time: {problem}")
+        return False
+
+    def _advanced(self) -> bool:
+        before, self.furthest = self.furthest, max(self.furthest, self.partial.size)
+        return self.furthest > before
+
+    def _wait(self, failures: int, asked: float) -> None:
+        own = self.retry.first_wait * 2 ** max(failures - 1, 0)
+        time.sleep(min(max(own, asked), self.retry.longest_wait))
+
+    def _failure(self, reason: str) -> NetworkError:
+        size = self.partial.size
+        kept = (
+            f"The {size} bytes that arrived are kept in {self.partial.data}; "
+            "the next try goes on from there.\n"
+            if size
+            else ""
+        )
+        return NetworkError(
+            f"could not download {self.url}: {reason}.\n{kept}"
+            f"To do it by hand: fetch that address where there is a network, save the file as "
+            f"{self.target}, and run this again."
+        )
+
+
+def _require_web_address(url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        sound = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        sound = False
+    if not sound:
+        raise UserError(f"not an http(s) address: {url}")
+
+
+def _accept_existing(target: Path, sha256: str | None) -> None:
+    if not target.is_file():
+        raise DataError(f"{target} is already there and is not a file")
+    problem = _problem(target, target.suffix, sha256)
+    if problem is not None:
+        raise DataError(f"{target} is there but damaged: {problem}. Delete it and try again")
+
+
+def _problem(path: Path, suffix: str, sha256: str | None) -> str | None:
+    """What is wrong with the content of a whole file; None when nothing is."""
+    if sha256 is not None:
+        found = _digest(path)
+        wrong = found != sha256.lower()
+        return f"its sha256 is {found}, expected {sha256.lower()}" if wrong else None
+    if suffix.lower() == ".zip":
+        try:
+            check_zip(path)
+        except DataError as error:
+            return str(error)
+    return None
+
+
+def _digest(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(_CHUNK):
+            digest.update(block)
+    return digest.hexdigest()
