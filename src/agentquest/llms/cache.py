@@ -1,0 +1,67 @@
+"""Replies kept on disk, so that a run can be repeated without asking the model again.
+
+One file an entry, named by the SHA-256 of the whole request, written beside
+its place and renamed. The file holds the reply and its checksum, never the
+request or the key. An entry that is not sound counts as absent and is
+written anew. Only complete replies are kept.
+"""
+
+import hashlib
+import json
+import os
+import tempfile
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from agentquest.llms.messages import Reply, ReplyKind, Usage
+
+VERSION = 1
+
+
+def request_key(url: str, body: bytes) -> str:
+    """The name of a request: where it goes and every byte of it."""
+    return hashlib.sha256(url.encode() + b"\n" + body).hexdigest()
+
+
+class ResponseCache:
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def path(self, key: str) -> Path:
+        return self._directory / key[:2] / f"{key}.json"
+
+    def get(self, key: str) -> Reply | None:
+        try:
+            entry = json.loads(self.path(key).read_bytes())
+            if entry["version"] != VERSION or entry["checksum"] != _checksum(entry["reply"]):
+                return None
+            return _reply(entry["reply"])
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return None
+
+    def put(self, key: str, reply: Reply) -> None:
+        if reply.kind is not ReplyKind.COMPLETE or reply.cached:
+            return
+        data = asdict(reply)
+        entry = {"version": VERSION, "checksum": _checksum(data), "reply": data}
+        path = self.path(key)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(json.dumps(entry).encode())
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+
+def _checksum(data: Any) -> str:
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+
+
+def _reply(data: dict[str, Any]) -> Reply:
+    usage = data.pop("usage")
+    reply = Reply(usage=Usage(**usage) if usage is not None else None, **data)
+    return replace(reply, cached=True)

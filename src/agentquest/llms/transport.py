@@ -1,0 +1,106 @@
+"""One POST over aiohttp: bounded in time and size, its failures told in our words.
+
+One session serves all calls. Redirects are not followed, so that a key never
+goes to a host the user did not name. A proxy from the environment is looked
+up once rather than at every call.
+"""
+
+import asyncio
+import urllib.request
+from collections.abc import Mapping
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import aiohttp
+from yarl import URL
+
+from agentquest.llms.failures import ModelFailure, ModelUnavailable, Redactor, Transient
+
+_CONNECT_S = 30.0
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Poster:
+    """Sends JSON to one address."""
+
+    def __init__(self, url: str, key: str, *, timeout_s: float, max_bytes: int) -> None:
+        self._url = URL(url)
+        self._redact = Redactor(key)
+        self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        if key:
+            self._headers["Authorization"] = f"Bearer {key}"
+        self._timeout_s = timeout_s
+        self._timeout = _timeout(timeout_s)
+        self._max_bytes = max_bytes
+        self._proxy = _proxy_for(url)
+        self._session: aiohttp.ClientSession | None = None
+
+    async def post(self, body: bytes, time_left: float) -> Answer:
+        """Send `body`; raises `Transient`, or `ModelUnavailable` for what cannot pass."""
+        seconds, timeout = self._timeout_s, self._timeout
+        if time_left < seconds:
+            seconds = max(time_left, 0.001)
+            timeout = _timeout(seconds)
+        failure: Transient | ModelFailure
+        try:
+            return await self._exchange(body, timeout)
+        except asyncio.TimeoutError:
+            failure = Transient(f"no answer within {seconds:g} s")
+        except (aiohttp.ClientConnectorCertificateError, aiohttp.ClientSSLError) as error:
+            failure = ModelUnavailable(self._said("no secure connection", error))
+        except (aiohttp.ClientError, OSError) as error:
+            failure = Transient(self._said("connection failed", error))
+        # Raised out here: aiohttp's errors can carry the request with its headers.
+        raise failure
+
+    async def close(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    async def _exchange(self, body: bytes, timeout: aiohttp.ClientTimeout) -> Answer:
+        session = self._session or self._open()
+        async with session.post(
+            self._url, data=body, timeout=timeout, proxy=self._proxy, allow_redirects=False
+        ) as response:
+            chunks: list[bytes] = []
+            size = 0
+            async for chunk in response.content.iter_any():
+                size += len(chunk)
+                if size > self._max_bytes:
+                    response.close()
+                    raise Transient(
+                        f"the response is larger than {self._max_bytes} bytes",
+                        status=response.status,
+                    )
+                chunks.append(chunk)
+            content = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+            return Answer(response.status, response.headers, content)
+
+    def _open(self) -> aiohttp.ClientSession:
+        # How many connections there may be is for the caller's limits to say.
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers=self._headers,
+        )
+        return self._session
+
+    def _said(self, what: str, error: BaseException) -> str:
+        return self._redact.error(f"{what}: {type(error).__name__}: {error}")
+
+
+def _timeout(seconds: float) -> aiohttp.ClientTimeout:
+    return aiohttp.ClientTimeout(total=seconds, sock_connect=min(seconds, _CONNECT_S))
+
+
+def _proxy_for(url: str) -> str | None:
+    parts = urlsplit(url)
+    if urllib.request.proxy_bypass(parts.hostname or ""):
+        return None
+    return urllib.request.getproxies().get(parts.scheme)
