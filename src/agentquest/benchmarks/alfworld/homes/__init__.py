@@ -1,0 +1,87 @@
+"""Built-in homes: ALFWorld games made on the spot, for when no data is on disk.
+
+Kitchens, living rooms, bedrooms and bathrooms with ALFRED's vocabulary and the
+six task types, in splits of the published sizes. A game is made from its id
+alone, and the same id gives the same game on every machine.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from agentquest.benchmarks.alfworld.homes.dice import Dice
+from agentquest.benchmarks.alfworld.homes.layouts import layout
+from agentquest.benchmarks.alfworld.homes.placing import set_up
+from agentquest.benchmarks.alfworld.homes.problem_text import as_pddl
+from agentquest.benchmarks.alfworld.homes.tasks import SPLITS, Task, games
+from agentquest.benchmarks.alfworld.homes.vocabulary import CLEAN, COOL, HEAT, LOOK, PICK, TWO
+from agentquest.errors import DataError, UnknownName
+
+__all__ = ["SPLITS", "HomeGame", "game", "game_ids"]
+
+_SENTENCES = {
+    PICK: ("put a {thing} in {target}", "put some {thing} on {target}"),
+    LOOK: ("look at {thing} under the {target}", "examine the {thing} with the {target}"),
+    CLEAN: ("put a clean {thing} in {target}", "clean some {thing} and put it in {target}"),
+    HEAT: ("put a hot {thing} in {target}", "heat some {thing} and put it in {target}"),
+    COOL: ("put a cool {thing} in {target}", "cool some {thing} and put it in {target}"),
+    TWO: ("put two {thing} in {target}", "find two {thing} and put them in {target}"),
+}
+
+
+@dataclass(frozen=True)
+class HomeGame:
+    """One game: `problem` and `traj_data` are what the files of a published game hold."""
+
+    id: str
+    split: str
+    task_type: str
+    goal: str
+    problem: str
+    traj_data: dict[str, Any]
+
+
+def game_ids(split: str) -> tuple[str, ...]:
+    """The ids of a split, `<split>/<task>/<trial>`, in alphabetical order."""
+    if split not in SPLITS:
+        raise UnknownName(f"no split {split!r} among the built-in homes; there are: {_listed()}")
+    return tuple(games(split))
+
+
+def game(game_id: str) -> HomeGame:
+    """Make one game."""
+    split, _, rest = game_id.partition("/")
+    task = games(split).get(game_id) if split in SPLITS else None
+    if task is None:
+        raise DataError(
+            f"no built-in home {game_id!r}; ids look like '<split>/<task>/<trial>'"
+            f" with a split of {_listed()}, and game_ids(split) lists them"
+        )
+    trial = rest.partition("/")[2]
+    dice = Dice(f"agentquest game {game_id}")
+    goal = dice.one_of(_SENTENCES[task.task_type]).format(
+        thing=task.thing.lower(), target=task.target.lower()
+    )
+    home = layout(task.scene)
+    problem = as_pddl(trial, task, home, set_up(task, home, dice))
+    return HomeGame(game_id, split, task.task_type, goal, problem, _traj_data(task, trial, goal))
+
+
+def _traj_data(task: Task, trial: str, goal: str) -> dict[str, Any]:
+    lamp = task.task_type == LOOK
+    return {
+        "task_id": trial,
+        "task_type": task.task_type,
+        "pddl_params": {
+            "mrecep_target": "",
+            "object_sliced": False,
+            "object_target": task.thing,
+            "parent_target": "" if lamp else task.target,
+            "toggle_target": task.target if lamp else "",
+        },
+        "scene": {"floor_plan": f"FloorPlan{task.scene}", "scene_num": task.scene},
+        "turk_annotations": {"anns": [{"task_desc": f"{goal[0].upper()}{goal[1:]}."}]},
+    }
+
+
+def _listed() -> str:
+    return ", ".join(SPLITS)
