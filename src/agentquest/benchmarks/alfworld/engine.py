@@ -17,8 +17,9 @@ from agentquest.benchmarks.alfworld import narrator
 from agentquest.benchmarks.alfworld.dialects import Dialect, dialect
 from agentquest.benchmarks.alfworld.game_files import GameText, read_game
 from agentquest.benchmarks.alfworld.goals import Goal, read_goal
+from agentquest.benchmarks.alfworld.oracle import Plan, plan
 from agentquest.benchmarks.alfworld.pddl import read_problem
-from agentquest.benchmarks.alfworld.rules import Move, Options, Rule, apply, options
+from agentquest.benchmarks.alfworld.rules import Options, apply, find, options
 from agentquest.benchmarks.alfworld.state import State, initial_state
 from agentquest.benchmarks.alfworld.world import FactTable, World, build_world
 
@@ -36,6 +37,7 @@ class AlfWorldEngine:
         self.goal_text = goal_text
         self.dialect = dialect
         self._start = start
+        self._options: Options | None = None
         self._enter(start)
 
     @classmethod
@@ -62,22 +64,13 @@ class AlfWorldEngine:
 
     def step(self, command: str) -> str:
         """Carry out a command; one that is not admissible changes nothing."""
-        move = self.find(command.strip())
+        move = find(self.world, self.state, self._moves, command.strip())
         if move is None:
             return narrator.NOTHING_HAPPENS
         state = apply(self.world, self.state, move)
         if state is not self.state:
             self._enter(state)
         return narrator.feedback(self.world, state, move, self.dialect)
-
-    def find(self, command: str) -> Move | None:
-        """The move an admissible command stands for; None for any other text."""
-        receptacle = self.world.go_commands.get(command)
-        if receptacle is not None:
-            here = self.world.receptacle_locations[receptacle] == (self.state.location,)
-            return None if here else Move(Rule.GO, receptacle=receptacle)
-        before, behind = self._moves
-        return behind.get(command) or before.get(command)
 
     @property
     def admissible(self) -> list[str]:
@@ -96,6 +89,10 @@ class AlfWorldEngine:
         """Go to a state that this game was in before (`engine.state`)."""
         self._enter(state)
 
+    def plan(self) -> Plan:
+        """The shortest way to win from here."""
+        return plan(self.world, self.state, self.goal, self.dialect)
+
     @property
     def _moves(self) -> Options:
         if self._options is None:
@@ -105,4 +102,4 @@ class AlfWorldEngine:
     def _enter(self, state: State) -> None:
         self.state = state
         self.won = self.goal.reached(self.world, state)
-        self._options: Options | None = None
+        self._options = None

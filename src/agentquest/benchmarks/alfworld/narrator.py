@@ -114,7 +114,8 @@ def examine_receptacle(world: World, state: State, receptacle: int) -> str:
 def examine_object(world: World, state: State, thing: int) -> str:
     name = world.object_names[thing]
     if world.receptacle_objects >> thing & 1:
-        return f"This is a normal {name}. In it, you see {_things(world, world.inside_objects[thing])}."
+        inside = _things(world, world.inside_objects[thing])
+        return f"This is a normal {name}. In it, you see {inside}."
     clean, hot, cool, sliced = (
         bool(mask >> thing & 1) for mask in (state.clean, state.hot, state.cool, state.sliced)
     )

@@ -12,7 +12,7 @@ from agentquest.benchmarks.alfworld.dialects import Dialect
 from agentquest.benchmarks.alfworld.state import NOTHING, State
 from agentquest.benchmarks.alfworld.world import World
 
-_KNIVES = frozenset({"knifetype", "butterknifetype"})
+KNIVES = frozenset({"knifetype", "butterknifetype"})
 _HEATERS = frozenset({"microwavetype"})
 _COOLERS = frozenset({"fridgetype"})
 
@@ -54,11 +54,6 @@ _ALWAYS = {"inventory": Move(Rule.INVENTORY), "look": Move(Rule.LOOK)}
 _ALWAYS_WITH_HELP = {"help": Move(Rule.HELP), **_ALWAYS}
 
 
-def accessible(world: World, state: State, receptacle: int) -> bool:
-    """Whether one can see into the receptacle: it is open, or cannot be closed."""
-    return not world.openable >> receptacle & 1 or bool(state.opened >> receptacle & 1)
-
-
 def options(world: World, state: State, dialect: Dialect) -> Options:
     before: dict[str, Move] = {}
     behind = dict(_ALWAYS_WITH_HELP if dialect.has_help else _ALWAYS)
@@ -88,9 +83,18 @@ def options(world: World, state: State, dialect: Dialect) -> Options:
     if held >= 0:
         # A stray comma in the published rules hides all objects but the held one from `examine`.
         before[f"examine {names[held]}"] = Move(Rule.EXAMINE_OBJECT, held)
-        if world.object_types[held] in _KNIVES:
+        if world.object_types[held] in KNIVES:
             _slicing(world, state, behind)
     return Options(before, behind)
+
+
+def find(world: World, state: State, offered: Options, command: str) -> Move | None:
+    """The move an admissible command stands for; None for any other text."""
+    receptacle = world.go_commands.get(command)
+    if receptacle is not None:
+        here = world.receptacle_locations[receptacle] == (state.location,)
+        return None if here else Move(Rule.GO, NOTHING, receptacle)
+    return offered.behind.get(command) or offered.before.get(command)
 
 
 def _treatments(
@@ -103,6 +107,44 @@ def _treatments(
         before[treatment(world, Rule.COOL, held, receptacle)] = Move(Rule.COOL, held, receptacle)
     elif kind in _HEATERS and world.heatable >> held & 1:
         behind[treatment(world, Rule.HEAT, held, receptacle)] = Move(Rule.HEAT, held, receptacle)
+
+
+def tools(world: World, rule: Rule, thing: int) -> list[int]:
+    """The receptacles that can clean, heat or cool an object."""
+    able, kinds = {
+        Rule.CLEAN: (world.cleanable, world.cleaners),
+        Rule.HEAT: (world.heatable, _HEATERS),
+        Rule.COOL: (world.coolable, _COOLERS),
+    }[rule]
+    if not able >> thing & 1:
+        return []
+    return [r for r, kind in enumerate(world.receptacle_types) if kind in kinds]
+
+
+def command_of(world: World, state: State, move: Move, dialect: Dialect) -> str:
+    """The words for a move, in the state before it."""
+    rule, thing, receptacle = move
+    place = world.receptacle_names[receptacle] if receptacle >= 0 else ""
+    name = world.object_names[thing] if thing >= 0 else ""
+    match rule:
+        case Rule.GO:
+            return f"go to {place}"
+        case Rule.OPEN | Rule.CLOSE:
+            return f"{rule.name.lower()} {place}"
+        case Rule.TAKE:
+            return f"take {name} from {place}"
+        case Rule.PUT:
+            return dialect.put(name, place)
+        case Rule.CLEAN | Rule.HEAT | Rule.COOL:
+            return treatment(world, rule, thing, receptacle)
+        case Rule.SLICE:
+            return f"slice {name} with {world.object_names[state.held]}"
+        case Rule.USE:
+            return f"use {name}"
+        case Rule.EXAMINE_OBJECT | Rule.EXAMINE_RECEPTACLE:
+            return f"examine {name or place}"
+        case _:
+            return rule.name.lower()
 
 
 def treatment(world: World, rule: Rule, thing: int, receptacle: int) -> str:

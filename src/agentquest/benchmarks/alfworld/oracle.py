@@ -1,0 +1,120 @@
+"""The shortest winning plan from any state, in commands.
+
+Every command costs one step and `go to` reaches any place from any other, so a
+plan is a sequence of visits: at each the agent opens what it must and acts. Its
+length is fixed by the acts, by how often the place changes from one visit to
+the next, and by how many closed receptacles the visits need. `errands` lists
+every sequence of acts that can win without waste (which objects, from where,
+through which tools, into which receptacle, in which order); the cheapest of
+them is a shortest plan. Wasteful acts are left out because each can be struck
+from a winning plan without harm: moving an object that the goal does not name,
+putting down an object to pick it up again with nothing done in between, opening
+what is not used, looking around.
+
+The tests hold this to a blind breadth-first search on small homes, and to the
+reference planner's lengths on the published games.
+"""
+
+from typing import NamedTuple
+
+from agentquest.benchmarks.alfworld.dialects import Dialect
+from agentquest.benchmarks.alfworld.errands import Visit, errands
+from agentquest.benchmarks.alfworld.goals import Goal
+from agentquest.benchmarks.alfworld.rules import Move, Rule, apply, command_of, find, options
+from agentquest.benchmarks.alfworld.state import NOTHING, State
+from agentquest.benchmarks.alfworld.world import World
+
+
+class Plan(NamedTuple):
+    """A winning sequence of commands; `reachable` is False when there is none."""
+
+    commands: tuple[str, ...]
+    reachable: bool
+
+
+_UNREACHABLE = Plan((), False)
+_WON = Plan((), True)
+
+
+def plan(world: World, state: State, goal: Goal, dialect: Dialect) -> Plan:
+    """A shortest plan; empty and reachable when the game is won already."""
+    if goal.reached(world, state):
+        return _WON
+    best: tuple[str, ...] | None = None
+    bound = 1 << 30
+    for visits in errands(world, state, goal):
+        cost = _cost(world, state, visits, goal.all_closed)
+        if cost < bound:
+            moves = _moves(world, state, visits, goal.all_closed)
+            commands = _played(world, state, goal, moves, dialect)
+            if commands is not None:
+                best, bound = commands, cost
+    return _UNREACHABLE if best is None else Plan(best, True)
+
+
+def _cost(world: World, state: State, visits: tuple[Visit, ...], close_after: bool) -> int:
+    """How many commands the visits take, without writing them down."""
+    if close_after:
+        return len(_moves(world, state, visits, close_after))
+    closed = world.openable & ~state.opened
+    steps = opens = 0
+    place = state.location
+    for location, receptacle, opened, acts in visits:
+        if location != place:
+            steps += 1
+            place = location
+        if opened:
+            opens |= closed & 1 << receptacle
+        steps += len(acts)
+    return steps + opens.bit_count()
+
+
+def _moves(world: World, state: State, visits: tuple[Visit, ...], close_after: bool) -> list[Move]:
+    if close_after:
+        visits = _with_closing(world, state, visits)
+    moves: list[Move] = []
+    place, opened = state.location, state.opened
+    for location, receptacle, needs_open, acts in visits:
+        if location != place:
+            moves.append(Move(Rule.GO, NOTHING, receptacle))
+            place = location
+        if needs_open and world.openable & ~opened & 1 << receptacle:
+            moves.append(Move(Rule.OPEN, NOTHING, receptacle))
+            opened |= 1 << receptacle
+        moves.extend(acts)
+    return moves
+
+
+def _with_closing(world: World, state: State, visits: tuple[Visit, ...]) -> tuple[Visit, ...]:
+    """The visits, with everything that is or will be open closed at its last use."""
+    opened = state.opened
+    for visit in visits:
+        if visit.opens:
+            opened |= world.openable & 1 << visit.receptacle
+    at_start = Visit(state.location, NOTHING, False, ())
+    path = [at_start, *visits]
+    for receptacle in range(len(world.receptacle_names)):
+        places = world.receptacle_locations[receptacle]
+        if not opened >> receptacle & 1 or not places:
+            continue
+        last = max((i for i, visit in enumerate(path) if visit.location in places), default=None)
+        close = Move(Rule.CLOSE, NOTHING, receptacle)
+        if last is None:
+            path.append(Visit(places[0], receptacle, False, (close,)))
+        else:
+            path[last] = path[last]._replace(acts=(*path[last].acts, close))
+    return tuple(path)
+
+
+def _played(
+    world: World, state: State, goal: Goal, moves: list[Move], dialect: Dialect
+) -> tuple[str, ...] | None:
+    """The commands of the moves, or None unless each is admissible and the last one wins."""
+    commands = []
+    for move in moves:
+        command = command_of(world, state, move, dialect)
+        if find(world, state, options(world, state, dialect), command) != move:
+            return None
+        commands.append(command)
+        state = apply(world, state, move)
+    return tuple(commands) if goal.reached(world, state) else None
