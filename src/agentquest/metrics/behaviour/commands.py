@@ -1,0 +1,16 @@
+"""The commands of a game as the behaviour metrics compare them."""
+
+from collections.abc import Iterable
+
+
+def normalised(commands: Iterable[str]) -> tuple[str, ...]:
+    """Lower-cased and stripped: differences of case and margin are no differences."""
+    return tuple(command.strip().lower() for command in commands)
+
+
+def argument(command: str, *verb: str) -> str | None:
+    """What follows the verb in a normalised command: `open fridge 1` gives `fridge 1`."""
+    words = command.split(maxsplit=len(verb))
+    if len(words) <= len(verb) or tuple(words[: len(verb)]) != verb:
+        return None
+    return words[len(verb)]
