@@ -46,7 +46,9 @@ class _Errands:
         for receptacle, inside in enumerate(state.contents):
             for thing in inside:
                 self.containers.setdefault(thing, []).append(receptacle)
-        self.things = _members(item.things)
+        # Of equally short plans the first found is kept; people expect the lowest numbers,
+        # and those are given out from the highest id down.
+        self.things = _members(item.things)[::-1]
         self.knives = (
             [o for o, kind in enumerate(world.object_types) if kind in KNIVES]
             if item.sliced
@@ -60,7 +62,7 @@ class _Errands:
     def placing(self) -> Iterator[Visits]:
         assert self.goal.place is not None
         ready = self.item.ready(self.state)
-        for target in self._distinct(self.goal.place.receptacles):
+        for target in self._distinct(self.goal.place.receptacles[::-1]):
             there = {o for o in self.state.contents[target] if ready >> o & 1}
             others = [o for o in self.things if o not in there]
             for chosen in permutations(others, self.goal.place.count - len(there)):
@@ -129,8 +131,8 @@ class _Errands:
         if thing == self.state.held and thing not in spots:
             yield ()
         elif self.world.pickupable >> thing & 1:
-            put_down = [spots[thing]] if thing in spots else self.containers.get(thing, ())
-            for receptacle in put_down:
+            lying = [spots[thing]] if thing in spots else self.containers.get(thing, [])[::-1]
+            for receptacle in lying:
                 act = Move(Rule.TAKE, thing, receptacle)
                 for place in self.world.receptacle_locations[receptacle]:
                     yield (Visit(place, receptacle, True, (act,)),)
@@ -156,7 +158,7 @@ class _Errands:
             )
 
     def _lights(self) -> Iterator[Visit]:
-        for lamp in _members(self.goal.lamps):
+        for lamp in _members(self.goal.lamps)[::-1]:
             acts = () if self.state.toggled >> lamp & 1 else (Move(Rule.USE, lamp),)
             for receptacle in self.containers.get(lamp, ()):
                 for place in self.world.receptacle_locations[receptacle]:

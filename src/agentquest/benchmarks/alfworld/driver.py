@@ -1,0 +1,81 @@
+"""The AgentQuest driver of ALFWorld."""
+
+from pathlib import Path
+from typing import ClassVar
+
+from agentquest.benchmarks.alfworld.dialects import Dialect
+from agentquest.benchmarks.alfworld.engine import AlfWorldEngine
+from agentquest.benchmarks.alfworld.interaction import (
+    AlfWorldAction,
+    AlfWorldObservation,
+    AlfWorldState,
+)
+from agentquest.benchmarks.alfworld.metrics import AlfWorldMetrics
+from agentquest.benchmarks.alfworld.narrator import NOTHING_HAPPENS
+from agentquest.benchmarks.alfworld.tasks import find_tasks, open_problem
+from agentquest.lib import Action, Driver, Metrics, Observation, Outcome, State
+
+
+class AlfWorldDriver(Driver):
+    """Plays one problem, given as `AlfWorldUtils.load_data` names it."""
+
+    action_class: ClassVar[type[Action]] = AlfWorldAction
+    metrics_class: ClassVar[type[Metrics]] = AlfWorldMetrics
+    metrics: AlfWorldMetrics
+
+    def __init__(self, problem: str | Path, dialect: str | Dialect | None = None) -> None:
+        super().__init__()
+        self.problem = str(problem)
+        self.engine = AlfWorldEngine.from_text(open_problem(problem), dialect)
+        self.current_state = AlfWorldState()
+
+    @property
+    def dialect(self) -> str:
+        return self.engine.dialect.value
+
+    @property
+    def solved(self) -> bool:
+        return self.engine.won
+
+    @property
+    def outcome(self) -> Outcome:
+        won = self.engine.won
+        progress = self.metrics.progress()[-1:] or [0.0]
+        return Outcome(
+            done=won,
+            success=won,
+            reward=float(won),
+            progress=progress[0],
+            reachable=self.current_state.plan.reachable,
+        )
+
+    def _reset(self) -> tuple[str, Observation]:
+        text = self.engine.reset()
+        self.current_state = AlfWorldState("", self.engine.copy())
+        self.metrics.milestones = self.current_state.policy_commands
+        self.metrics.problem = self.problem
+        return self.engine.goal_text, AlfWorldObservation.of(text, self.engine)
+
+    def _step(self, action: Action) -> tuple[State, Observation]:
+        text = self.engine.step(action.value)
+        if text != NOTHING_HAPPENS:
+            self.current_state = AlfWorldState(action.value, self.engine.copy())
+        return self.current_state, AlfWorldObservation.of(text, self.engine)
+
+
+class AlfWorldUtils:
+    """Finding problems to play."""
+
+    @staticmethod
+    def load_data(
+        category: str = "all",
+        source: str = "valid_unseen",
+        data_path: str | Path | None = None,
+        playable: bool = False,
+    ) -> list[str]:
+        """Problem identifiers of one split, for `AlfWorldDriver(problem=…)`.
+
+        `category` is "all" or a task type (`pick_heat_then_place`, `4`, …).
+        """
+        wanted = None if category == "all" else [category]
+        return [task.problem for task in find_tasks(source, wanted, data_path, playable)]

@@ -1,0 +1,131 @@
+"""Which games there are: real data where the user has it, built-in homes otherwise.
+
+Where real data is looked for, in this order: the `data_path` given, the folder
+named by `ALFWORLD_DATA`, the default cache `~/.cache/alfworld`. A folder that
+was named but holds no games is an error, never silently replaced.
+"""
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentquest.benchmarks.alfworld import homes
+from agentquest.benchmarks.alfworld.game_files import (
+    GAME_FILE,
+    MAX_BYTES,
+    PROBLEM_FILE,
+    GameText,
+    read_game,
+)
+from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES, task_type
+from agentquest.errors import DataError, UnknownName
+
+SPLITS = ("train", "valid_seen", "valid_unseen", "valid_train")
+BUILTIN = "builtin"
+DATA_FOLDER = "json_2.1.1"
+_SOLVABLE = re.compile(rb'[^\\]"solvable"\s*:\s*true')
+
+
+@dataclass(frozen=True)
+class AlfWorldTask:
+    """One game: `problem` opens it, `id` names it alike on every machine."""
+
+    problem: str
+    id: str
+    split: str
+    task_type: str
+
+    @property
+    def is_builtin(self) -> bool:
+        return self.problem.startswith(f"{BUILTIN}:")
+
+
+def find_tasks(
+    split: str,
+    task_types: Iterable[str | int] | None = None,
+    data_path: str | Path | None = None,
+    playable: bool = True,
+) -> list[AlfWorldTask]:
+    """The games of a split, sorted by id.
+
+    `playable=True` gives the games that everybody evaluates; False every problem
+    directory without a movable receptacle, as AgentQuest's documents count them.
+    """
+    if split not in SPLITS:
+        raise UnknownName(f"{split!r} is not a split; there are: {', '.join(SPLITS)}")
+    names = {task_type(wanted).name for wanted in task_types or TASK_TYPE_NAMES}
+    root = data_root(data_path)
+    tasks = _builtin_tasks(split) if root is None else _real_tasks(root, split, playable)
+    return [task for task in tasks if task.task_type in names]
+
+
+def data_root(data_path: str | Path | None = None) -> Path | None:
+    """The folder with the splits of the real data; None when the built-in homes are meant."""
+    if data_path is not None:
+        if str(data_path) == BUILTIN:
+            return None
+        return _splits_folder(Path(data_path).expanduser(), f"data_path {str(data_path)!r}")
+    named = os.environ.get("ALFWORLD_DATA")
+    if named:
+        return _splits_folder(Path(named).expanduser(), f"ALFWORLD_DATA {named!r}")
+    cache = Path.home() / ".cache" / "alfworld" / DATA_FOLDER
+    return cache if _has_split(cache) else None
+
+
+def open_problem(problem: str | Path) -> GameText:
+    """The text of a game: a path on disk, or `builtin:<id>`."""
+    name = str(problem)
+    if name.startswith(f"{BUILTIN}:"):
+        home = homes.game(name.removeprefix(f"{BUILTIN}:"))
+        return GameText(home.problem, home.goal)
+    path = Path(problem)
+    if not path.exists():
+        raise DataError(f"{name}: no such game (a path, or {BUILTIN}:<split>/<task>/<trial>)")
+    return read_game(path)
+
+
+def _builtin_tasks(split: str) -> list[AlfWorldTask]:
+    return [
+        AlfWorldTask(f"{BUILTIN}:{name}", name, split, name.split("/")[1].partition("-")[0])
+        for name in homes.game_ids(split)
+    ]
+
+
+def _real_tasks(root: Path, split: str, playable: bool) -> list[AlfWorldTask]:
+    folder = root / split
+    if not folder.is_dir():
+        there = [name for name in SPLITS if (root / name).is_dir()]
+        raise DataError(f"{root} has no split {split!r}; it has: {', '.join(there)}")
+    wanted = _is_playable if playable else _has_problem
+    return [
+        AlfWorldTask(str(trial), f"{split}/{trial.parent.name}/{trial.name}", split, kind)
+        for trial in sorted(folder.glob("*/*/"))
+        if (kind := trial.parent.name.partition("-")[0]) in TASK_TYPE_NAMES and wanted(trial)
+    ]
+
+
+def _has_problem(trial: Path) -> bool:
+    return (trial / PROBLEM_FILE).is_file()
+
+
+def _is_playable(trial: Path) -> bool:
+    file = trial / GAME_FILE
+    if "Sliced" in trial.parent.name or not file.is_file() or file.stat().st_size > MAX_BYTES:
+        return False
+    return _SOLVABLE.search(file.read_bytes()) is not None
+
+
+def _splits_folder(folder: Path, given_as: str) -> Path:
+    for candidate in (folder / DATA_FOLDER, folder):
+        if _has_split(candidate):
+            return candidate
+    raise DataError(
+        f"{given_as} holds no ALFWorld games: there is no {DATA_FOLDER}/ with "
+        f"{', '.join(SPLITS)} in it. `agentquest download alfworld` fetches them."
+    )
+
+
+def _has_split(folder: Path) -> bool:
+    return any((folder / split).is_dir() for split in SPLITS)
