@@ -20,6 +20,7 @@ from flaky_server import (
 )
 
 from agentquest.downloads import Retry, fetch
+from agentquest.downloads.partial import Version
 from agentquest.errors import DataError, NetworkError, UserError
 
 CONTENT = random.Random(7).randbytes(50_000)
@@ -173,6 +174,27 @@ def test_a_416_about_another_file_means_starting_over(site: Site, target: Path) 
     site.faults.append(status(416, Content_Range="bytes */300"))
     fetch_data(site, target)
     assert target.read_bytes() == CONTENT
+
+
+def test_a_416_does_not_make_a_part_of_unknown_total_whole(site: Site, target: Path) -> None:
+    site.faults.append(chunked(stop_after=30_000, end=False))
+    site.faults.append(status(416, Content_Range="bytes */40000"))
+    fetch_data(site, target)
+    assert target.read_bytes() == CONTENT
+
+
+def test_a_part_from_another_address_is_not_built_upon(site: Site, target: Path) -> None:
+    site.etags = False
+    start_part(site, target, 20_000)
+    site.files["/other.bin"] = OTHER
+    fetch(f"{site.url}/other.bin", target, retry=QUICK)
+    assert target.read_bytes() == OTHER
+
+
+def test_a_weak_tag_is_no_condition_for_a_range() -> None:
+    assert Version(etag='"x"', last_modified="then").validator == '"x"'
+    assert Version(etag='W/"x"', last_modified="then").validator == "then"
+    assert Version(etag='W/"x"').validator is None
 
 
 def test_a_206_for_another_place_is_not_appended(site: Site, target: Path) -> None:
