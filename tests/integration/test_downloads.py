@@ -176,9 +176,12 @@ def test_a_416_about_another_file_means_starting_over(site: Site, target: Path) 
     assert target.read_bytes() == CONTENT
 
 
-def test_a_416_does_not_make_a_part_of_unknown_total_whole(site: Site, target: Path) -> None:
+@pytest.mark.parametrize("content_range", ["bytes */40000", "bytes */*", "nonsense"])
+def test_a_416_does_not_make_a_part_of_unknown_total_whole(
+    site: Site, target: Path, content_range: str
+) -> None:
     site.faults.append(chunked(stop_after=30_000, end=False))
-    site.faults.append(status(416, Content_Range="bytes */40000"))
+    site.faults.append(status(416, Content_Range=content_range))
     fetch_data(site, target)
     assert target.read_bytes() == CONTENT
 
