@@ -72,7 +72,7 @@ class Concurrency:
 
     @property
     def waiting(self) -> int:
-        return len(self._waiting)
+        return sum(not place.done() for place in self._waiting)
 
     async def acquire(self) -> int:
         """Wait for a place; returns the round, to be handed to `refused`."""
@@ -84,10 +84,9 @@ class Concurrency:
         try:
             await place
         except asyncio.CancelledError:
-            if place.done() and not place.cancelled():
+            # A cancelled place that still stands in the queue is passed over by `_admit`.
+            if not place.cancelled():
                 self.release()
-            else:
-                self._waiting.remove(place)
             raise
         return self._round
 

@@ -1,0 +1,238 @@
+"""Limits hold in every minute, are fair, and give way under 429."""
+
+import asyncio
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentquest.llms.clock import Deadline
+from agentquest.llms.limits import Bucket, Concurrency, Gate
+from agentquest.llms.messages import Usage
+from fake_clock import FakeClock
+
+# Grants exactly a minute apart lie in different minutes; rounding must not join them.
+MINUTE = 60.0 - 1e-6
+
+
+async def grants(
+    bucket: Bucket, clock: FakeClock, demands: list[tuple[float, float]]
+) -> list[tuple[float, float]]:
+    """When each demand, made `gap` seconds after the one before, was granted."""
+    granted = []
+    for gap, amount in demands:
+        clock.time += gap
+        await bucket.take(amount)
+        granted.append((clock.time, amount))
+    return granted
+
+
+def busiest_minute(granted: list[tuple[float, float]]) -> float:
+    return max(
+        sum(amount for at, amount in granted if start <= at < start + MINUTE)
+        for start, _ in granted
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    per_minute=st.integers(1, 120),
+    gaps=st.lists(st.one_of(st.just(0.0), st.floats(0, 90)), min_size=1, max_size=150),
+)
+def test_no_minute_has_more_requests_than_allowed(per_minute: int, gaps: list[float]) -> None:
+    clock = FakeClock()
+    bucket = Bucket(per_minute, clock.clock)
+    granted = asyncio.run(grants(bucket, clock, [(gap, 1.0) for gap in gaps]))
+    assert busiest_minute(granted) <= per_minute
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    per_minute=st.integers(100, 100_000),
+    shares=st.lists(st.tuples(st.floats(0, 20), st.floats(0.001, 0.04)), min_size=1, max_size=150),
+)
+def test_no_minute_has_more_tokens_than_allowed(
+    per_minute: int, shares: list[tuple[float, float]]
+) -> None:
+    clock = FakeClock()
+    demands = [(gap, share * per_minute) for gap, share in shares]
+    granted = asyncio.run(grants(Bucket(per_minute, clock.clock), clock, demands))
+    assert busiest_minute(granted) <= per_minute + 1
+
+
+@pytest.mark.parametrize("per_minute", [1, 7, 60, 600])
+def test_the_rate_is_nearly_used_up(per_minute: int) -> None:
+    clock = FakeClock()
+    asyncio.run(grants(Bucket(per_minute, clock.clock), clock, [(0.0, 1.0)] * (5 * per_minute)))
+    assert clock.time <= 5 * 60 * 1.06
+
+
+def test_a_demand_beyond_the_burst_is_granted_and_paid_for_by_waiting() -> None:
+    clock = FakeClock()
+    bucket = Bucket(600, clock.clock)
+    granted = asyncio.run(grants(bucket, clock, [(0.0, 300.0), (0.0, 1.0)]))
+    assert granted[0][0] == 0.0
+    assert granted[1][0] >= 270 / 10
+
+
+def test_what_was_not_used_is_given_back_and_what_was_overused_is_waited_off() -> None:
+    clock = FakeClock()
+    bucket = Bucket(600, clock.clock)
+    asyncio.run(grants(bucket, clock, [(0.0, 30.0)]))
+    bucket.settle(-30.0)
+    asyncio.run(grants(bucket, clock, [(0.0, 30.0)]))
+    assert clock.time == 0.0
+    bucket.settle(+30.0)
+    asyncio.run(grants(bucket, clock, [(0.0, 30.0)]))
+    assert clock.time > 5.0
+
+
+def test_a_bucket_serves_in_order_of_arrival() -> None:
+    async def scenario() -> list[int]:
+        clock = FakeClock()
+        bucket = Bucket(30, clock.clock)
+        order: list[int] = []
+
+        async def one(number: int) -> None:
+            await bucket.take()
+            order.append(number)
+
+        await asyncio.gather(*(one(number) for number in range(50)))
+        return order
+
+    assert asyncio.run(scenario()) == list(range(50))
+
+
+def test_concurrency_never_exceeds_what_is_allowed_and_is_fair() -> None:
+    async def scenario() -> None:
+        limit = Concurrency(7)
+        order: list[int] = []
+
+        async def one(number: int) -> None:
+            await limit.acquire()
+            order.append(number)
+            assert limit.in_flight <= 7
+            await asyncio.sleep(0)
+            limit.release()
+
+        await asyncio.gather(*(one(number) for number in range(100)))
+        assert order == list(range(100))
+        assert limit.in_flight == limit.waiting == 0
+
+    asyncio.run(scenario())
+
+
+def test_a_refusal_halves_once_for_a_whole_round() -> None:
+    async def scenario() -> None:
+        limit = Concurrency(64)
+        rounds = [await limit.acquire() for _ in range(64)]
+        for sent_in in rounds:
+            limit.refused(sent_in)
+        assert limit.allowed == 32
+        for _ in rounds:
+            limit.release()
+        limit.refused(await limit.acquire())
+        assert limit.allowed == 16
+
+    asyncio.run(scenario())
+
+
+def test_it_grows_back_slowly_and_no_further_than_the_maximum() -> None:
+    async def scenario() -> None:
+        limit = Concurrency(64)
+        limit.refused(await limit.acquire())
+        for _ in range(32):
+            limit.succeeded()
+        assert 32 <= limit.allowed <= 33
+        for _ in range(10_000):
+            limit.succeeded()
+        assert limit.allowed == 64
+
+    asyncio.run(scenario())
+
+
+def test_one_place_always_remains() -> None:
+    async def scenario() -> None:
+        limit = Concurrency(64)
+        for _ in range(100):
+            limit.refused(await limit.acquire())
+            limit.release()
+        assert limit.allowed == 1
+        await limit.acquire()
+
+    asyncio.run(scenario())
+
+
+@settings(max_examples=100, deadline=None)
+@given(cancelled=st.sets(st.integers(0, 19)), late=st.booleans())
+def test_cancelled_waiters_take_no_place_with_them(cancelled: set[int], late: bool) -> None:
+    async def scenario() -> None:
+        limit = Concurrency(2)
+        await limit.acquire()
+        await limit.acquire()
+        tasks = [asyncio.ensure_future(limit.acquire()) for _ in range(20)]
+        await asyncio.sleep(0)
+        if late:
+            # The places are given away before the cancellation is noticed.
+            limit.release()
+            limit.release()
+        for number in cancelled:
+            tasks[number].cancel()
+        if not late:
+            limit.release()
+            limit.release()
+        for number, task in enumerate(tasks):
+            if number not in cancelled:
+                await asyncio.wait_for(task, 5)
+                limit.release()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        assert {number for number, task in enumerate(tasks) if task.cancelled()} == cancelled
+        assert limit.in_flight == limit.waiting == 0
+
+    asyncio.run(scenario())
+
+
+def gate(clock: FakeClock, **limits: int | None) -> Gate:
+    settings_ = {"max_concurrency": 8, "requests_per_minute": None, "tokens_per_minute": None}
+    return Gate(**{**settings_, **limits}, clock=clock.clock)  # type: ignore[arg-type]
+
+
+def test_a_call_that_fails_gives_its_place_back() -> None:
+    async def scenario() -> None:
+        clock = FakeClock()
+        door = gate(clock, max_concurrency=1)
+        for _ in range(3):
+            with pytest.raises(KeyError):
+                async with door.pass_through(4, None, Deadline(clock.clock, 9)):
+                    raise KeyError
+        assert door.concurrency.in_flight == 0
+
+    asyncio.run(scenario())
+
+
+def test_queueing_postpones_the_deadline() -> None:
+    async def scenario() -> None:
+        clock = FakeClock()
+        door = gate(clock, requests_per_minute=1)
+        for _ in range(3):
+            deadline = Deadline(clock.clock, 10)
+            async with door.pass_through(4, None, deadline):
+                assert deadline.left == pytest.approx(10)
+        assert clock.time == pytest.approx(120)
+
+    asyncio.run(scenario())
+
+
+def test_tokens_are_settled_with_what_the_server_counted() -> None:
+    """Answers far shorter than guessed must not hold the run back once that is known."""
+
+    async def minutes(used: int) -> float:
+        clock = FakeClock()
+        door = gate(clock, tokens_per_minute=60_000)
+        for _ in range(400):
+            async with door.pass_through(400, 8192, Deadline(clock.clock, 10)) as permit:
+                permit.usage = Usage(100, used)
+        return clock.time / 60
+
+    assert asyncio.run(minutes(50)) == pytest.approx(1.0, abs=0.2)
+    assert asyncio.run(minutes(500)) == pytest.approx(4.0, abs=0.4)
