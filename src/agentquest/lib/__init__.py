@@ -1,20 +1,31 @@
 """The AgentQuest vocabulary: the base classes a benchmark or a metric is written on."""
 
+from agentquest.lib.agent import Agent, Answer, Episode, Explorer, ModelCall, Turn
+from agentquest.lib.benchmark import Benchmark
 from agentquest.lib.driver import Driver, Outcome
 from agentquest.lib.interaction import Action, Interaction, Observation, State
 from agentquest.lib.metrics import Metrics
 from agentquest.lib.parsing import Parser, parse_action
 from agentquest.lib.similarity import repetition_rate, repetitions, similarity
+from agentquest.lib.task import Task
 
 __all__ = [
     "Action",
+    "Agent",
+    "Answer",
+    "Benchmark",
     "Driver",
+    "Episode",
+    "Explorer",
     "Interaction",
     "Metrics",
+    "ModelCall",
     "Observation",
     "Outcome",
     "Parser",
     "State",
+    "Task",
+    "Turn",
     "parse_action",
     "repetition_rate",
     "repetitions",

@@ -51,6 +51,20 @@ class Driver(ABC):
         """Whether the task is solved; asked after every step, so override it where it is cheap."""
         return self.outcome.success
 
+    @property
+    def dialect(self) -> str:
+        """Which wording the benchmark speaks, where it has several."""
+        return ""
+
+    @property
+    def data_hash(self) -> str:
+        """SHA-256 of what the problem was made from, for the records."""
+        return ""
+
+    def accepts(self, value: str) -> bool:
+        """Whether the benchmark would carry out this command now (a sentence it ignores is not)."""
+        return True
+
     @abstractmethod
     def _reset(self) -> tuple[str, Observation]:
         """Start the problem anew; returns the goal and the first observation."""

@@ -26,12 +26,21 @@ class AlfWorldDriver(Driver):
     def __init__(self, problem: str | Path, dialect: str | Dialect | None = None) -> None:
         super().__init__()
         self.problem = str(problem)
-        self.engine = AlfWorldEngine.from_text(open_problem(problem), dialect)
+        text = open_problem(problem)
+        self.engine = AlfWorldEngine.from_text(text, dialect)
+        self._data_hash = text.sha256
         self.current_state = AlfWorldState()
 
     @property
     def dialect(self) -> str:
         return self.engine.dialect.value
+
+    @property
+    def data_hash(self) -> str:
+        return self._data_hash
+
+    def accepts(self, value: str) -> bool:
+        return self.engine.accepts(value)
 
     @property
     def solved(self) -> bool:
@@ -48,6 +57,10 @@ class AlfWorldDriver(Driver):
             progress=progress[0],
             reachable=self.current_state.plan.reachable,
         )
+
+    def oracle_actions(self) -> list[str]:
+        """The shortest winning plan from here, for the oracle agent and for hints."""
+        return list(self.engine.plan().commands)
 
     def _reset(self) -> tuple[str, Observation]:
         text = self.engine.reset()

@@ -19,7 +19,7 @@ from agentquest.benchmarks.alfworld.game_files import GameText, read_game
 from agentquest.benchmarks.alfworld.goals import Goal, read_goal
 from agentquest.benchmarks.alfworld.oracle import Plan, plan
 from agentquest.benchmarks.alfworld.pddl import read_problem
-from agentquest.benchmarks.alfworld.rules import Options, apply, find, options
+from agentquest.benchmarks.alfworld.rules import Move, Options, apply, find, options
 from agentquest.benchmarks.alfworld.state import State, initial_state
 from agentquest.benchmarks.alfworld.world import FactTable, World, build_world
 
@@ -64,13 +64,20 @@ class AlfWorldEngine:
 
     def step(self, command: str) -> str:
         """Carry out a command; one that is not admissible changes nothing."""
-        move = find(self.world, self.state, self._moves, command.strip())
+        move = self._find(command)
         if move is None:
             return narrator.NOTHING_HAPPENS
         state = apply(self.world, self.state, move)
         if state is not self.state:
             self._enter(state)
         return narrator.feedback(self.world, state, move, self.dialect)
+
+    def accepts(self, command: str) -> bool:
+        """Whether the command is admissible now."""
+        return self._find(command) is not None
+
+    def _find(self, command: str) -> Move | None:
+        return find(self.world, self.state, self._moves, command.strip())
 
     @property
     def admissible(self) -> list[str]:

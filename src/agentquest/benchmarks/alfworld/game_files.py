@@ -6,6 +6,7 @@ directory that only has `initial_state.pddl` and `traj_data.json`.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,12 @@ class GameText:
     goal: str
     dialect: Dialect = dialects.DEFAULT
     cleaners: frozenset[str] = dialects.DEFAULT_CLEANERS
+
+    @property
+    def sha256(self) -> str:
+        """The hash of all that decides how the game plays, whichever files it came from."""
+        parts = (self.problem, self.goal, *sorted(self.cleaners))
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def read_game(path: Path) -> GameText:

@@ -8,7 +8,6 @@ was named but holds no games is an error, never silently replaced.
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from agentquest.benchmarks.alfworld import homes
@@ -21,6 +20,7 @@ from agentquest.benchmarks.alfworld.game_files import (
 )
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES, task_type
 from agentquest.errors import DataError, UnknownName
+from agentquest.lib import Task
 
 SPLITS = ("train", "valid_seen", "valid_unseen", "valid_train")
 BUILTIN = "builtin"
@@ -28,26 +28,12 @@ DATA_FOLDER = "json_2.1.1"
 _SOLVABLE = re.compile(rb'[^\\]"solvable"\s*:\s*true')
 
 
-@dataclass(frozen=True)
-class AlfWorldTask:
-    """One game: `problem` opens it, `id` names it alike on every machine."""
-
-    problem: str
-    id: str
-    split: str
-    task_type: str
-
-    @property
-    def is_builtin(self) -> bool:
-        return self.problem.startswith(f"{BUILTIN}:")
-
-
 def find_tasks(
     split: str,
     task_types: Iterable[str | int] | None = None,
     data_path: str | Path | None = None,
     playable: bool = True,
-) -> list[AlfWorldTask]:
+) -> list[Task]:
     """The games of a split, sorted by id.
 
     `playable=True` gives the games that everybody evaluates; False every problem
@@ -86,21 +72,21 @@ def open_problem(problem: str | Path) -> GameText:
     return read_game(path)
 
 
-def _builtin_tasks(split: str) -> list[AlfWorldTask]:
+def _builtin_tasks(split: str) -> list[Task]:
     return [
-        AlfWorldTask(f"{BUILTIN}:{name}", name, split, name.split("/")[1].partition("-")[0])
+        Task(name, name.split("/")[1].partition("-")[0], split, f"{BUILTIN}:{name}")
         for name in homes.game_ids(split)
     ]
 
 
-def _real_tasks(root: Path, split: str, playable: bool) -> list[AlfWorldTask]:
+def _real_tasks(root: Path, split: str, playable: bool) -> list[Task]:
     folder = root / split
     if not folder.is_dir():
         there = [name for name in SPLITS if (root / name).is_dir()]
         raise DataError(f"{root} has no split {split!r}; it has: {', '.join(there)}")
     wanted = _is_playable if playable else _has_problem
     return [
-        AlfWorldTask(str(trial), f"{split}/{trial.parent.name}/{trial.name}", split, kind)
+        Task(f"{split}/{trial.parent.name}/{trial.name}", kind, split, str(trial))
         for trial in sorted(folder.glob("*/*/"))
         if (kind := trial.parent.name.partition("-")[0]) in TASK_TYPE_NAMES and wanted(trial)
     ]

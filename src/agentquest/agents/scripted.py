@@ -1,0 +1,11 @@
+"""The honest baseline: simple rules that read only what an LLM would read."""
+
+from agentquest.lib import Agent, Answer, Explorer, Observation
+
+
+class ScriptedAgent(Agent):
+    def __init__(self, explorer: Explorer) -> None:
+        self._explorer = explorer
+
+    async def act(self, observation: Observation) -> Answer:
+        return Answer(action=self._explorer.next_action(observation.text))
