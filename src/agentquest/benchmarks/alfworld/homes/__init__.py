@@ -13,19 +13,11 @@ from agentquest.benchmarks.alfworld.homes.layouts import layout
 from agentquest.benchmarks.alfworld.homes.placing import set_up
 from agentquest.benchmarks.alfworld.homes.problem_text import as_pddl
 from agentquest.benchmarks.alfworld.homes.tasks import SPLITS, Task, games
-from agentquest.benchmarks.alfworld.homes.vocabulary import CLEAN, COOL, HEAT, LOOK, PICK, TWO
+from agentquest.benchmarks.alfworld.homes.vocabulary import LOOK
+from agentquest.benchmarks.alfworld.task_types import goal_sentence, task_type
 from agentquest.errors import DataError, UnknownName
 
 __all__ = ["SPLITS", "HomeGame", "game", "game_ids"]
-
-_SENTENCES = {
-    PICK: ("put a {thing} in {target}", "put some {thing} on {target}"),
-    LOOK: ("look at {thing} under the {target}", "examine the {thing} with the {target}"),
-    CLEAN: ("put a clean {thing} in {target}", "clean some {thing} and put it in {target}"),
-    HEAT: ("put a hot {thing} in {target}", "heat some {thing} and put it in {target}"),
-    COOL: ("put a cool {thing} in {target}", "cool some {thing} and put it in {target}"),
-    TWO: ("put two {thing} in {target}", "find two {thing} and put them in {target}"),
-}
 
 
 @dataclass(frozen=True)
@@ -57,16 +49,23 @@ def game(game_id: str) -> HomeGame:
             f" with a split of {_listed()}, and game_ids(split) lists them"
         )
     trial = rest.partition("/")[2]
-    dice = Dice(f"agentquest game {game_id}")
-    goal = dice.one_of(_SENTENCES[task.task_type]).format(
-        thing=task.thing.lower(), target=task.target.lower()
+    traj_data = _traj_data(task, trial)
+    params = traj_data["pddl_params"]
+    goal = goal_sentence(
+        task_type(task.task_type),
+        rest,
+        params["object_target"],
+        params["parent_target"],
+        params["toggle_target"],
     )
+    traj_data["turk_annotations"]["anns"].append({"task_desc": f"{goal[0].upper()}{goal[1:]}."})
     home = layout(task.scene)
-    problem = as_pddl(trial, task, home, set_up(task, home, dice))
-    return HomeGame(game_id, split, task.task_type, goal, problem, _traj_data(task, trial, goal))
+    setup = set_up(task, home, Dice(f"agentquest game {game_id}"))
+    problem = as_pddl(trial, task, home, setup)
+    return HomeGame(game_id, split, task.task_type, goal, problem, traj_data)
 
 
-def _traj_data(task: Task, trial: str, goal: str) -> dict[str, Any]:
+def _traj_data(task: Task, trial: str) -> dict[str, Any]:
     lamp = task.task_type == LOOK
     return {
         "task_id": trial,
@@ -79,7 +78,7 @@ def _traj_data(task: Task, trial: str, goal: str) -> dict[str, Any]:
             "toggle_target": task.target if lamp else "",
         },
         "scene": {"floor_plan": f"FloorPlan{task.scene}", "scene_num": task.scene},
-        "turk_annotations": {"anns": [{"task_desc": f"{goal[0].upper()}{goal[1:]}."}]},
+        "turk_annotations": {"anns": []},
     }
 
 

@@ -22,13 +22,13 @@ from agentquest.benchmarks.alfworld.homes.vocabulary import (
     LOOK,
     NEEDED_PROPERTY,
     PICK,
-    TASK_TYPES,
     TOOL,
     TWO,
     can_contain,
 )
+from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES
 
-# Games per task type, in the order of TASK_TYPES. For valid_train only the sum of 200 is
+# Games per task type, in the order of TASK_TYPE_NAMES. For valid_train only the sum of 200 is
 # published; its counts are those of train scaled down, largest remainders rounded up.
 COUNTS = {
     "train": (790, 308, 650, 459, 533, 813),
@@ -140,7 +140,7 @@ def _fits(task: Task, home: Layout) -> bool:
 def games(split: str) -> Mapping[str, Task]:
     """All games of a split, id -> task, ordered by id."""
     found: dict[str, Task] = {}
-    for task_type, count in zip(TASK_TYPES, COUNTS[split], strict=True):
+    for task_type, count in zip(TASK_TYPE_NAMES, COUNTS[split], strict=True):
         dice = Dice(f"agentquest homes {split} {task_type}")
         trials: dict[Task, int] = {}
         wanted = len(found) + count

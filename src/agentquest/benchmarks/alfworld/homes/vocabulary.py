@@ -6,15 +6,9 @@ homes use the same ones, so that an agent meets the same rules in both.
 
 from functools import cache
 
-TASK_TYPES = (
-    "pick_and_place_simple",
-    "look_at_obj_in_light",
-    "pick_clean_then_place_in_recep",
-    "pick_heat_then_place_in_recep",
-    "pick_cool_then_place_in_recep",
-    "pick_two_obj_and_place",
-)
-PICK, LOOK, CLEAN, HEAT, COOL, TWO = TASK_TYPES
+from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES
+
+PICK, LOOK, CLEAN, HEAT, COOL, TWO = TASK_TYPE_NAMES
 
 
 def _words(text: str) -> tuple[str, ...]:

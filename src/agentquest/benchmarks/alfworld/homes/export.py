@@ -1,0 +1,68 @@
+"""Writing built-in homes as standard ALFWorld game folders, for the reference engine to play.
+
+A game file also carries the reference's own domain and grammar. Those texts are
+not ours and are not kept here: they come from an installed `alfworld` package
+at the moment of writing.
+"""
+
+import importlib.util
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from agentquest.benchmarks.alfworld.homes import HomeGame, game
+from agentquest.errors import DataError, UserError
+
+DATA_FOLDER = "json_2.1.1"
+_GOAL_MARK = "UNKNOWN GOAL"
+
+Walkthrough = Callable[[HomeGame], Sequence[str]]
+
+
+def reference_logic() -> tuple[str, str]:
+    """The domain and the grammar of the installed `alfworld` package."""
+    spec = importlib.util.find_spec("alfworld")
+    if spec is None or not spec.submodule_search_locations:
+        raise UserError(
+            "writing game folders needs the domain and grammar of the reference engine:"
+            " install the package 'alfworld' into this environment"
+        )
+    data = Path(next(iter(spec.submodule_search_locations))) / "data"
+    return _read(data / "alfred.pddl"), _read(data / "alfred.twl2")
+
+
+def write_out(
+    game_ids: Iterable[str],
+    folder: str | Path,
+    domain: str,
+    grammar: str,
+    walkthrough: Walkthrough | None = None,
+) -> list[Path]:
+    """Write games below `folder`/json_2.1.1; returns the folder of each, in order."""
+    if _GOAL_MARK not in grammar:
+        raise DataError(f"the grammar has no {_GOAL_MARK!r} where the goal sentence belongs")
+    written: list[Path] = []
+    for game_id in game_ids:
+        made = game(game_id)
+        target = Path(folder) / DATA_FOLDER / made.id
+        target.mkdir(parents=True, exist_ok=True)
+        (target / "initial_state.pddl").write_text(made.problem, encoding="utf-8")
+        (target / "traj_data.json").write_text(json.dumps(made.traj_data), encoding="utf-8")
+        contents = {
+            "pddl_domain": domain,
+            "grammar": grammar.replace(_GOAL_MARK, made.goal),
+            "pddl_problem": made.problem,
+            "solvable": True,
+        }
+        if walkthrough is not None:
+            contents["walkthrough"] = list(walkthrough(made))
+        (target / "game.tw-pddl").write_text(json.dumps(contents), encoding="utf-8")
+        written.append(target)
+    return written
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"the installed alfworld package has no readable {file}: {error}") from None
