@@ -17,7 +17,7 @@ What is stored, term by term in byte order of the terms:
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -33,6 +33,7 @@ B = np.float32(0.4)
 _EXACT_LENGTHS = 24
 
 Ints = NDArray[Any]
+Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class IndexWriter:
         self._distinct.append(batch.distinct)
         self._lengths.append(batch.lengths)
 
-    def finish(self, ranks: Ints) -> None:
+    def finish(self, ranks: Ints, progress: Progress | None = None) -> None:
         """Invert what was added. `ranks` orders documents of equal score."""
         for file in self._files.values():
             file.close()
@@ -105,7 +106,7 @@ class IndexWriter:
         code_of_pair = np.empty(len(pairs), np.int64)
         code_of_pair[by_factor] = np.arange(len(pairs))
         code_type = np.uint16 if len(pairs) <= 1 << 16 else np.uint32
-        self._place(new_number, offsets, pairs, code_of_pair.astype(code_type))
+        self._place(new_number, offsets, pairs, code_of_pair.astype(code_type), progress)
         self._save("offsets", offsets)
         self._save("factors", factors[by_factor])
         self._save("ranks", ranks.astype(np.uint32))
@@ -155,7 +156,14 @@ class IndexWriter:
             pairs = np.union1d(pairs, block_pairs)
         return document_frequency, pairs
 
-    def _place(self, new_number: Ints, offsets: Ints, pairs: Ints, code_of_pair: Ints) -> None:
+    def _place(
+        self,
+        new_number: Ints,
+        offsets: Ints,
+        pairs: Ints,
+        code_of_pair: Ints,
+        progress: Progress | None,
+    ) -> None:
         total = int(offsets[-1])
         paths = self.folder / "docs.bin", self.folder / "codes.bin"
         peaks = np.zeros(len(new_number), code_of_pair.dtype)
@@ -181,6 +189,8 @@ class IndexWriter:
             free[present] += counts
             highest = np.maximum.reduceat(block_codes, starts) if len(present) else peaks[:0]
             peaks[present] = np.maximum(peaks[present], highest)
+            if progress:
+                progress(int(documents[-1]) + 1 if len(documents) else 0, len(self._norms))
         docs.flush()
         codes.flush()
         self._save("peaks", peaks)

@@ -1,0 +1,133 @@
+"""Reading huge JSON files one element at a time.
+
+The full catalogue is one array of 5 GB. `elements` and `members` hand out each
+element's own text, so that memory stays bounded and the parsing that follows
+can be done elsewhere.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from agentquest.errors import DataError
+
+CHUNK = 1 << 22
+LARGEST_ELEMENT = 1 << 26
+_BLANKS = " \t\n\r"
+_decode = json.JSONDecoder().raw_decode
+
+
+def elements(path: Path) -> Iterator[tuple[object, str, int]]:
+    """Each element of the array in `path`: its value, its text, and the characters read."""
+    with _opened(path) as file:
+        scanner = _Scanner(path, file)
+        scanner.expect("[", "a list")
+        while not scanner.closes("]"):
+            value, text = scanner.value()
+            yield value, text, scanner.position
+            scanner.separator("]")
+        scanner.end()
+
+
+def members(path: Path) -> Iterator[tuple[str, str]]:
+    """Each member of the object in `path`: its key and its value's text."""
+    with _opened(path) as file:
+        scanner = _Scanner(path, file)
+        scanner.expect("{", "an object")
+        while not scanner.closes("}"):
+            key, _ = scanner.value()
+            if not isinstance(key, str):
+                raise scanner.wrong("a key in quotes was expected")
+            scanner.expect(":", "a colon")
+            yield key, scanner.value()[1]
+            scanner.separator("}")
+        scanner.end()
+
+
+def _opened(path: Path) -> IO[str]:
+    try:
+        return path.open(encoding="utf-8-sig", errors="strict", newline="")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from error
+
+
+class _Scanner:
+    """A window on the file that slides forward, value by value."""
+
+    def __init__(self, path: Path, file: IO[str]) -> None:
+        self._path = path
+        self._file = file
+        self._window = ""
+        self._at = 0
+        self._behind = 0
+        self._exhausted = False
+
+    @property
+    def position(self) -> int:
+        """How many characters of the file have been passed."""
+        return self._behind + self._at
+
+    def wrong(self, what: str) -> DataError:
+        return DataError(f"{self._path}: {what} at character {self.position}")
+
+    def _more(self) -> bool:
+        if self._exhausted:
+            return False
+        try:
+            chunk = self._file.read(CHUNK)
+        except UnicodeDecodeError as error:
+            raise self.wrong(f"not UTF-8 ({error.reason}) after the text") from error
+        self._exhausted = not chunk
+        self._window = self._window[self._at :] + chunk
+        self._behind += self._at
+        self._at = 0
+        return bool(chunk)
+
+    def _next(self) -> str:
+        """The next character that is no blank, without passing it; "" at the end."""
+        while True:
+            while self._at < len(self._window):
+                if self._window[self._at] not in _BLANKS:
+                    return self._window[self._at]
+                self._at += 1
+            if not self._more():
+                return ""
+
+    def closes(self, bracket: str) -> bool:
+        return self._next() == bracket
+
+    def expect(self, character: str, what: str) -> None:
+        if self._next() != character:
+            raise self.wrong(f"{what} was expected")
+        self._at += 1
+
+    def separator(self, bracket: str) -> None:
+        if self._next() == ",":
+            self._at += 1
+            if self._next() == bracket:
+                raise self.wrong("a value was expected after the comma")
+        elif self._next() != bracket:
+            raise self.wrong(f"a comma or {bracket!r} was expected")
+
+    def end(self) -> None:
+        self._at += 1
+        if self._next():
+            raise self.wrong("nothing more was expected")
+
+    def value(self) -> tuple[object, str]:
+        if not self._next():
+            raise self.wrong("the file ends too early")
+        while True:
+            try:
+                value, end = _decode(self._window, self._at)
+            except (json.JSONDecodeError, RecursionError) as error:
+                too_long = len(self._window) - self._at > LARGEST_ELEMENT
+                if too_long or isinstance(error, RecursionError) or not self._more():
+                    raise self.wrong(f"malformed JSON ({error})") from error
+                continue
+            if end == len(self._window) and self._more():
+                continue  # a number may go on in the next chunk
+            text = self._window[self._at : end]
+            self._at = end
+            return value, text

@@ -1,0 +1,195 @@
+"""What a product is: read from the official records, kept as one compact row.
+
+The rules are those of the original loader: prices and option values are
+normalised here, once, and nothing later looks at a raw record again.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from math import prod
+from typing import Any
+
+from agentquest.errors import DataError
+
+DEFAULT_PRICE = 100.0
+NO_ATTRIBUTES = ("DUMMY_ATTR",)
+RATING = "N.A."
+_LONGEST_ASIN = 10
+
+
+@dataclass(frozen=True)
+class HumanInstruction:
+    """A person's wording of a goal."""
+
+    text: str
+    attributes: tuple[str, ...]
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Product:
+    """One product, as pages, goals and rewards need it."""
+
+    asin: str
+    title: str
+    description: str
+    bullets: tuple[str, ...]
+    options: Mapping[str, tuple[str, ...]]
+    prices: tuple[float, ...]
+    category: str
+    query: str
+    product_category: str
+    image: str
+    attributes: tuple[str, ...]
+    instruction: str | None = None
+    instruction_attributes: tuple[str, ...] = ()
+    human: tuple[HumanInstruction, ...] = field(default=())
+    listed: bool = True  # whether the instructions file knows the product at all
+
+    @property
+    def price_text(self) -> str:
+        return " to ".join(f"${price}" for price in self.prices)
+
+    @property
+    def goal_count(self) -> int:
+        """How many synthetic goals the product gives: one for each combination of options."""
+        if self.instruction is None:
+            return 0
+        return prod(len(values) for values in self.options.values())
+
+    @property
+    def document(self) -> str:
+        """The text that search sees."""
+        options = ", and ".join(f"{name}: {', '.join(v)}" for name, v in self.options.items())
+        first = self.bullets[0] if self.bullets else ""
+        return " ".join([self.title, self.description, first, options]).lower()
+
+    def to_row(self) -> bytes:
+        human = [[h.text, h.attributes, h.options] for h in self.human]
+        row = [
+            self.asin, self.title, self.description, self.bullets, list(self.options.items()),
+            self.prices, self.category, self.query, self.product_category, self.image,
+            self.attributes, self.instruction, self.instruction_attributes, human, self.listed,
+        ]  # fmt: skip
+        return json.dumps(row, ensure_ascii=True, separators=(",", ":")).encode()
+
+    @classmethod
+    def from_row(cls, row: bytes) -> "Product":
+        (asin, title, description, bullets, options, prices, category, query, product_category,
+         image, attributes, instruction, instruction_attributes, human, listed) = json.loads(row)  # fmt: skip
+        return cls(
+            asin, title, description, tuple(bullets),
+            {name: tuple(values) for name, values in options}, tuple(prices),
+            category, query, product_category, image, tuple(attributes), instruction,
+            tuple(instruction_attributes),
+            tuple(HumanInstruction(text, tuple(a), tuple(o)) for text, a, o in human), listed,
+        )  # fmt: skip
+
+
+def usable_asin(record: object, position: int) -> str | None:
+    """The ASIN of a raw record, or None for one that the original skips too."""
+    if not isinstance(record, dict):
+        raise DataError(f"product {position}: an object was expected")
+    asin = _text(record, "asin", f"product {position}")
+    return None if asin == "nan" or len(asin) > _LONGEST_ASIN else asin
+
+
+def read_product(record: dict[str, Any], listing: object, human: object) -> Product:
+    """A product from its raw record, its entry of items_ins_v2 and that of items_human_ins."""
+    asin = record["asin"]
+    where = f"product {asin}"
+    small = record.get("small_description")
+    bullets = small if isinstance(small, list) else [small]
+    images = record.get("images") or [""]
+    attributes: tuple[str, ...] = NO_ATTRIBUTES
+    instruction, instruction_attributes = None, ()
+    if isinstance(listing, dict):
+        if "attributes" in listing:
+            attributes = _texts(listing["attributes"], f"{where}: attributes")
+        instruction = listing.get("instruction")
+        if instruction is not None:
+            _text(listing, "instruction", where)
+            instruction_attributes = _texts(
+                listing.get("instruction_attributes"), f"{where}: instruction_attributes"
+            )
+    elif listing is not None:
+        raise DataError(f"{where}: its entry of the instructions file must be an object")
+    return Product(
+        asin=asin,
+        title=_text(record, "name", where),
+        description=_text(record, "full_description", where),
+        bullets=_texts(bullets, f"{where}: small_description"),
+        options=_options(record.get("customization_options"), where),
+        prices=_prices(record.get("pricing"), where),
+        category=_text(record, "category", where),
+        query=_text(record, "query", where).lower().strip(),
+        product_category=_text(record, "product_category", where),
+        image=_texts(images[:1], f"{where}: images")[0],
+        attributes=attributes,
+        instruction=instruction,
+        instruction_attributes=instruction_attributes,
+        human=_human(human, where),
+        listed=listing is not None,
+    )
+
+
+def _text(record: Mapping[str, Any], key: str, where: str) -> str:
+    value = record.get(key)
+    if not isinstance(value, str):
+        raise DataError(f"{where}: {key} must be text, not {type(value).__name__}")
+    return value
+
+
+def _texts(values: object, where: str) -> tuple[str, ...]:
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise DataError(f"{where}: a list of texts was expected")
+    return tuple(values)
+
+
+def _prices(pricing: object, where: str) -> tuple[float, ...]:
+    if not pricing:
+        return (DEFAULT_PRICE,)
+    try:
+        pieces = str(pricing).split("$")[1:]
+        values = tuple(float(Decimal(re.sub(r"[^\d.]", "", piece))) for piece in pieces)
+    except InvalidOperation as error:
+        raise DataError(f"{where}: pricing {pricing!r} is no price") from error
+    if not values:
+        raise DataError(f"{where}: pricing {pricing!r} has no dollar sign")
+    return values[:2]
+
+
+def _options(raw: object, where: str) -> dict[str, tuple[str, ...]]:
+    if not raw:
+        return {}
+    if not isinstance(raw, dict):
+        raise DataError(f"{where}: customization_options must be an object or empty")
+    options: dict[str, tuple[str, ...]] = {}
+    for name, entries in raw.items():
+        if entries is None:
+            continue
+        try:
+            values = _texts([entry["value"] for entry in entries], f"{where}: option {name!r}")
+        except (TypeError, KeyError) as error:
+            raise DataError(f"{where}: option {name!r} must list objects with a value") from error
+        options[name.lower()] = tuple(v.strip().replace("/", " | ").lower() for v in values)
+    return options
+
+
+def _human(raw: object, where: str) -> tuple[HumanInstruction, ...]:
+    if raw is None:
+        return ()
+    where = f"{where}: human instruction"
+    if not isinstance(raw, list) or not all(isinstance(entry, dict) for entry in raw):
+        raise DataError(f"{where}s must be a list of objects")
+    return tuple(
+        HumanInstruction(
+            _text(entry, "instruction", where),
+            _texts(entry.get("instruction_attributes"), f"{where}: instruction_attributes"),
+            _texts(entry.get("instruction_options"), f"{where}: instruction_options"),
+        )
+        for entry in raw
+    )
