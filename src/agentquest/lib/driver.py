@@ -65,6 +65,10 @@ class Driver(ABC):
         """Whether the benchmark would carry out this command now (a sentence it ignores is not)."""
         return True
 
+    def details(self) -> dict[str, Any]:
+        """Anything else the benchmark wants in the record of a finished episode."""
+        return {}
+
     @abstractmethod
     def _reset(self) -> tuple[str, Observation]:
         """Start the problem anew; returns the goal and the first observation."""

@@ -49,12 +49,11 @@ class AlfWorldDriver(Driver):
     @property
     def outcome(self) -> Outcome:
         won = self.engine.won
-        progress = self.metrics.progress()[-1:] or [0.0]
         return Outcome(
             done=won,
             success=won,
             reward=float(won),
-            progress=progress[0],
+            progress=self.metrics.progress_now(),
             reachable=self.current_state.plan.reachable,
         )
 

@@ -33,6 +33,13 @@ class AlfWorldMetrics(Metrics):
                 values.append(values[-1] if values else 0.0)
         return values
 
+    def progress_now(self) -> float:
+        """The newest value of `progress`, without working out the older ones."""
+        for step in reversed(self.interactions):
+            if step.state.plan.reachable:  # type: ignore[attr-defined]
+                return self.progress_function(step.state)
+        return 0.0
+
     def unreachable_steps(self) -> list[int]:
         """Indices of the steps after which no plan could win any more."""
         return [

@@ -1,0 +1,137 @@
+"""What happened in one episode: one versioned record, one line of JSON.
+
+Everything that reports or compares reads these and nothing else. The domain's
+own verdicts (success, reward, progress) are written down when they happen and
+never derived again. Formats are described in docs/records.md.
+"""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agentquest.errors import Cause
+
+SCHEMA_VERSION = 1
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Message(_Record):
+    """One message of a prompt."""
+
+    role: str
+    content: str
+
+
+class Call(_Record):
+    """One model call. Unknown token counts are null, never zero."""
+
+    model: str
+    kind: str
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cost: float | None = None
+    latency_s: float = 0.0
+    attempts: int = 1
+    cached: bool = False
+
+
+class Step(_Record):
+    """One turn: what the agent was asked and said, what was done, what came of it.
+
+    `action` is what was read out of the reply (null: nothing could be), `how`
+    how it was read, `valid` whether the environment carried it out.
+    `observation` and `admissible` are what the agent sees next.
+    """
+
+    index: int
+    prompt: list[Message] = Field(default_factory=list)
+    reply: str = ""
+    reasoning: str = ""
+    action: str | None
+    how: str
+    valid: bool
+    observation: str
+    admissible: list[str] = Field(default_factory=list)
+    reward: float = 0.0
+    progress: float = 0.0
+    reachable: bool = True
+    seconds: float = 0.0
+    calls: list[Call] = Field(default_factory=list)
+
+
+class Failure(_Record):
+    """Why an episode has no score."""
+
+    kind: str
+    message: str
+
+
+class EpisodeRecord(_Record):
+    """One episode of one task."""
+
+    schema_version: int = SCHEMA_VERSION
+    run_id: str
+    key: str
+    benchmark: str
+    task_id: str
+    task_type: str
+    split: str
+    trial: int
+    seed: int
+    problem: str
+    data_hash: str
+    dialect: str
+    goal: str
+    agent: str
+    model: str | None = None
+    config_hash: str
+    versions: dict[str, str]
+    max_steps: int
+    first_observation: str
+    first_admissible: list[str] = Field(default_factory=list)
+    milestones: list[str] = Field(default_factory=list)
+    steps: list[Step]
+    end: Cause
+    success: bool
+    reward: float
+    progress: float
+    repetition_rate: float
+    error: Failure | None = None
+    details: dict[str, Any] = Field(default_factory=dict)
+    started_at: str
+    seconds: float
+
+    @property
+    def scored(self) -> bool:
+        """Whether the episode says something about the agent (see errors.Cause)."""
+        return self.end.scored
+
+    @property
+    def actions(self) -> list[str]:
+        """What was attempted, with unreadable replies as `invalid:<text>`."""
+        return [attempted(step) for step in self.steps]
+
+    @property
+    def invalid_actions(self) -> int:
+        return sum(not step.valid for step in self.steps)
+
+    @property
+    def calls(self) -> list[Call]:
+        return [call for step in self.steps for call in step.calls]
+
+
+def attempted(step: Step) -> str:
+    """The command of a step as behaviour metrics see it: repeated nonsense is repetition too."""
+    if step.valid and step.action is not None:
+        return step.action
+    text = step.action if step.action is not None else step.reply
+    return f"invalid:{' '.join(text.split()).lower()}"
+
+
+def episode_key(task_id: str, trial: int) -> str:
+    """What identifies an episode within a run."""
+    return f"{task_id}#{trial}"

@@ -1,0 +1,181 @@
+"""Playing one episode: the only loop in AgentQuest. No configuration, no files.
+
+How an episode ends is a Cause; only the agent's own failures are scores. A step
+limit reached is a truncation, a reply without an action costs a step and is told
+to the agent, and a failing model, agent or environment leaves the episode owed.
+"""
+
+import asyncio
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timezone
+
+from agentquest import __version__
+from agentquest.errors import Cause, ModelError
+from agentquest.lib import Agent, Answer, Driver, Episode, Observation, Task
+from agentquest.lib.parsing import PARSE_FAILURE
+from agentquest.lib.similarity import repetition_rate
+from agentquest.records.episode import Call, EpisodeRecord, Failure, Message, Step, episode_key
+
+CHECK_VALID_ACTIONS = "check valid actions"
+OnStep = Callable[[Step], None]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What an episode is played under, whatever the benchmark and the agent."""
+
+    max_steps: int = 50
+    step_timeout_s: float | None = None
+    check_valid_actions: bool = False
+    save_prompts: bool = True
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What produced a record; repeated in each of them."""
+
+    run_id: str
+    config_hash: str
+    versions: dict[str, str]
+    benchmark: str
+    agent: str
+    model: str | None = None
+
+
+class EpisodePlayer:
+    """One driver, one agent, one episode."""
+
+    def __init__(
+        self, driver: Driver, agent: Agent, task: Task, rules: Rules, seed: int = 0, trial: int = 0
+    ) -> None:
+        self.driver = driver
+        self.agent = agent
+        self.task = task
+        self.rules = rules
+        self.seed = seed
+        self.trial = trial
+        self.steps: list[Step] = []
+        self.error: Failure | None = None
+
+    async def play(self, origin: Origin, on_step: OnStep | None = None) -> EpisodeRecord:
+        """Play to the end, whatever it is. Only cancellation passes through."""
+        started = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        clock = time.perf_counter()
+        first = self.driver.reset()
+        end = await self._play(first, on_step or (lambda step: None))
+        return self._record(origin, first, end, started, time.perf_counter() - clock)
+
+    async def _play(self, first: Observation, on_step: OnStep) -> Cause:
+        driver, rules = self.driver, self.rules
+        goal = driver.metrics.goal
+        try:
+            await self.agent.begin(
+                Episode(self.task, goal, driver.dialect, rules.max_steps, self.seed, driver)
+            )
+            return await self._loop(first, on_step)
+        except ModelError as error:
+            return self._failed(Cause.MODEL_ERROR, error)
+        except asyncio.TimeoutError:
+            return self._failed(Cause.AGENT_TIMEOUT, f"no answer within {rules.step_timeout_s} s")
+        except Exception as error:
+            # An agent is somebody else's code: whatever it raises ends its own episode only.
+            return self._failed(Cause.AGENT_ERROR, error)
+        finally:
+            await self.agent.close()
+
+    async def _loop(self, observation: Observation, on_step: OnStep) -> Cause:
+        while not self.driver.outcome.done:
+            if len(self.steps) >= self.rules.max_steps:
+                return Cause.MAX_STEPS
+            clock = time.perf_counter()
+            answer = await asyncio.wait_for(self.agent.act(observation), self.rules.step_timeout_s)
+            observation, valid = self._carry_out(answer, observation)
+            step = self._step(answer, observation, valid, time.perf_counter() - clock)
+            self.steps.append(step)
+            on_step(step)
+        return Cause.WON if self.driver.outcome.success else Cause.LOST
+
+    def _carry_out(self, answer: Answer, before: Observation) -> tuple[Observation, bool]:
+        """The next observation, and whether the environment did what was asked."""
+        driver = self.driver
+        if answer.action is None:
+            return _told(before, PARSE_FAILURE), False
+        if self.rules.check_valid_actions and answer.action.lower() == CHECK_VALID_ACTIONS:
+            return _told(before, f"Valid actions: {', '.join(before.admissible)}"), True
+        valid = driver.accepts(answer.action)
+        return driver.step(driver.action_class(value=answer.action)), valid
+
+    def _step(self, answer: Answer, after: Observation, valid: bool, seconds: float) -> Step:
+        outcome = self.driver.outcome
+        prompt = answer.prompt if self.rules.save_prompts else ()
+        return Step(
+            index=len(self.steps) + 1,
+            prompt=[Message(role=role, content=content) for role, content in prompt],
+            reply=answer.reply,
+            reasoning=answer.reasoning,
+            action=answer.action,
+            how=answer.how,
+            valid=valid,
+            observation=after.text,
+            admissible=list(after.admissible),
+            reward=outcome.reward,
+            progress=outcome.progress,
+            reachable=outcome.reachable,
+            seconds=seconds,
+            calls=[Call(**call._asdict()) for call in answer.calls],
+        )
+
+    def _failed(self, cause: Cause, error: Exception | str) -> Cause:
+        kind = type(error).__name__ if isinstance(error, Exception) else cause.value
+        self.error = Failure(kind=kind, message=str(error)[:2000])
+        return cause
+
+    def _record(
+        self, origin: Origin, first: Observation, end: Cause, started: str, seconds: float
+    ) -> EpisodeRecord:
+        driver, outcome = self.driver, self.driver.outcome
+        return EpisodeRecord(
+            run_id=origin.run_id,
+            key=episode_key(self.task.id, self.trial),
+            benchmark=origin.benchmark,
+            task_id=self.task.id,
+            task_type=self.task.task_type,
+            split=self.task.split,
+            trial=self.trial,
+            seed=self.seed,
+            problem=self.task.problem,
+            data_hash=driver.data_hash,
+            dialect=driver.dialect,
+            goal=driver.metrics.goal,
+            agent=origin.agent,
+            model=origin.model,
+            config_hash=origin.config_hash,
+            versions=origin.versions,
+            max_steps=self.rules.max_steps,
+            first_observation=first.text,
+            first_admissible=list(first.admissible),
+            milestones=list(getattr(driver.metrics, "milestones", [])),
+            steps=self.steps,
+            end=end,
+            success=outcome.success,
+            reward=outcome.reward,
+            progress=outcome.progress,
+            repetition_rate=repetition_rate([step.action or step.reply for step in self.steps]),
+            error=self.error,
+            details=driver.details(),
+            started_at=started,
+            seconds=seconds,
+        )
+
+
+def _told(before: Observation, text: str) -> Observation:
+    """An observation that comes from the runner: the environment stands as it stood."""
+    return Observation(text, False, True, text=text, admissible=before.admissible)
+
+
+def versions() -> dict[str, str]:
+    """The versions that decide what a record says."""
+    return {"agentquest": __version__, "python": platform.python_version()}
