@@ -4,7 +4,6 @@ import asyncio
 from typing import Annotated
 
 import typer
-from rich import box
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -63,14 +62,13 @@ def _first_of_each_type(tasks: list[Task], games: int) -> list[Task]:
 
 def _table(agent: str, records: list[EpisodeRecord], task_types: tuple[str, ...]) -> Table:
     summary = summarise(records)
-    table = Table(title=agent, title_justify="left", title_style="bold", box=box.SIMPLE)
+    table = Table(title=f"\n{agent}", title_justify="left", box=None, padding=(0, 2, 0, 0))
     table.add_column("task type", no_wrap=True)
     for heading in ("games", "success", "steps", "progress", "repetition"):
         table.add_column(heading, justify="right", no_wrap=True)
     for name in task_types:
         if name in summary.by_type:
             table.add_row(name, *_cells(summary.by_type[name]))
-    table.add_section()
     table.add_row("all", *_cells(summary.overall))
     return table
 
@@ -79,7 +77,9 @@ def _cells(group: Group) -> list[str]:
     success = group.success
     return [
         str(group.scored),
-        "–" if success is None else f"{success.value:.0%} [{success.low:.0%}, {success.high:.0%}]",
+        "–"
+        if success is None
+        else f"{success.value:.0%} [{success.low * 100:.0f}–{success.high * 100:.0f}]",
         *(
             "–" if mean is None else f"{mean.value:.{digits}f}"
             for mean, digits in ((group.steps, 1), (group.progress, 2), (group.repetition, 2))

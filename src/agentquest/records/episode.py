@@ -110,6 +110,11 @@ class EpisodeRecord(_Record):
         """Whether the episode says something about the agent (see errors.Cause)."""
         return self.end.scored
 
+    def slim(self) -> "EpisodeRecord":
+        """The record without what only a reader of trajectories needs."""
+        steps = [step.model_copy(update={"prompt": [], "admissible": []}) for step in self.steps]
+        return self.model_copy(update={"steps": steps, "first_admissible": []})
+
     @property
     def actions(self) -> list[str]:
         """What was attempted, with unreadable replies as `invalid:<text>`."""

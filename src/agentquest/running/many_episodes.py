@@ -1,0 +1,93 @@
+"""Many episodes at once in one event loop, each with a driver and an agent of its own.
+
+Nothing is shared between episodes but the model client, so that a run gives the
+same results in any order and at any width. What is finished is on disk before
+the next begins; what is not can be asked for again.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from agentquest.lib import Agent, Driver, Task
+from agentquest.records.episode import EpisodeRecord, Step, episode_key
+from agentquest.running.one_episode import EpisodePlayer, Origin, Rules
+
+
+@dataclass(frozen=True)
+class Job:
+    """One episode to be played."""
+
+    task: Task
+    trial: int
+    seed: int
+
+    @property
+    def key(self) -> str:
+        return episode_key(self.task.id, self.trial)
+
+
+class Watcher:
+    """Is told what happens; subclasses show it. Does nothing by itself."""
+
+    def started(self, job: Job) -> None:
+        return None
+
+    def stepped(self, job: Job, step: Step) -> None:
+        return None
+
+    def finished(self, job: Job, record: EpisodeRecord) -> None:
+        return None
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What every episode of a run has in common."""
+
+    new_driver: Callable[[Task], Driver]
+    new_agent: Callable[[Job], Agent]
+    rules: Rules
+    origin: Origin
+
+
+Save = Callable[[EpisodeRecord], Awaitable[None]]
+
+
+class Stopped(Exception):
+    """Raised by a watcher or `save` to end the run cleanly; episodes in flight are owed."""
+
+
+async def run_many(
+    jobs: Sequence[Job], stage: Stage, save: Save, parallel: int, watcher: Watcher | None = None
+) -> None:
+    """Play all jobs, at most `parallel` at once. Cancelling loses what is in flight only."""
+    watch = watcher or Watcher()
+    waiting = iter(jobs)
+
+    async def work() -> None:
+        # The iterator is shared: each worker takes the next job when it is free.
+        for job in waiting:
+            watch.started(job)
+            record = await _play(job, stage, watch)
+            await save(record)
+            watch.finished(job, record)
+
+    workers = [asyncio.create_task(work()) for _ in range(min(parallel, len(jobs)))]
+    try:
+        await asyncio.gather(*workers)
+    finally:
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
+
+
+async def _play(job: Job, stage: Stage, watch: Watcher) -> EpisodeRecord:
+    player = EpisodePlayer(
+        stage.new_driver(job.task),
+        stage.new_agent(job),
+        job.task,
+        stage.rules,
+        seed=job.seed,
+        trial=job.trial,
+    )
+    return await player.play(stage.origin, lambda step: watch.stepped(job, step))
