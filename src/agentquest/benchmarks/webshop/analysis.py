@@ -16,10 +16,11 @@ from agentquest.benchmarks.webshop.stemming import stem
 
 MAX_TOKEN_LENGTH = 255
 
-STOP_WORDS = frozenset(
+_STOP_WORDS = (
     "a an and are as at be but by for if in into is it no not of on or such that the their "
-    "then there these they this to was will with".split()
+    "then there these they this to was will with"
 )
+STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 _MID_LETTER = ":\u00b7\u0387\u05f4\u2027\ufe13\ufe55\uff1a"
 _MID_NUMBER = ",;\u037e\u0589\u060c\u060d\u066c\u07f8\u2044\ufe10\ufe14\ufe50\ufe54\uff0c\uff1b"

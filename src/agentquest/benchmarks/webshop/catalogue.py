@@ -53,6 +53,11 @@ class Catalogue:
     def __len__(self) -> int:
         return len(self._rows)
 
+    @property
+    def digest(self) -> str:
+        """SHA-256 over the files that the catalogue was made from."""
+        return self.folder.name
+
     def _column(self, name: str) -> NDArray[Any]:
         return np.asarray(np.load(self.folder / f"{name}.npy", mmap_mode="r"))
 
@@ -147,7 +152,7 @@ def _built_in(root: Path, progress: Progress | None) -> Catalogue:
 
 
 def _key(parts: list[str]) -> str:
-    return hashlib.sha256("\n".join([FORMAT, *parts]).encode()).hexdigest()[:32]
+    return hashlib.sha256("\n".join([FORMAT, *parts]).encode()).hexdigest()
 
 
 def _digest_of(path: Path, root: Path) -> str:

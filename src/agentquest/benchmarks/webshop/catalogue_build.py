@@ -152,5 +152,3 @@ def _with_worker(free: "SimpleQueue[Worker]", batch: list[RawProduct]) -> Produc
         return worker.prepare(batch)
     finally:
         free.put(worker)
-
-

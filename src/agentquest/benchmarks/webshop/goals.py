@@ -248,7 +248,7 @@ class HumanGoals(Goals):
         )  # fmt: skip
 
 
-def _combination(options: Mapping[str, tuple[str, ...]], number: int) -> dict[str, str]:
+def _combination(options: dict[str, tuple[str, ...]], number: int) -> dict[str, str]:
     """One value of each group: the `number`-th choice, the last group changing fastest."""
     chosen = {}
     for name in reversed(options):

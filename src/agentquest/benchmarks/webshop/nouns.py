@@ -22,20 +22,19 @@ _TOKEN = re.compile(
     r"|(?P<word>[^\W_]+(?:[.:&+][^\W_]+|['’](?!s\b)[^\W_]+)*)(?:['’]s\b)?|(?P<bar>[|%])",
     re.IGNORECASE,
 )
-_FUNCTION_WORDS = frozenset(
-    """a about above across after again against all along also am an and another any are around
-    as at away back be because been before behind being below beneath beside between beyond both
-    but by can compatible could designed did do does down during each either else even ever every few for from had
-    has have having he her here him his how i if in inside into is it its just less let like may
-    me might made make mine more most much must my near neither no non nor not now of off on once one only
-    onto or other our out outside over own per perfect plus same shall she should since so some
-    still such suitable than that the their them then there these they this those through to together too
-    toward two three four five six seven eight nine ten under until up upon us very via was we
-    were what when where which while who whose why will with within without would yet you your
-    ' 's""".split()
-)
-_ADJECTIVES = frozenset(
-    """adjustable advanced anti automatic available beautiful best big bright casual cheap clean
+_FUNCTION_WORDS = """
+    a about above across after again against all along also am an and another any are around as
+    at away back be because been before behind being below beneath beside between beyond both
+    but by can compatible could designed did do does down during each eight either else even
+    ever every few five for four from had has have having he her here him his how i if in inside
+    into is it its just less let like made make may me might mine more most much must my near
+    neither nine no non nor not now of off on once one only onto or other our out outside over
+    own per perfect plus same seven shall she should since six so some still such suitable ten
+    than that the their them then there these they this those three through to together too
+    toward two under until up upon us very via was we were what when where which while who whose
+    why will with within without would yet you your"""
+_ADJECTIVES = """
+    adjustable advanced anti automatic available beautiful best big bright casual cheap clean
     clear comfortable compatible complete cool cute deep different double dry dual durable easy
     elegant empty entire extra fast fine fit flat flexible foldable free fresh full funny good
     great handmade happy hard healthy heavy high hot huge ideal large lightweight little long
@@ -44,18 +43,17 @@ _ADJECTIVES = frozenset(
     reusable rich right safe sexy sharp short simple single slim small smart smooth soft solid
     special stable standard strong stylish suitable super sweet thick thin tight tiny top ultra
     unique universal unscented unisex useful vegan vintage waterproof warm washable wide wireless
-    wonderful young""".split()
-)
-_VERBS = frozenset(
-    """add allow apply assemble avoid bring brings build buy carry change charge choose clean
+    wonderful young"""
+_VERBS = """
+    add allow apply assemble avoid bring brings build buy carry change charge choose clean
     come comes compare cover covers cut drink eat enhance enjoy feel fits get gets give gives go
     grow hold hydrate improve include includes increase keep keeps make makes made need nourish
     play please prevent protect protects provide put reduce refill relieve remove repair replace
     save see set sit sleep soothe stay stop support supports take try turn use used uses wash
-    wear work works""".split()
-)
+    wear work works"""
 _NOT_NOUN_ENDINGS = ("able", "ible", "ful", "less", "ous", "ish", "ive", "ical", "ly", "ed", "est")
-_MEASURE = re.compile(r"\d")
+_NEVER = frozenset(_FUNCTION_WORDS.split())
+_NOT_IN_LOWER_CASE = frozenset(f"{_ADJECTIVES} {_VERBS}".split())
 
 
 class Nouns(Protocol):
@@ -91,13 +89,13 @@ def title_nouns(title: str) -> tuple[str, ...]:
 
 def _is_noun(token: str) -> bool:
     word = token.lower()
-    if word in _FUNCTION_WORDS or _MEASURE.match(word):
+    if word in _NEVER or word[0].isdigit():
         return False
     if len(word) == 1 and word not in "abcdefghijklmnopqrstuvwyz":
         return False
     if token[0].isupper():
         return True
-    if word in _ADJECTIVES or word in _VERBS:
+    if word in _NOT_IN_LOWER_CASE:
         return False
     return not (len(word) > 5 and word.endswith(_NOT_NOUN_ENDINGS))
 

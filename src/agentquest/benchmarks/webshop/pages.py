@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from html import escape
 
 from agentquest.benchmarks.webshop.products import RATING, Product
@@ -43,7 +44,7 @@ class Page:
     url: str
     search_bar: bool = False
 
-    @property
+    @cached_property
     def clickables(self) -> dict[str, Piece]:
         """What can be clicked, by its text; a text that occurs twice means the last one."""
         found = {

@@ -79,12 +79,12 @@ class Product:
     @classmethod
     def from_row(cls, row: bytes) -> "Product":
         (asin, title, description, bullets, options, prices, category, query, product_category,
-         image, attributes, instruction, instruction_attributes, human, listed) = json.loads(row)  # fmt: skip
+         image, attributes, instruction, wishes, human, listed) = json.loads(row)  # fmt: skip
         return cls(
             asin, title, description, tuple(bullets),
             {name: tuple(values) for name, values in options}, tuple(prices),
             category, query, product_category, image, tuple(attributes), instruction,
-            tuple(instruction_attributes),
+            tuple(wishes),
             tuple(HumanInstruction(text, tuple(a), tuple(o)) for text, a, o in human), listed,
         )  # fmt: skip
 
@@ -105,14 +105,15 @@ def read_product(record: dict[str, Any], listing: object, human: object) -> Prod
     bullets = small if isinstance(small, list) else [small]
     images = record.get("images") or [""]
     attributes: tuple[str, ...] = NO_ATTRIBUTES
-    instruction, instruction_attributes = None, ()
+    instruction: str | None = None
+    wishes: tuple[str, ...] = ()
     if isinstance(listing, dict):
         if "attributes" in listing:
             attributes = _texts(listing["attributes"], f"{where}: attributes")
         instruction = listing.get("instruction")
         if instruction is not None:
             _text(listing, "instruction", where)
-            instruction_attributes = _texts(
+            wishes = _texts(
                 listing.get("instruction_attributes"), f"{where}: instruction_attributes"
             )
     elif listing is not None:
@@ -130,7 +131,7 @@ def read_product(record: dict[str, Any], listing: object, human: object) -> Prod
         image=_texts(images[:1], f"{where}: images")[0],
         attributes=attributes,
         instruction=instruction,
-        instruction_attributes=instruction_attributes,
+        instruction_attributes=wishes,
         human=_human(human, where),
         listed=listing is not None,
     )

@@ -24,16 +24,16 @@ _CATEGORY_SEPARATOR = "›"
 _NOT_ALPHANUMERIC = re.compile(r"(?ui)\W")
 
 # The benchmark's own vocabulary of colours; the first that is found in a value stands for it.
-COLOURS = tuple(
-    """alabaster apricot aqua ash asphalt azure banana beige black blue blush bordeaux bronze
+_COLOURS = """
+    alabaster apricot aqua ash asphalt azure banana beige black blue blush bordeaux bronze
     brown burgundy camel camo caramel champagne charcoal cheetah chestnut chocolate christmas
     coffee cognac copper coral cranberry cream crystal dark denim eggplant elephant espresso
     fuchsia gold granite grape graphite grass gray green grey heather indigo ivory ivy khaki
     lavender lemon leopard light lilac lime magenta maroon mauve merlot midnight mint mocha
     multicolor mushroom mustard natural navy nude olive orange peach pewter pink plum purple
     rainbow red rose royal rust sand sapphire seashell silver skull slate steel stone stonewash
-    sunflower tan taupe teal tiger turquoise violet walnut wheat white wine yellow""".split()
-)
+    sunflower tan taupe teal tiger turquoise violet walnut wheat white wine yellow"""
+COLOURS = tuple(_COLOURS.split())
 
 Option = str | tuple[str, str]
 

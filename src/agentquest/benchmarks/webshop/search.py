@@ -93,8 +93,8 @@ class SearchIndex:
 
     def _score(self, terms: list[_Term], limit: int) -> tuple[Array, Scores]:
         """Documents and scores, with all of the best `limit` (and their equals) among them."""
-        remaining = np.cumsum([t.most for t in reversed(terms)])[::-1].tolist() + [0.0]
-        postings = np.cumsum([len(t.docs) for t in reversed(terms)])[::-1].tolist() + [0]
+        remaining = [*np.cumsum([t.most for t in reversed(terms)])[::-1].tolist(), 0.0]
+        postings = [*np.cumsum([len(t.docs) for t in reversed(terms)])[::-1].tolist(), 0]
         total = np.zeros(-(-self.documents // _BLOCK) * _BLOCK)
         for i, term in enumerate(terms, 1):
             total[term.docs] += self._gains(term, term.codes)

@@ -55,18 +55,21 @@ class Shop:
         self.nouns: Nouns = nouns or best_nouns()
         self.show_attributes = show_attributes
 
-    def find(self, keywords: Sequence[str], rng: random.Random) -> Sequence[int] | None:
-        """The products for a search; None for a special search that means nothing."""
-        first = keywords[0] if keywords else ""
+    @staticmethod
+    def understands(keywords: Sequence[str]) -> bool:
+        """False for the special searches that only crash the original."""
+        return keywords[0] != "<a>" and (keywords[0] != "<c>" or len(keywords) > 1)
+
+    def find(self, keywords: Sequence[str], rng: random.Random) -> Sequence[int]:
+        """The products for a search: the best fifty, or all of a special search."""
+        first = keywords[0]
         if first == "<r>":
             size = len(self.catalogue)
             return rng.sample(range(size), min(RANDOM_RESULTS, size))
         if first == "<q>":
             return self.catalogue.with_query(" ".join(keywords[1:]).strip())
         if first == "<c>":
-            return self.catalogue.in_category(keywords[1].strip()) if len(keywords) > 1 else None
-        if first == "<a>":
-            return None
+            return self.catalogue.in_category(keywords[1].strip())
         return self.catalogue.search(" ".join(keywords))
 
     def reward(self, asin: str, options: dict[str, str], goal: Goal) -> Reward:
@@ -114,19 +117,22 @@ class Session:
     def clickables(self) -> list[str]:
         return list(self.page.clickables)
 
-    def step(self, action: str) -> Step:
-        """Carry out `search[...]` or `click[...]`; anything else changes nothing."""
+    def accepts(self, action: str) -> bool:
+        """Whether `action` would lead anywhere now."""
         name, argument = parse(action)
         if name == "search" and argument:
-            return self._search(argument.split(" "), 1) or self._nothing()
-        if name == "click" and argument and argument != "search":
-            target = self.page.clickables.get(argument)
-            if target is not None:
-                return self._click(argument, target)
-        return self._nothing()
+            return self.shop.understands(argument.split(" "))
+        return name == "click" and argument != "search" and argument in self.page.clickables
 
-    def _nothing(self) -> Step:
-        return Step(self.page, 0, False, valid=False)
+    def step(self, action: str) -> Step:
+        """Carry out `search[...]` or `click[...]`; anything else changes nothing."""
+        if not self.accepts(action):
+            return Step(self.page, 0, False, valid=False)
+        name, argument = parse(action)
+        assert argument is not None
+        if name == "search":
+            return self._search(argument.split(" "), 1)
+        return self._click(argument, self.page.clickables[argument])
 
     def _moved(self, page: Page, reward: float = 0.0, done: bool = False) -> Step:
         self.page = page
@@ -139,11 +145,11 @@ class Session:
         if argument == "back to search":
             return self._moved(self.restart())
         if argument == "next >" and place == "search_results":
-            return self._search(self.keywords, self.page_number + 1) or self._nothing()
+            return self._search(self.keywords, self.page_number + 1)
         if argument == "< prev" and place == "search_results":
-            return self._search(self.keywords, self.page_number - 1) or self._nothing()
+            return self._search(self.keywords, self.page_number - 1)
         if argument == "< prev" and place == "item_page":
-            return self._search(self.keywords, self.page_number) or self._nothing()
+            return self._search(self.keywords, self.page_number)
         if argument in _SUB_PAGES:
             return self._moved(self._sub_page(_SUB_PAGES[argument]))
         if target.kind is Kind.LINK:
@@ -164,10 +170,8 @@ class Session:
             url = url.removeprefix(f"{BASE_URL}/").split("/")[0]
         return next((name for name in _PAGE_NAMES if name in url), "")
 
-    def _search(self, keywords: list[str], page_number: int) -> Step | None:
+    def _search(self, keywords: list[str], page_number: int) -> Step:
         found = self.shop.find(keywords, self.rng)
-        if found is None:
-            return None
         self.keywords, self.page_number = keywords, page_number
         self.asin, self.options = None, {}
         first = (page_number - 1) * pages.PAGE_SIZE
@@ -175,9 +179,7 @@ class Session:
         products = [self.shop.catalogue.product(number) for number in shown]
         url = f"{BASE_URL}/search_results/{self.id}/{'+'.join(keywords)}/{page_number}"
         total = len(found)
-        return self._moved(
-            pages.results_page(self.instruction, url, page_number, total, products)
-        )
+        return self._moved(pages.results_page(self.instruction, url, page_number, total, products))
 
     def _product(self) -> Product:
         number = self.shop.catalogue.number(self.asin or "")

@@ -7,6 +7,8 @@ left alone. Search rankings depend on these details, so no other stemmer will do
 A word is seen as [C](VC)^m[V]: `_measure` is that m.
 """
 
+from itertools import pairwise
+
 _STEP2 = (
     ("ational", "ate"),
     ("tional", "tion"),
@@ -40,9 +42,7 @@ _STEP3 = (
     ("ness", ""),
 )
 # Longer endings stand before the shorter ones that they end with.
-_STEP4 = (
-    "al ance ence er ic able ible ant ement ment ent sion tion ou ism ate iti ous ive ize".split()
-)
+_STEP4 = "al ance ence er ic able ible ant ement ment ent sion tion ou ism ate iti ous ive ize"
 
 
 def stem(word: str) -> str:
@@ -70,9 +70,7 @@ def _is_consonant(word: str, at: int) -> bool:
 
 def _measure(stem_part: str) -> int:
     kinds = [_is_consonant(stem_part, at) for at in range(len(stem_part))]
-    return sum(
-        not before and after for before, after in zip(kinds, kinds[1:], strict=False)
-    )
+    return sum(not before and after for before, after in pairwise(kinds))
 
 
 def _has_vowel(stem_part: str) -> bool:
@@ -129,7 +127,7 @@ def _replace(word: str, rules: tuple[tuple[str, str], ...]) -> str:
 
 
 def _drop_ending(word: str) -> str:
-    for ending in _STEP4:
+    for ending in _STEP4.split():
         if word.endswith(ending):
             keep = 1 if ending in ("sion", "tion") else 0
             start = word[: len(word) - len(ending) + keep]

@@ -67,13 +67,15 @@ class Worker:
     def __init__(self) -> None:
         command = [sys.executable, "-m", "agentquest.benchmarks.webshop.worker"]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._input, self._output = self._process.stdin, self._process.stdout
 
     def prepare(self, batch: list[RawProduct]) -> ProductBatch:
-        assert self._process.stdin and self._process.stdout
         try:
-            pickle.dump(batch, self._process.stdin, protocol=5)
-            self._process.stdin.flush()
-            answer = pickle.load(self._process.stdout)
+            pickle.dump(batch, self._input, protocol=5)
+            self._input.flush()
+            answer = pickle.load(self._output)
         except (BrokenPipeError, EOFError) as error:
             raise DataError("a worker process of the catalogue build ended early") from error
         if isinstance(answer, str):
@@ -82,10 +84,8 @@ class Worker:
         return answer
 
     def close(self) -> None:
-        assert self._process.stdin and self._process.stdout
-        self._process.stdin.close()
-        self._process.wait()
-        self._process.stdout.close()
+        with self._process:  # closes the pipes and waits
+            pass
 
 
 def main() -> None:
