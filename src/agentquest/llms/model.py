@@ -59,10 +59,10 @@ class ModelConfig(BaseModel):
     api_key: SecretStr | None = Field(default=None, exclude=True, repr=False)
     """The key itself; `api_key_env` is safer, as this stands in a file. Never written out."""
 
-    temperature: float | None = Field(default=0.0, ge=0.0, le=2.0)
+    temperature: float | None = Field(default=0.3, ge=0.0, le=2.0)
     """Sampling temperature; null leaves it to the server."""
 
-    max_tokens: int | None = Field(default=1024, ge=1)
+    max_tokens: int | None = Field(default=8192, ge=1)
     """Longest reply in tokens, reasoning included. For servers that insist on
     `max_completion_tokens`, set this to null and that one in `extra_body`."""
 

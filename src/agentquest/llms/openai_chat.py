@@ -8,6 +8,7 @@ out on purpose: an agent needs the whole reply before it can act.
 
 import asyncio
 import json
+import logging
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +22,8 @@ from agentquest.llms.messages import ChatMessage, Reply, read_message, read_usag
 from agentquest.llms.model import ModelConfig
 from agentquest.llms.retry import READABLE, failure_of_status, retrying
 from agentquest.llms.transport import Answer, Poster
+
+logger = logging.getLogger(__name__)
 
 # Ends in which it was the model that said nothing; asking again would change its score.
 _OWN_SILENCE = frozenset({"length", "max_tokens", "content_filter"})
@@ -48,6 +51,8 @@ class OpenAIChat:
         rng: random.Random | None = None,
     ) -> None:
         key = config.key().get_secret_value()
+        if config.api_key is not None:
+            logger.warning("the API key stands in the configuration; api_key_env is safer")
         self.config = config
         self.traffic = Traffic()
         self._clock = clock or Clock()
@@ -84,7 +89,11 @@ class OpenAIChat:
             self.traffic.cached += 1
             return known
         reply = await self._ask(body)
-        await asyncio.to_thread(self._cache.put, key, reply)
+        try:
+            await asyncio.to_thread(self._cache.put, key, reply)
+        except OSError as error:
+            # The reply is paid for and right; it is only not kept.
+            logger.warning("a reply could not be kept in %s: %s", self.config.cache_dir, error)
         return reply
 
     async def close(self) -> None:
@@ -145,6 +154,8 @@ class OpenAIChat:
             raise ValueError("the choice has no message")
         text, reasoning = read_message(message)
         finish, usage = choice.get("finish_reason"), read_usage(data.get("usage"))
+        if not (finish is None or isinstance(finish, str)):
+            raise ValueError("finish_reason is not text")
         generated = text or reasoning or (usage is not None and usage.completion_tokens > 0)
         if not generated and finish not in _OWN_SILENCE:
             raise ValueError("no token was generated")
@@ -152,7 +163,7 @@ class OpenAIChat:
         return Reply(
             text=self._redact.reply(text),
             reasoning=self._redact.reply(reasoning),
-            finish_reason=self._redact.reply(finish) if isinstance(finish, str) else None,
+            finish_reason=self._redact.reply(finish) if finish else None,
             usage=usage,
             model=self._redact.reply(model) if isinstance(model, str) else self.config.model,
         )

@@ -37,7 +37,7 @@ class Poster:
         self._timeout_s = timeout_s
         self._timeout = _timeout(timeout_s)
         self._max_bytes = max_bytes
-        self._proxy = _proxy_for(url)
+        self._proxy = proxy_for(url)
         self._session: aiohttp.ClientSession | None = None
 
     async def post(self, body: bytes, time_left: float) -> Answer:
@@ -99,8 +99,13 @@ def _timeout(seconds: float) -> aiohttp.ClientTimeout:
     return aiohttp.ClientTimeout(total=seconds, sock_connect=min(seconds, _CONNECT_S))
 
 
-def _proxy_for(url: str) -> str | None:
+def proxy_for(url: str) -> str | None:
+    """The proxy that the environment names for `url`."""
     parts = urlsplit(url)
-    if urllib.request.proxy_bypass(parts.hostname or ""):
+    host = parts.hostname or ""
+    # No proxy can reach a server that listens on this machine only.
+    if host in ("localhost", "::1") or host.startswith("127."):
+        return None
+    if urllib.request.proxy_bypass(host):
         return None
     return urllib.request.getproxies().get(parts.scheme)

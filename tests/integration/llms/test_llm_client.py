@@ -60,8 +60,8 @@ async def test_a_reply_with_everything_in_it() -> None:
                 {"role": "user", "content": "ACTION: look around"},
             ],
             "model": "m",
-            "temperature": 0.0,
-            "max_tokens": 1024,
+            "temperature": 0.3,
+            "max_tokens": 8192,
         }
     ]
 
@@ -138,6 +138,18 @@ async def test_a_server_that_is_not_there_is_waited_for_and_then_given_up() -> N
         await client.complete(HELLO)
     await client.close()
     assert len(clock.sleeps) == 3
+
+
+async def test_a_connection_that_cannot_be_secured_is_not_tried_again() -> None:
+    clock = FakeClock()
+    async with ChatServer() as server:
+        config = ModelConfig(model="m", base_url=server.url.replace("http://", "https://"))
+        client = OpenAIChat(config, clock=clock.clock)
+        with pytest.raises(ModelUnavailable, match="no secure connection"):
+            await client.complete(HELLO)
+        await client.close()
+        await client.close()
+    assert clock.sleeps == []
 
 
 async def test_waits_are_what_the_server_asked_for() -> None:
@@ -260,6 +272,17 @@ async def test_a_second_run_is_answered_from_the_cache(tmp_path: Path) -> None:
     assert [reply.usage for reply in first[1:]] == [reply.usage for reply in second[1:]]
     assert not any(reply.cached for reply in third)
     assert server.count == 5 + 1 + 5
+
+
+async def test_a_reply_that_cannot_be_kept_is_still_given(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    blocked = tmp_path / "file"
+    await asyncio.to_thread(blocked.write_text, "not a folder")
+    async with talking(cache_dir=blocked) as (client, _):
+        reply = await client.complete(HELLO)
+    assert reply.text == "ACTION: look around"
+    assert "could not be kept" in caplog.text
 
 
 async def test_calls_with_different_seeds_do_not_share_a_reply(tmp_path: Path) -> None:

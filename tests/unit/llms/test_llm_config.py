@@ -8,6 +8,7 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from agentquest.errors import ConfigError
+from agentquest.llms.accounting import Price
 from agentquest.llms.model import ChatModel, ModelConfig
 from agentquest.llms.openai_chat import OpenAIChat
 
@@ -82,6 +83,12 @@ def test_everything_that_is_set_is_sent() -> None:
         "top_k": 3,
         "chat_template_kwargs": {"x": 1, "enable_thinking": False},
     }
+
+
+def test_a_price_is_known_or_not() -> None:
+    assert config().price is None
+    priced = config(price_per_million_prompt=0.0, price_per_million_completion=2.0)
+    assert priced.price == Price(0.0, 2.0)
 
 
 def test_a_dump_reads_back_as_the_same_configuration() -> None:

@@ -61,9 +61,11 @@ def test_no_minute_has_more_tokens_than_allowed(
 
 
 @pytest.mark.parametrize("per_minute", [1, 7, 60, 600])
-def test_the_rate_is_nearly_used_up(per_minute: int) -> None:
+def test_under_pressure_the_limit_is_nearly_reached_and_never_passed(per_minute: int) -> None:
     clock = FakeClock()
-    asyncio.run(grants(Bucket(per_minute, clock.clock), clock, [(0.0, 1.0)] * (5 * per_minute)))
+    demands = [(0.0, 1.0)] * (5 * per_minute)
+    granted = asyncio.run(grants(Bucket(per_minute, clock.clock), clock, demands))
+    assert busiest_minute(granted) <= per_minute
     assert clock.time <= 5 * 60 * 1.06
 
 
@@ -226,13 +228,14 @@ def test_queueing_postpones_the_deadline() -> None:
 def test_tokens_are_settled_with_what_the_server_counted() -> None:
     """Answers far shorter than guessed must not hold the run back once that is known."""
 
-    async def minutes(used: int) -> float:
+    async def minutes(prompt: int, completion: int) -> float:
         clock = FakeClock()
         door = gate(clock, tokens_per_minute=60_000)
         for _ in range(400):
             async with door.pass_through(400, 8192, Deadline(clock.clock, 10)) as permit:
-                permit.usage = Usage(100, used)
+                permit.usage = Usage(prompt, completion)
         return clock.time / 60
 
-    assert asyncio.run(minutes(50)) == pytest.approx(1.0, abs=0.2)
-    assert asyncio.run(minutes(500)) == pytest.approx(4.0, abs=0.4)
+    assert asyncio.run(minutes(100, 50)) == pytest.approx(1.0, abs=0.2)
+    assert asyncio.run(minutes(100, 500)) == pytest.approx(4.0, abs=0.4)
+    assert asyncio.run(minutes(1000, 50)) == pytest.approx(7.0, abs=0.6)

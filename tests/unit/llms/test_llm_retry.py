@@ -119,6 +119,10 @@ def test_a_prompt_too_long_is_recognised_in_every_dialect(status: int, body: obj
     assert isinstance(failure(status, body), ContextTooLong)
 
 
+def test_a_rate_limit_that_speaks_of_the_context_is_still_a_rate_limit() -> None:
+    assert isinstance(failure(429, "Busy. The maximum context length is 4096."), Transient)
+
+
 def test_an_account_without_credit_is_not_a_rate_limit() -> None:
     assert isinstance(failure(429, {"error": {"code": "insufficient_quota"}}), QuotaExhausted)
 
