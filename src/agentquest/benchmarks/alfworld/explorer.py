@@ -197,8 +197,10 @@ class AlfWorldExplorer(Explorer):
         unseen = [place for place in memory.furniture.values() if place.things is None]
         if not unseen:
             return self._start_over(wanted)
-        kinds = {place.kind for place in unseen}
-        hopes = {kind: likelihood(hoped, kind) for kind in kinds}
+        hopes = {place.kind: likelihood(hoped, place.kind) for place in unseen}
+        if errand.task == "pick" and wanted == (errand.thing,) and not errand.sliced:
+            # Had one been there from the start, the errand would be done.
+            hopes[errand.place] = 0.0
         best = max(unseen, key=lambda place: hopes[place.kind] / self._effort(place))
         why = f"I am looking for the {wanted[0]} and have not looked in the {best.name} yet."
         return self._reach(best, why) or (Step("examine", place=best.name), why)

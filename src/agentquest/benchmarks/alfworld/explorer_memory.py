@@ -85,7 +85,7 @@ class Memory:
             self._failed(step)
             return
         if arrived := _ARRIVED.search(text):
-            self._arrive(arrived[1], step)
+            self._arrive(arrived[1])
         if facing := _FACING.search(text):
             self._face(_NAMES.findall(facing[1]))
         for closed in _CLOSED.finditer(text):
@@ -120,12 +120,10 @@ class Memory:
             if place.things and thing in place.things:
                 place.things.remove(thing)
 
-    def _arrive(self, spot: str, step: Step) -> None:
+    def _arrive(self, spot: str) -> None:
         self.put_words = "put {} in/on {}" if kind_of(spot) == "loc" else "move {} to {}"
         # The later dialect names the furniture, not the spot; it may be known to share one.
         self.here = self.spots.get(spot, spot)
-        if step.verb == "go":
-            self._at(step.place)
 
     def _face(self, names: list[str]) -> None:
         self.here = self.here or "start"

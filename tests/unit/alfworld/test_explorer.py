@@ -1,0 +1,306 @@
+"""The rule-based player: how often it wins, what it understands, what it never does."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentquest.benchmarks.alfworld import explorer_knowledge as knowledge
+from agentquest.benchmarks.alfworld.engine import AlfWorldEngine
+from agentquest.benchmarks.alfworld.explorer import AlfWorldExplorer
+from agentquest.benchmarks.alfworld.explorer_memory import Errand, read_errand
+from agentquest.benchmarks.alfworld.homes import vocabulary
+from agentquest.benchmarks.alfworld.narrator import NOTHING_HAPPENS, WELCOME
+from agentquest.benchmarks.alfworld.task_types import TASK_TYPES, TaskType
+from agentquest.benchmarks.alfworld.tasks import find_tasks, open_problem
+from agentquest.lib import Task
+from shared_data import ALFWORLD, needs_alfworld
+
+DIALECTS = ("0.3", "0.4")
+MAX_STEPS = 50
+KITCHEN = (
+    f"{WELCOME}\n\nYou are in the middle of a room. Looking quickly around you, you see "
+    "a cabinet 2, a cabinet 1, a countertop 1, a fridge 1, a microwave 1, and a sinkbasin 1."
+    "\n\nYour task is to: {}."
+)
+STUDY = (
+    f"{WELCOME}\n\nYou are in the middle of a room. Looking quickly around you, you see "
+    "a bed 1, a desk 1, a drawer 2, a drawer 1, and a sidetable 1.\n\nYour task is to: {}."
+)
+
+
+def builtin_tasks(split: str) -> list[Task]:
+    return find_tasks(split, data_path="builtin")
+
+
+def play(
+    game: AlfWorldEngine, player: AlfWorldExplorer | None = None, suffix: str = ""
+) -> list[tuple[str, str, str]]:
+    """Thought, command and answer of each step, until the game is won or time is up."""
+    player = player or AlfWorldExplorer()
+    text = game.introduction
+    steps = []
+    for _ in range(MAX_STEPS):
+        command = player.next_action(text + suffix)
+        text = game.step(command)
+        steps.append((player.thought, command, text))
+        if game.won:
+            break
+    return steps
+
+
+def win_rates(tasks: list[Task], dialect: str) -> dict[str, float]:
+    played: Counter[str] = Counter()
+    won: Counter[str] = Counter()
+    for task in tasks:
+        game = AlfWorldEngine.from_text(open_problem(task.problem), dialect)
+        play(game)
+        for name in (task.task_type, "all"):
+            played[name] += 1
+            won[name] += game.won
+    return {name: won[name] / played[name] for name in played}
+
+
+def answers(*texts: str) -> list[str]:
+    """The commands given to a fixed sequence of texts."""
+    player = AlfWorldExplorer()
+    return [player.next_action(text) for text in texts]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_wins_most_builtin_homes_of_every_task_type(dialect: str) -> None:
+    rates = win_rates(builtin_tasks("valid_unseen"), dialect)
+    assert len(rates) == 7
+    assert min(rates.values()) >= 0.8
+
+
+@needs_alfworld
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("split", ["valid_seen", "valid_unseen"])
+def test_wins_most_real_games_of_every_task_type(split: str, dialect: str) -> None:
+    rates = win_rates(find_tasks(split, data_path=ALFWORLD), dialect)
+    assert len(rates) == 7
+    assert min(rates.values()) >= 0.6
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_slices_when_the_errand_says_so(dialect: str) -> None:
+    """Homes state no sliced goals of their own, so some are sharpened here."""
+    played = won = 0
+    for task in builtin_tasks("valid_unseen"):
+        thing, place = task.id.split("-")[1].lower(), task.id.split("-")[3].lower()
+        verbs = {"pick_cool_then_place_in_recep": "cool", "pick_heat_then_place_in_recep": "hot"}
+        if task.task_type not in verbs or thing not in ("apple", "bread", "tomato"):
+            continue
+        text = open_problem(task.problem)
+        problem = text.problem.replace("(inReceptacle ?o ?r)", "(isSliced ?o) (inReceptacle ?o ?r)")
+        goal = f"put a {verbs[task.task_type]} slice of {thing} in {place}"
+        game = AlfWorldEngine.from_text(replace(text, problem=problem, goal=goal), dialect)
+        play(game)
+        played += 1
+        won += game.won
+    assert played >= 5
+    assert won >= 0.8 * played
+
+
+def test_puts_down_what_is_useless_before_it_begins() -> None:
+    """Hands that are full without the player's knowledge are found out and emptied."""
+    task = next(t for t in builtin_tasks("valid_unseen") if "_heat_" in t.task_type)
+    game = AlfWorldEngine.from_text(open_problem(task.problem))
+    target = task.id.split("-")[1].lower()
+    for command in [c for c in game.admissible if c.startswith("go to countertop")]:
+        game.step(command)
+        useless = [
+            c
+            for c in game.admissible
+            if c.startswith("take ") and not c.startswith(f"take {target}")
+        ]
+        if useless:
+            assert game.step(useless[0]).startswith("You pick up")
+            break
+    steps = play(game)
+    assert game.won
+    assert "inventory" in [command for _, command, _ in steps]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_same_texts_same_commands_whatever_was_played_before(dialect: str) -> None:
+    used = AlfWorldExplorer()
+    for task in builtin_tasks("valid_unseen")[::10]:
+        text = open_problem(task.problem)
+        fresh = play(AlfWorldEngine.from_text(text, dialect))
+        again = play(AlfWorldEngine.from_text(text, dialect), used)
+        assert fresh == again
+
+
+def test_a_list_of_admissible_commands_is_not_read() -> None:
+    """Neither to choose from, nor by mistake as something that was seen."""
+    listed = "\nAdmissible commands:\n['On the bed 1, you see a pen 9.', 'take mug 7 from bed 1']"
+    for task in builtin_tasks("valid_unseen")[::10]:
+        text = open_problem(task.problem)
+        plain = play(AlfWorldEngine.from_text(text))
+        assert play(AlfWorldEngine.from_text(text), suffix=listed) == plain
+
+
+@pytest.mark.parametrize("task", TASK_TYPES, ids=lambda task: task.short)
+@pytest.mark.parametrize("sliced", [False, True])
+def test_every_goal_sentence_is_understood(task: TaskType, sliced: bool) -> None:
+    words = {"obj": "potato", "recep": "sinkbasin", "toggle": "desklamp"}
+    place, lamp = ("", "desklamp") if task.short == "look" else ("sinkbasin", "")
+    for sentence in task.sliced_sentences if sliced else task.sentences:
+        errand = read_errand(KITCHEN.format(sentence.format(**words)))
+        assert errand == Errand(task.short, "potato", place, lamp, sliced)
+
+
+@pytest.mark.parametrize("goal", ["", "dance", "put a in b", "put a mug in the fridge"])
+def test_a_goal_that_is_none_of_the_six_is_not_guessed(goal: str) -> None:
+    assert read_errand(KITCHEN.format(goal)) is None
+    assert answers(KITCHEN.format(goal)) == ["look"]
+
+
+@pytest.mark.parametrize(
+    ("spots", "placing"),
+    [
+        (("loc 4", "loc 7"), "put tomato 1 in/on countertop 1"),
+        (("fridge 1", "countertop 1"), "move tomato 1 to countertop 1"),
+    ],
+)
+def test_arriving_tells_the_dialect(spots: tuple[str, str], placing: str) -> None:
+    commands = answers(
+        KITCHEN.format("put a tomato in countertop"),
+        f"You arrive at {spots[0]}. The fridge 1 is open. In it, you see a tomato 1.",
+        "You pick up the tomato 1 from the fridge 1.",
+        f"You arrive at {spots[1]}. On the countertop 1, you see nothing.",
+    )
+    assert commands[0] == "go to fridge 1"
+    assert commands[2:] == ["go to countertop 1", placing]
+
+
+def test_the_other_wording_is_tried_when_nothing_happens() -> None:
+    commands = answers(
+        KITCHEN.format("put some tomato on countertop"),
+        "You arrive at fridge 1. The fridge 1 is open. In it, you see a tomato 1.",
+        "You pick up the tomato 1 from the fridge 1.",
+        "You arrive at countertop 1. On the countertop 1, you see nothing.",
+        NOTHING_HAPPENS,
+    )
+    assert commands[-2:] == ["move tomato 1 to countertop 1", "put tomato 1 in/on countertop 1"]
+
+
+def test_furniture_at_the_same_spot_is_examined() -> None:
+    commands = answers(
+        STUDY.format("put a watch in bed"),
+        "You arrive at sidetable 1. On the sidetable 1, you see nothing.",
+        NOTHING_HAPPENS,
+        "On the bed 1, you see nothing.",
+    )
+    first, second, third, _ = commands
+    assert first == "go to sidetable 1"
+    assert second.startswith("go to ")
+    assert third == f"examine {second.removeprefix('go to ')}"
+
+
+def test_closed_furniture_is_opened_to_look_and_to_place() -> None:
+    commands = answers(
+        KITCHEN.format("put a lettuce in microwave"),
+        "You arrive at countertop 1. On the countertop 1, you see nothing.",
+        "You arrive at fridge 1. The fridge 1 is closed.",
+        "You open the fridge 1. The fridge 1 is open. In it, you see a lettuce 2.",
+        "You pick up the lettuce 2 from the fridge 1.",
+        "You arrive at microwave 1. The microwave 1 is closed.",
+        "You open the microwave 1. The microwave 1 is open. In it, you see nothing.",
+    )
+    assert commands[:3] == ["go to countertop 1", "go to fridge 1", "open fridge 1"]
+    assert commands[4:] == [
+        "go to microwave 1",
+        "open microwave 1",
+        "move lettuce 2 to microwave 1",
+    ]
+
+
+def test_treating_needs_no_open_door() -> None:
+    commands = answers(
+        KITCHEN.format("heat some potato and put it in countertop"),
+        "You arrive at countertop 1. On the countertop 1, you see a potato 1.",
+        "You pick up the potato 1 from the countertop 1.",
+        "You arrive at microwave 1. The microwave 1 is closed.",
+        "You heat the potato 1 using the microwave 1.",
+    )
+    assert commands[2:4] == ["go to microwave 1", "heat potato 1 with microwave 1"]
+    assert commands[4] == "go to countertop 1"
+
+
+def test_a_lamp_seen_on_the_way_is_remembered() -> None:
+    commands = answers(
+        STUDY.format("examine the pillow with the desklamp"),
+        "You arrive at desk 1. On the desk 1, you see a desklamp 1, and a pen 1.",
+        "You arrive at bed 1. On the bed 1, you see a pillow 2, and a pillow 1.",
+        "You pick up the pillow 2 from the bed 1.",
+        "You arrive at desk 1. On the desk 1, you see a desklamp 1, and a pen 1.",
+    )
+    assert commands[-3:] == ["take pillow 2 from bed 1", "go to desk 1", "use desklamp 1"]
+
+
+def test_both_of_two_things_go_to_the_same_place() -> None:
+    commands = answers(
+        STUDY.format("find two pencil and put them in drawer"),
+        "You arrive at desk 1. On the desk 1, you see a pencil 3, and a pencil 1.",
+        "You pick up the pencil 3 from the desk 1.",
+        "You arrive at drawer 1. The drawer 1 is open. In it, you see nothing.",
+        "You move the pencil 3 to the drawer 1.",
+        "You arrive at desk 1. On the desk 1, you see a pencil 1.",
+        "You pick up the pencil 1 from the desk 1.",
+    )
+    assert commands[4:] == ["go to desk 1", "take pencil 1 from desk 1", "go to drawer 1"]
+
+
+def test_furniture_that_is_not_listed_is_guessed() -> None:
+    text = "You are facing the desk 1. Next to it, you see nothing.\n\nYour task is to: {}."
+    first, second = answers(text.format("put a watch in desk"), NOTHING_HAPPENS)
+    assert first.startswith(("go to ", "examine "))
+    assert second != first
+
+
+def test_usual_places_are_words_of_the_vocabulary() -> None:
+    things = {name.lower() for name in vocabulary.OBJECT_TYPES}
+    places = {name.lower() for name in vocabulary.RECEPTACLE_TYPES}
+    for thing in knowledge._USUAL_PLACES:
+        assert thing in things
+        assert set(knowledge._usual_places(thing)) <= places
+    assert set(knowledge._usual_places("anything else")) <= places
+    assert set(knowledge.SURFACES) <= places
+    assert {guess.partition(" ")[0] for guess in knowledge.GUESSES} <= places
+
+
+NAMES = st.sampled_from(["egg 1", "egg 2", "mug 1", "fridge 1", "cabinet 1", "knife 1", "loc 3"])
+GOALS = st.sampled_from(
+    [sentence for task in TASK_TYPES for sentence in (*task.sentences, *task.sliced_sentences)]
+)
+SENTENCES = st.one_of(
+    st.just(NOTHING_HAPPENS),
+    st.just("You are not carrying anything."),
+    NAMES.map("You are carrying: a {}.".format),
+    NAMES.map("The {} is closed.".format),
+    NAMES.map("You turn on the {}.".format),
+    st.tuples(NAMES, NAMES).map(lambda n: f"You arrive at {n[0]}. On the {n[1]}, you see nothing."),
+    st.tuples(NAMES, NAMES).map(lambda n: f"The {n[0]} is open. In it, you see a {n[1]}."),
+    st.tuples(NAMES, NAMES).map(lambda n: f"You pick up the {n[0]} from the {n[1]}."),
+    st.tuples(NAMES, NAMES).map(lambda n: f"You move the {n[0]} to the {n[1]}."),
+    st.tuples(NAMES, NAMES).map(lambda n: f"You sliced the {n[0]} with the {n[1]}."),
+    st.tuples(NAMES, NAMES).map(lambda n: f"You are facing the {n[0]}, and {n[1]}. Next to it."),
+    GOALS.map(lambda g: KITCHEN.format(g.format(obj="egg", recep="cabinet", toggle="mug"))),
+    st.text(),
+)
+
+
+@settings(max_examples=300)
+@given(st.lists(SENTENCES, max_size=60))
+def test_any_text_in_any_order_is_answered(texts: list[str]) -> None:
+    player = AlfWorldExplorer()
+    for text in texts:
+        command = player.next_action(text)
+        assert isinstance(command, str)
+        assert command == command.strip() != ""
+        assert len(player.thought.splitlines()) == 1
