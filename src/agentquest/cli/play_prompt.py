@@ -1,0 +1,104 @@
+"""Reading the player's lines: with completion in a terminal, plainly everywhere else.
+
+A reader gives None when the player leaves (Ctrl-C, Ctrl-D, end of a pipe).
+"""
+
+import importlib.util
+import os
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from prompt_toolkit.completion import Completer
+
+Completions = Callable[[str], list[str]]
+INSTALL = "Tab completion comes with: pip install 'agentquest[play]'"
+
+
+class Reader(ABC):
+    """`remark` is a line to show once, before the first question."""
+
+    remark = ""
+
+    @abstractmethod
+    def ask(
+        self, prompt: str, completions: Completions | None = None, below: str = ""
+    ) -> str | None:
+        """One line, or None when the player leaves; `below` is shown under the prompt if it can."""
+
+
+class PlainReader(Reader):
+    """Standard input as it comes. What did not come from a keyboard is shown, as it would be."""
+
+    def __init__(self) -> None:
+        self._typed = sys.stdin.isatty()
+        if self._typed and not _has_prompt_toolkit():
+            self.remark = INSTALL
+        if isinstance(sys.stdin, TextIOWrapper):
+            # Bytes that are no text are a command the game does not know, not a crash.
+            sys.stdin.reconfigure(errors="backslashreplace")
+
+    def ask(
+        self, prompt: str, completions: Completions | None = None, below: str = ""
+    ) -> str | None:
+        try:
+            line = input(prompt)
+        except (EOFError, KeyboardInterrupt):
+            print()
+            return None
+        if not self._typed:
+            print(line, flush=True)
+        return line
+
+
+class CompletingReader(Reader):
+    """prompt_toolkit: completion while typing, history with the arrow keys."""
+
+    def __init__(self) -> None:
+        from prompt_toolkit import PromptSession
+        from prompt_toolkit.history import InMemoryHistory
+
+        self._history = InMemoryHistory()
+        self._session: PromptSession[str] = PromptSession(history=self._history)
+        self._menus: PromptSession[str] = PromptSession()
+
+    def ask(
+        self, prompt: str, completions: Completions | None = None, below: str = ""
+    ) -> str | None:
+        session = self._menus if completions is None else self._session
+        try:
+            return session.prompt(
+                prompt,
+                completer=None if completions is None else _completer(completions),
+                complete_while_typing=True,
+                bottom_toolbar=below or None,
+            )
+        except (EOFError, KeyboardInterrupt):
+            return None
+
+
+def make_reader() -> Reader:
+    in_terminal = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    return CompletingReader() if in_terminal and _has_prompt_toolkit() else PlainReader()
+
+
+def _has_prompt_toolkit() -> bool:
+    return importlib.util.find_spec("prompt_toolkit") is not None
+
+
+def _completer(completions: Completions) -> "Completer":
+    from prompt_toolkit.completion import Completer, Completion
+    from prompt_toolkit.document import Document
+
+    class WholeLine(Completer):
+        """Offers whole commands in place of what was typed so far."""
+
+        def get_completions(self, document: Document, complete_event: Any) -> Iterator[Completion]:
+            typed = document.text_before_cursor
+            for command in completions(typed):
+                yield Completion(command, start_position=-len(typed))
+
+    return WholeLine()

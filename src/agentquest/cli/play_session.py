@@ -1,0 +1,205 @@
+"""One game played by a person: what each line they type does. Needs no terminal.
+
+A line is one of our own words (`hint`, `undo`, …), the number of an entry in the
+last list shown, or a command. A command goes to the game exactly as it was
+typed; what the game does not understand costs a step, as it does an agent.
+"""
+
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from agentquest.cli.play_views import GameView
+from agentquest.lib import Driver, Observation
+
+WORDS = ("hint", "hint all", "commands", "task", "undo", "restart", "next", "quit")
+_OTHER_NAMES = {"?": "hint", "exit": "quit"}
+_BARE = "other"  # heads the commands that are a verb and nothing else
+_OVER = "The game is over; Enter for the next, `undo`, `restart`, `quit`."
+_OUT_OF_REACH = "No plan wins any more from here; `undo` or `restart`."
+
+
+class Turn(Enum):
+    """What happens after a line."""
+
+    GO_ON = "go on"
+    NEXT_GAME = "next game"
+    LEAVE = "leave"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Part of a numbered list: entries with the number that chooses each."""
+
+    verb: str
+    entries: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What to show, in this order; only what is set is shown.
+
+    `said` is the game's own text, `notice` and `warning` are ours. `opening` says
+    that the game is to be introduced (again), `moved` that a step was made or undone.
+    """
+
+    chosen: str = ""
+    notice: str = ""
+    opening: bool = False
+    said: str = ""
+    groups: tuple[Group, ...] = ()
+    moved: bool = False
+    warning: str = ""
+    turn: Turn = Turn.GO_ON
+
+
+class PlaySession:
+    def __init__(self, driver: Driver, view: GameView) -> None:
+        self.driver = driver
+        self.view = view
+        self._begin()
+
+    @property
+    def goal(self) -> str:
+        return str(self.driver.metrics.goal)
+
+    @property
+    def steps(self) -> int:
+        return len(self.driver.metrics.interactions)
+
+    @property
+    def repetition(self) -> float:
+        return float(self.driver.metrics.repetition_rate())
+
+    @property
+    def over(self) -> bool:
+        return self.driver.outcome.done
+
+    def answer(self, line: str) -> Reply:
+        """Do what a line asks for."""
+        word = line.strip().lower()
+        word = _OTHER_NAMES.get(word, word)
+        if word == "" and self.over:
+            word = "next"
+        if word in WORDS:
+            return self._own_word(word)
+        if word == "":
+            return Reply(notice=f"Type a command, or: {', '.join(WORDS)}.")
+        number = as_number(word)
+        if number is not None and self.listed:
+            return self._choose(number)
+        return self._play(line)
+
+    def completions(self, typed: str) -> list[str]:
+        """Commands and words that fit: each word typed begins a word of them, in order."""
+        wanted = typed.lower().split()
+        offered = [*([] if self.over else self.observation.admissible), *WORDS]
+        fitting = [command for command in offered if _fits(wanted, command.lower().split())]
+        start = " ".join(wanted)
+        return sorted(fitting, key=lambda command: not command.lower().startswith(start))
+
+    def _begin(self) -> None:
+        self.introduction = self.observation = self.driver.reset()
+        self.shortest = len(self.view.plan(self.driver))
+        self.listed: tuple[str, ...] = ()
+        self.hints = 0
+        self.undone = 0
+
+    def _own_word(self, word: str) -> Reply:
+        match word:
+            case "hint" | "hint all":
+                return self._hint(everything=word == "hint all")
+            case "commands":
+                return self._commands()
+            case "task":
+                return Reply(opening=True)
+            case "undo":
+                return self._undo()
+            case "restart":
+                self._begin()
+                return Reply(notice="From the beginning.", opening=True)
+            case "next":
+                return Reply(turn=Turn.NEXT_GAME)
+            case _:
+                return Reply(turn=Turn.LEAVE)
+
+    def _play(self, command: str) -> Reply:
+        if self.over:
+            return Reply(notice=_OVER)
+        self.observation = self.driver.step(self.driver.action_class(value=command))
+        outcome = self.driver.outcome
+        warning = "" if outcome.done or outcome.reachable else _OUT_OF_REACH
+        return Reply(said=_text(self.observation), moved=True, warning=warning)
+
+    def _choose(self, number: int) -> Reply:
+        if not 1 <= number <= len(self.listed):
+            return Reply(notice=f"The last list goes from 1 to {len(self.listed)}.")
+        command = self.listed[number - 1]
+        reply = self._play(command)
+        return replace(reply, chosen=command) if reply.moved else reply
+
+    def _hint(self, everything: bool) -> Reply:
+        if not self.view.has_hints:
+            return Reply(notice="This benchmark has no oracle to ask.")
+        if self.over:
+            return Reply(notice="There is nothing left to do.")
+        plan = self.view.plan(self.driver)
+        if not plan:
+            return Reply(notice=_OUT_OF_REACH)
+        self.hints += 1
+        shown = plan if everything else plan[:1]
+        notice = f"A shortest way from here has {count(len(plan), 'step')}:" if everything else ""
+        return Reply(notice=notice, groups=self._list({"" if everything else "hint": shown}))
+
+    def _commands(self) -> Reply:
+        if self.over:
+            return Reply(notice=_OVER)
+        verbs: dict[str, list[str]] = {}
+        for command in self.observation.admissible:
+            verb, rest = self.view.verb_and_rest(command)
+            verbs.setdefault(verb if rest else _BARE, []).append(command)
+        bare = {_BARE: verbs.pop(_BARE)} if _BARE in verbs else {}
+        return Reply(groups=self._list(verbs | bare))
+
+    def _list(self, verbs: dict[str, list[str]]) -> tuple[Group, ...]:
+        """Number the commands of each verb, and remember which number chooses which."""
+        groups = []
+        listed: list[str] = []
+        for verb, commands in verbs.items():
+            entries = []
+            for command in commands:
+                listed.append(command)
+                head, rest = self.view.verb_and_rest(command)
+                entries.append((len(listed), rest if head == verb else command))
+            groups.append(Group(verb, tuple(entries)))
+        self.listed = tuple(listed)
+        return tuple(groups)
+
+    def _undo(self) -> Reply:
+        """Take back the last step, by playing the others again: games are deterministic."""
+        steps = list(self.driver.metrics.interactions)
+        if not steps:
+            return Reply(notice="There is nothing to undo.")
+        self.observation = self.driver.reset()
+        for step in steps[:-1]:
+            self.observation = self.driver.step(step.action)
+        self.undone += 1
+        said = _text(self.observation) if self.steps else ""
+        return Reply(notice=f"Taken back: {steps[-1].action.value}", said=said, moved=True)
+
+
+def as_number(text: str) -> int | None:
+    """A short decimal number, else None."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+def count(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def _text(observation: Observation) -> str:
+    return observation.text or observation.output
+
+
+def _fits(wanted: list[str], words: list[str]) -> bool:
+    remaining = iter(words)
+    return all(any(word.startswith(part) for word in remaining) for part in wanted)
