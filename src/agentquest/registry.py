@@ -19,6 +19,7 @@ BENCHMARKS = {
 AGENTS = {
     "oracle": "agentquest.agents.oracle:OracleAgent",
     "random": "agentquest.agents.random_agent:RandomAgent",
+    "react": "agentquest.agents.react:ReActAgent",
     "scripted": "agentquest.agents.scripted:ScriptedAgent",
 }
 _TABLES = {"benchmark": BENCHMARKS, "agent": AGENTS}

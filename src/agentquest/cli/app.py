@@ -11,6 +11,10 @@ from agentquest.errors import AgentQuestError
 # name -> (module with a function `command`, one line of help)
 COMMANDS = {
     "demo": ("agentquest.cli.demo", "Play the baseline agents on the built-in homes."),
+    "init": ("agentquest.cli.init", "Write a commented example configuration."),
+    "eval": ("agentquest.cli.eval", "Evaluate an agent; the same command again resumes."),
+    "report": ("agentquest.cli.report", "Report on a run as text, Markdown, CSV or HTML."),
+    "compare": ("agentquest.cli.compare", "Compare runs task by task."),
     "play": ("agentquest.cli.play", "Play a game yourself in the terminal."),
     "tasks": ("agentquest.cli.tasks", "List and filter a benchmark's tasks."),
     "download": ("agentquest.cli.download", "Fetch a benchmark's real data."),

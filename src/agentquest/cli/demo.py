@@ -62,7 +62,7 @@ def _first_of_each_type(tasks: list[Task], games: int) -> list[Task]:
 
 def _table(agent: str, records: list[EpisodeRecord], task_types: tuple[str, ...]) -> Table:
     summary = summarise(records)
-    table = Table(title=f"\n{agent}", title_justify="left", box=None, padding=(0, 2, 0, 0))
+    table = Table(title=f"\n{agent}", title_justify="left", box=None, padding=(0, 1, 0, 0))
     table.add_column("task type", no_wrap=True)
     for heading in ("games", "success", "steps", "progress", "repetition"):
         table.add_column(heading, justify="right", no_wrap=True)

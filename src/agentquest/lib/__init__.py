@@ -1,7 +1,7 @@
 """The AgentQuest vocabulary: the base classes a benchmark or a metric is written on."""
 
 from agentquest.lib.agent import Agent, Answer, Episode, Explorer, ModelCall, Turn
-from agentquest.lib.benchmark import Benchmark
+from agentquest.lib.benchmark import Benchmark, Demonstration
 from agentquest.lib.driver import Driver, Outcome
 from agentquest.lib.interaction import Action, Interaction, Observation, State
 from agentquest.lib.metrics import Metrics
@@ -14,6 +14,7 @@ __all__ = [
     "Agent",
     "Answer",
     "Benchmark",
+    "Demonstration",
     "Driver",
     "Episode",
     "Explorer",

@@ -84,7 +84,12 @@ class Agent(ABC):
 
 
 class Explorer(ABC):
-    """A rule-based player that reads only the text an LLM would read."""
+    """A rule-based player that reads only the text an LLM would read.
+
+    `thought` says in a sentence why it chose its last action.
+    """
+
+    thought: str = ""
 
     @abstractmethod
     def next_action(self, observation: str) -> str:

@@ -45,7 +45,9 @@ class ModelConfig(BaseModel):
     """One chat model behind an OpenAI-compatible server."""
 
     # A mistyped field may hold a key, so errors do not show what was given.
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, hide_input_in_errors=True, use_attribute_docstrings=True
+    )
 
     model: str = Field(min_length=1)
     """Name of the model, as its server knows it."""

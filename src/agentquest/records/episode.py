@@ -5,13 +5,23 @@ own verdicts (success, reward, progress) are written down when they happen and
 never derived again. Formats are described in docs/records.md.
 """
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from agentquest.errors import Cause
 
 SCHEMA_VERSION = 1
+
+
+def _writable(value: Any) -> Any:
+    """Models can send half a surrogate pair, which no file can hold: shown as its escape."""
+    if isinstance(value, str) and not value.isascii():
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    return value
+
+
+Text = Annotated[str, BeforeValidator(_writable)]
 
 
 class _Record(BaseModel):
@@ -22,7 +32,7 @@ class Message(_Record):
     """One message of a prompt."""
 
     role: str
-    content: str
+    content: Text
 
 
 class Call(_Record):
@@ -49,12 +59,12 @@ class Step(_Record):
 
     index: int
     prompt: list[Message] = Field(default_factory=list)
-    reply: str = ""
-    reasoning: str = ""
-    action: str | None
+    reply: Text = ""
+    reasoning: Text = ""
+    action: Text | None
     how: str
     valid: bool
-    observation: str
+    observation: Text
     admissible: list[str] = Field(default_factory=list)
     reward: float = 0.0
     progress: float = 0.0
@@ -67,7 +77,7 @@ class Failure(_Record):
     """Why an episode has no score."""
 
     kind: str
-    message: str
+    message: Text
 
 
 class EpisodeRecord(_Record):

@@ -1,10 +1,11 @@
 """Making agents and benchmarks from their names."""
 
 import inspect
+from collections.abc import Mapping
 from typing import Any
 
 from agentquest import registry
-from agentquest.errors import UserError
+from agentquest.errors import ConfigError
 from agentquest.lib import Agent, Benchmark
 
 
@@ -13,21 +14,32 @@ def make_benchmark(name: str, **settings: Any) -> Benchmark:
     return _make("benchmark", name, settings)  # type: ignore[no-any-return]
 
 
-def make_agent(name: str, benchmark: Benchmark, **settings: Any) -> Agent:
+def make_agent(
+    name: str,
+    benchmark: Benchmark,
+    offered: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> Agent:
     """A fresh agent for one episode.
 
-    An agent class may ask for an `explorer` (the benchmark's rule-based player),
-    the `benchmark` itself or anything in `settings` by naming it as a parameter.
+    An agent class gets by name, as parameters, whatever it asks for of the
+    `benchmark`, an `explorer` (the benchmark's rule-based player) and `offered`;
+    the user's own `settings` it must know all of.
     """
     found = registry.load("agent", name)
-    wanted = inspect.signature(found).parameters
-    offered = {**settings, "benchmark": benchmark}
-    if "explorer" in wanted:
-        offered["explorer"] = benchmark.explorer()
-    given = {key: value for key, value in offered.items() if key in wanted}
-    agent = found(**given)
+    known = inspect.signature(found).parameters
+    for key in settings or {}:
+        if key not in known:
+            raise ConfigError(
+                f"agent.settings.{key}: unknown; {registry.suggestion(key, list(known))}"
+            )
+    possible: dict[str, Any] = {**(offered or {}), "benchmark": benchmark}
+    given = {key: value for key, value in possible.items() if key in known}
+    if "explorer" in known:
+        given["explorer"] = benchmark.explorer()
+    agent = found(**{**given, **(settings or {})})
     if not isinstance(agent, Agent):
-        raise UserError(f"agent {name!r} is a {type(agent).__name__}, not an agentquest.lib.Agent")
+        raise ConfigError(f"agent {name!r} is a {type(agent).__name__}, no agentquest.lib.Agent")
     return agent
 
 
@@ -36,7 +48,7 @@ def _make(kind: str, name: str, settings: dict[str, Any]) -> Any:
     known = inspect.signature(found).parameters
     for key in settings:
         if key not in known:
-            raise UserError(
+            raise ConfigError(
                 f"{kind} {name!r} has no setting {key!r}; {registry.suggestion(key, list(known))}"
             )
     return found(**settings)

@@ -8,6 +8,7 @@ the next begins; what is not can be asked for again.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from agentquest.lib import Agent, Driver, Task
 from agentquest.records.episode import EpisodeRecord, Step, episode_key
@@ -53,14 +54,18 @@ class Stage:
 Save = Callable[[EpisodeRecord], Awaitable[None]]
 
 
-class Stopped(Exception):
-    """Raised by a watcher or `save` to end the run cleanly; episodes in flight are owed."""
-
-
 async def run_many(
-    jobs: Sequence[Job], stage: Stage, save: Save, parallel: int, watcher: Watcher | None = None
+    jobs: Sequence[Job],
+    stage: Stage,
+    save: Save,
+    parallel: int,
+    watcher: Watcher | None = None,
+    stop: asyncio.Event | None = None,
 ) -> None:
-    """Play all jobs, at most `parallel` at once. Cancelling loses what is in flight only."""
+    """Play all jobs, at most `parallel` at once, until they are done or `stop` is set.
+
+    Stopping or cancelling loses what is in flight and nothing else.
+    """
     watch = watcher or Watcher()
     waiting = iter(jobs)
 
@@ -73,12 +78,18 @@ async def run_many(
             watch.finished(job, record)
 
     workers = [asyncio.create_task(work()) for _ in range(min(parallel, len(jobs)))]
+    everything = asyncio.gather(*workers)
+    stopped = asyncio.create_task((stop or asyncio.Event()).wait())
     try:
-        await asyncio.gather(*workers)
+        ends: set[asyncio.Future[Any]] = {everything, stopped}
+        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        if everything.done():
+            everything.result()
     finally:
+        stopped.cancel()
         for worker in workers:
             worker.cancel()
-        await asyncio.gather(*workers, return_exceptions=True)
+        await asyncio.gather(*workers, everything, stopped, return_exceptions=True)
 
 
 async def _play(job: Job, stage: Stage, watch: Watcher) -> EpisodeRecord:

@@ -1,20 +1,24 @@
 """ALFWorld as the runner sees it: tasks, drivers, and where the data came from."""
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+from agentquest.benchmarks.alfworld import prompting
+from agentquest.benchmarks.alfworld.dialects import Dialect
 from agentquest.benchmarks.alfworld.dialects import dialect as dialect_named
 from agentquest.benchmarks.alfworld.driver import AlfWorldDriver
 from agentquest.benchmarks.alfworld.explorer import AlfWorldExplorer
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES, task_type
-from agentquest.benchmarks.alfworld.tasks import BUILTIN, data_root, find_tasks
-from agentquest.lib import Benchmark, Explorer, Task
+from agentquest.benchmarks.alfworld.tasks import BUILTIN, data_root, find_tasks, open_problem
+from agentquest.lib import Benchmark, Demonstration, Explorer, Task
 
 
 class AlfWorldBenchmark(Benchmark):
     name: ClassVar[str] = "alfworld"
     task_types: ClassVar[tuple[str, ...]] = TASK_TYPE_NAMES
+    help_lines: ClassVar[tuple[str, ...]] = prompting.HELP_LINES
 
     def __init__(
         self,
@@ -35,6 +39,18 @@ class AlfWorldBenchmark(Benchmark):
 
     def driver(self, task: Task) -> AlfWorldDriver:
         return AlfWorldDriver(task.problem, self.dialect)
+
+    def instructions(self, dialect: str) -> str:
+        return prompting.instructions(Dialect(dialect))
+
+    def demonstrations(self, task: Task, dialect: str, count: int) -> list[Demonstration]:
+        return list(prompting.examples(task.task_type, Dialect(dialect))[:count]) if count else []
+
+    def fingerprint(self, tasks: Sequence[Task]) -> str:
+        digest = hashlib.sha256()
+        for task in tasks:
+            digest.update(f"{task.id}\0{open_problem(task.problem).sha256}\n".encode())
+        return digest.hexdigest()
 
     def explorer(self) -> Explorer:
         return AlfWorldExplorer()

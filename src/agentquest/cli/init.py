@@ -1,0 +1,25 @@
+"""`agentquest init`: a commented configuration to start from."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agentquest.config.example import example_config
+from agentquest.errors import UserError
+
+
+def command(
+    file: Annotated[Path, typer.Argument(help="Where to write it; `-` prints it.")] = Path(
+        "run.yaml"
+    ),
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+) -> None:
+    """Write an example configuration with every key explained."""
+    if str(file) == "-":
+        typer.echo(example_config(), nl=False)
+        return
+    if file.exists() and not force:
+        raise UserError(f"{file} exists; --force overwrites it")
+    file.write_text(example_config(), encoding="utf-8")
+    typer.echo(f"wrote {file}; next: agentquest eval -c {file}")

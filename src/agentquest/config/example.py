@@ -1,0 +1,66 @@
+"""A commented example configuration, made from the settings themselves so that it cannot lag."""
+
+import textwrap
+from typing import Any
+
+import yaml
+from pydantic import BaseModel
+
+from agentquest.config.settings import AgentConfig, RunConfig
+from agentquest.llms.model import ModelConfig
+from agentquest.protocols import PROTOCOLS
+
+_MODEL_EXAMPLE: dict[str, Any] = {
+    "model": "qwen/qwen3-8b",
+    "base_url": "https://openrouter.ai/api/v1",
+    "api_key_env": "OPENROUTER_API_KEY",
+}
+_NOT_FOR_FILES = frozenset({"api_key"})
+
+
+def example_config() -> str:
+    """YAML with every key, its meaning and its default."""
+    lines = [
+        "# AgentQuest run configuration. Every key is optional; these are the defaults.",
+        "# Run it:  agentquest eval -c THIS_FILE [key.path=value ...]",
+        "",
+    ]
+    for name, field in RunConfig.model_fields.items():
+        lines += _comment(field.description or "")
+        if name == "protocol":
+            lines += [f"#   {entry.name}: {entry.description}" for entry in PROTOCOLS.values()]
+        if name == "agent":
+            lines += ["agent:", *_section(AgentConfig, {}, commented=False)]
+        elif name == "llm":
+            lines += ["# llm:", *_section(ModelConfig, _MODEL_EXAMPLE, commented=True)]
+        else:
+            lines.append(_entry(name, _plain(field.get_default(call_default_factory=True))))
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _section(model: type[BaseModel], shown: dict[str, Any], commented: bool) -> list[str]:
+    lines = []
+    for name, field in model.model_fields.items():
+        if name in _NOT_FOR_FILES:
+            continue
+        default = None if field.is_required() else field.get_default(call_default_factory=True)
+        block = [*_comment(field.description or ""), _entry(name, shown.get(name, _plain(default)))]
+        lines += [f"{'# ' if commented else ''}  {line}" for line in block]
+    return lines
+
+
+def _comment(text: str) -> list[str]:
+    return [f"# {line}" for line in textwrap.wrap(" ".join(text.split()), 90)]
+
+
+def _entry(name: str, value: Any) -> str:
+    return yaml.safe_dump({name: value}, default_flow_style=None, width=1000).strip()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(value)
+    return (
+        value if value is None or isinstance(value, bool | int | float | str | dict) else str(value)
+    )

@@ -1,0 +1,103 @@
+"""Named settings, so that a number can be set beside a published one.
+
+A protocol fixes split, number of tasks, dialect, prompt family and step limit.
+Published scores differ silently in exactly these; `published` says which ones a
+run under the protocol may be compared with, as far as their papers tell.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentquest.errors import UnknownName
+from agentquest.registry import suggestion
+
+
+@dataclass(frozen=True)
+class Published:
+    """One score from a paper or repository; `success` in percent."""
+
+    source: str
+    setting: str
+    scores: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    name: str
+    description: str
+    settings: dict[str, Any]
+    published: tuple[Published, ...] = field(default=())
+
+
+_REACT = Published(
+    "ReAct paper",
+    "134 unseen, 2 examples, at most 49 turns",
+    {"PaLM-540B best": 71, "PaLM-540B average": 57, "Act": 45, "BUTLER": 37},
+)
+_TABLE = (
+    Protocol(
+        "react-134",
+        "All 134 unseen games as ReAct played them: dialect 0.3, 2 examples, 49 turns.",
+        {
+            "benchmark": "alfworld",
+            "split": "valid_unseen",
+            "dialect": "0.3",
+            "max_steps": 49,
+            "agent.use_few_shot": True,
+            "agent.num_examples": 2,
+        },
+        (
+            _REACT,
+            Published("ReAct repository", "134 unseen", {"text-davinci-002": 78.4}),
+            Published("Reflexion logs", "134 unseen, first trial", {"first trial": 62.7}),
+        ),
+    ),
+    Protocol(
+        "unseen-134",
+        "All 134 unseen games, each in its file's own dialect, 50 steps.",
+        {"benchmark": "alfworld", "split": "valid_unseen", "max_steps": 50},
+    ),
+    Protocol(
+        "seen-140",
+        "All 140 seen games, 50 steps, as training papers report them.",
+        {"benchmark": "alfworld", "split": "valid_seen", "max_steps": 50},
+        (
+            Published(
+                "GiGPO paper",
+                "seen split, 50 steps",
+                {"GPT-4o": 48.0, "Gemini-2.5-Pro": 60.3, "Qwen-7B": 14.8, "GiGPO": 90.8},
+            ),
+        ),
+    ),
+    Protocol(
+        "train-200",
+        "The 200 games of valid_train, as AgentGym evaluates.",
+        {"benchmark": "alfworld", "split": "valid_train"},
+        (
+            Published(
+                "AgentGym",
+                "200 games of valid_train",
+                {"GPT-4-Turbo": 67.5, "GPT-3.5": 26, "AgentEvol": 88},
+            ),
+        ),
+    ),
+    Protocol(
+        "agentify-100",
+        "100 unseen games spread over the six types, 50 steps, as the A2A assessment runs them.",
+        {"benchmark": "alfworld", "split": "valid_unseen", "num_games": 100, "max_steps": 50},
+        (
+            Published(
+                "agentify-alfworld README",
+                "unseen, 100 games, 50 steps",
+                {"gpt-4o-mini (about)": 25},
+            ),
+        ),
+    ),
+)
+PROTOCOLS = {entry.name: entry for entry in _TABLE}
+
+
+def protocol(name: str) -> Protocol:
+    if name not in PROTOCOLS:
+        raise UnknownName(f"{name!r} is not a protocol; {suggestion(name, list(PROTOCOLS))}")
+    return PROTOCOLS[name]

@@ -1,0 +1,75 @@
+"""Which tasks of a split are played: seeded, reproducible, spread over the types.
+
+The order is fixed by the seed and the tasks' ids alone, never by the file
+system. Too few games of a type is said, and never made up for by playing one
+twice.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agentquest.errors import UnknownName
+from agentquest.lib import Task
+
+
+@dataclass(frozen=True)
+class Selection:
+    tasks: tuple[Task, ...]
+    notes: tuple[str, ...] = ()
+
+
+def select(
+    tasks: Sequence[Task],
+    task_types: Sequence[str],
+    seed: int,
+    num_games: int | None = None,
+    per_type: int | None = None,
+) -> Selection:
+    """Tasks taken in turn from each type (in the types' order).
+
+    `num_games` is the total, shared out so that the types' counts differ by at
+    most one; `per_type` is a number for each type and goes before it. Neither:
+    all tasks, in their own order.
+    """
+    if num_games is None and per_type is None:
+        return Selection(tuple(tasks))
+    piles = {name: _shuffled(tasks, name, seed) for name in dict.fromkeys(task_types)}
+    wanted = _shares(list(piles), num_games, per_type)
+    notes = [
+        f"{name}: {wanted[name]} games wanted, there are {len(pile)}"
+        for name, pile in piles.items()
+        if len(pile) < wanted[name]
+    ]
+    chosen = [pile[: wanted[name]] for name, pile in piles.items()]
+    rounds = max(map(len, chosen), default=0)
+    turns = [pile[i] for i in range(rounds) for pile in chosen if i < len(pile)]
+    return Selection(tuple(turns), tuple(notes))
+
+
+def pick_by_name(tasks: Sequence[Task], names: Sequence[str]) -> Selection:
+    """Exactly the tasks named, by id or by a part that fits one id only."""
+    chosen = []
+    for name in names:
+        exact = [task for task in tasks if task.id == name]
+        found = exact or [task for task in tasks if name.lower() in task.id.lower()]
+        if len(found) != 1:
+            raise UnknownName(
+                f"tasks: {name!r} fits {len(found)} tasks of this split"
+                + (f", such as {found[0].id!r}" if found else "; see `agentquest tasks`")
+            )
+        chosen += [task for task in found if task not in chosen]
+    return Selection(tuple(chosen))
+
+
+def _shuffled(tasks: Sequence[Task], task_type: str, seed: int) -> list[Task]:
+    pile = sorted((task for task in tasks if task.task_type == task_type), key=lambda t: t.id)
+    random.Random(f"{seed}/{task_type}").shuffle(pile)
+    return pile
+
+
+def _shares(types: list[str], num_games: int | None, per_type: int | None) -> dict[str, int]:
+    if per_type is not None or num_games is None:
+        return dict.fromkeys(types, per_type or 0)
+    each, left = divmod(num_games, len(types))
+    return {name: each + (position < left) for position, name in enumerate(types)}
