@@ -8,7 +8,7 @@ written to a temporary folder with the logic of the reference.
 import json
 import random
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
@@ -32,7 +32,7 @@ from agentquest.benchmarks.alfworld.tasks import SPLITS, data_root
 from agentquest.errors import UserError
 
 _GOAL_MARK = "UNKNOWN GOAL"
-_MOVABLE_GOAL = "move things about"
+_TWICE_PLACED = 5
 
 
 class Case(NamedTuple):
@@ -40,7 +40,12 @@ class Case(NamedTuple):
     file: Path
 
 
-def builtin_cases(per_type: int, dice: random.Random, folder: Path, logic: Logic) -> list[Case]:
+Change = Callable[[str, random.Random], str]
+
+
+def builtin_cases(
+    per_type: int, dice: random.Random, folder: Path, logic: Logic, change: Change | None = None
+) -> list[Case]:
     """Games of all six types, taken in turn from every kind of room and every split."""
     chosen: list[str] = []
     for ids in _by_type(name for split in homes.SPLITS for name in homes.game_ids(split)):
@@ -52,36 +57,46 @@ def builtin_cases(per_type: int, dice: random.Random, folder: Path, logic: Logic
         turns = zip_longest(*(rooms[room] for room in sorted(rooms)))
         chosen += [name for turn in turns for name in turn if name][:per_type]
     folders = write_out(chosen, folder, logic.domain, logic.grammar)
-    return [Case(name, path / GAME_FILE) for name, path in zip(chosen, folders, strict=True)]
+    cases = [Case(name, path / GAME_FILE) for name, path in zip(chosen, folders, strict=True)]
+    if change is not None:
+        for case in cases:
+            game = read_json(case.file)
+            game["pddl_problem"] = change(game["pddl_problem"], dice)
+            case.file.write_text(json.dumps(game), encoding="utf-8")
+    return cases
+
+
+def twice_placed(problem: str, dice: random.Random) -> str:
+    """The problem with a second location for some receptacles, so that `go to` must choose."""
+    facts = [fact for fact in read_problem(problem).facts if fact[0] == "receptacleatlocation"]
+    more = []
+    for _, receptacle, location in dice.sample(facts, min(_TWICE_PLACED, len(facts))):
+        others = [fact[2] for fact in facts if fact[2] != location]
+        if others:
+            more.append(f"    (receptacleAtLocation {receptacle} {dice.choice(others)})\n")
+    return problem.replace("(:init\n", "(:init\n" + "".join(more), 1)
 
 
 def real_cases(
     data: str, per_type: int, dice: random.Random, folder: Path, logic: Logic, own_file: bool
 ) -> list[Case]:
-    """Published games, half as many problems without a game file, and all odd ones.
+    """Published games, and half as many problems without a game file.
 
-    Odd are those where a receptacle has two locations: `go to` must choose.
     `own_file` tells whether a game's own file is played where there is one.
     """
     root = data_root(data)
     if root is None:
         raise UserError(f"--data {data!r} is not a folder of game data")
-    trials = [
-        file.parent
-        for split in SPLITS
-        for file in sorted((root / split).glob(f"*/*/{PROBLEM_FILE}"))
-    ]
-    odd = [trial for trial in trials if _has_two_locations(trial)]
-    chosen = dict.fromkeys(odd)
-    names = {f"{t.parent.parent.name}/{t.parent.name}/{t.name}": t for t in trials}
-    for ids in _by_type(names):
-        dice.shuffle(ids)
-        whole = [name for name in ids if (names[name] / GAME_FILE).is_file()]
-        bare = [name for name in ids if not (names[name] / GAME_FILE).is_file()]
-        chosen |= {names[name]: None for name in whole[:per_type] + bare[: per_type // 2]}
+    problems = [file for split in SPLITS for file in (root / split).glob(f"*/*/{PROBLEM_FILE}")]
+    chosen: list[str] = []
+    for names in _by_type("/".join(file.parts[-4:-1]) for file in sorted(problems)):
+        dice.shuffle(names)
+        whole = [name for name in names if (root / name / GAME_FILE).is_file()]
+        bare = [name for name in names if not (root / name / GAME_FILE).is_file()]
+        chosen += whole[:per_type] + bare[: per_type // 2]
     cases = []
-    for trial in chosen:
-        name = "/".join(trial.parts[-3:])
+    for name in chosen:
+        trial = root / name
         file = trial / GAME_FILE
         if not (own_file and file.is_file()):
             file = _write_game(trial, folder / name, logic)
@@ -90,23 +105,17 @@ def real_cases(
 
 
 def _by_type(names: Iterable[str]) -> list[list[str]]:
-    """Game ids by task type, in the order of the types; others last, together."""
+    """Game ids by task type; tasks of other types are left out, as they are everywhere."""
     groups: dict[str, list[str]] = {kind: [] for kind in TASK_TYPE_NAMES}
     for name in names:
-        groups.setdefault(name.split("/")[1].partition("-")[0], []).append(name)
+        kind = name.split("/")[1].partition("-")[0]
+        if kind in groups:
+            groups[kind].append(name)
     return list(groups.values())
 
 
 def _scene(name: str) -> int:
     return int(name.split("/")[1].rpartition("-")[2])
-
-
-def _has_two_locations(trial: Path) -> bool:
-    seen: dict[str, str] = {}
-    for fact in read_problem(read_text(trial / PROBLEM_FILE)).facts:
-        if fact[0] == "receptacleatlocation" and seen.setdefault(fact[1], fact[2]) != fact[2]:
-            return True
-    return False
 
 
 def _write_game(trial: Path, folder: Path, logic: Logic) -> Path:
@@ -126,6 +135,4 @@ def _goal(trial: Path) -> str:
     if (trial / GAME_FILE).is_file():
         return read_game(trial).goal
     trajectory = read_json(trial / TRAJECTORY_FILE)
-    if trajectory.get("task_type") not in TASK_TYPE_NAMES:
-        return _MOVABLE_GOAL
     return goal_from_trajectory(trajectory, f"{trial.parent.name}/{trial.name}")

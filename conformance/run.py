@@ -18,7 +18,7 @@ from collections import Counter
 from pathlib import Path
 
 from comparison import Difference, compare_plans, play_both
-from games import Case, builtin_cases, real_cases
+from games import Case, builtin_cases, real_cases, twice_placed
 from reference_client import ReferenceClient, ReferenceFailure, ReferenceTimeout
 from reference_install import reference_logic, reference_python
 from terminal import say
@@ -49,6 +49,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--dialect", choices=("0.3", "0.4"), default="0.4")
     parser.add_argument("--walk", choices=sorted(KINDS), help="one kind of walk instead of all")
     parser.add_argument("--data", metavar="DIR", help="real games instead of built-in homes")
+    parser.add_argument(
+        "--two-locations", action="store_true", help="built-in homes with receptacles at two spots"
+    )
     parser.add_argument("--plans", action="store_true", help="also compare oracle plan lengths")
     parser.add_argument(
         "--plan-seconds", type=float, default=60, metavar="S", help="give up on a plan after this"
@@ -56,7 +59,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--reference-python", metavar="PATH", help="an interpreter that has alfworld 0.4.2"
     )
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.data is not None and options.two_locations:
+        parser.error("--two-locations changes built-in homes and cannot go with --data")
+    return options
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -66,7 +72,8 @@ def _run(options: argparse.Namespace) -> int:
     dice = random.Random(options.seed)
     with tempfile.TemporaryDirectory() as folder, ReferenceClient(python) as reference:
         if options.data is None:
-            cases = builtin_cases(options.games, dice, Path(folder), logic)
+            place = twice_placed if options.two_locations else None
+            cases = builtin_cases(options.games, dice, Path(folder), logic, place)
         else:
             own = options.dialect == "0.4"
             cases = real_cases(options.data, options.games, dice, Path(folder), logic, own)
@@ -95,9 +102,17 @@ def _compare(
     dice = random.Random(f"{options.seed} {case.name}")
     try:
         outcome = play_both(case, engine, reference, KINDS[kind], options.steps, dice)
-    except (ReferenceTimeout, ReferenceFailure) as error:
+    except ReferenceFailure as error:
+        # It cannot open a problem whose goal no plan can reach; our oracle must say the same.
+        engine.reset()
+        if not engine.plan().reachable:
+            tally.hopeless.append(case.name)
+            return "cannot be won, so the reference does not open it"
         tally.broken.append(f"{case.name}: {error}")
         return "the reference broke"
+    except ReferenceTimeout as error:
+        tally.broken.append(f"{case.name}: {error}")
+        return "the reference took too long"
     tally.games += 1
     tally.steps += outcome.steps
     tally.answered += outcome.answered
@@ -130,6 +145,7 @@ class Tally:
         self.differences: list[Difference] = []
         self.refused: list[str] = []
         self.broken: list[str] = []
+        self.hopeless: list[str] = []
 
     def report(self) -> int:
         say()
@@ -141,6 +157,8 @@ class Tally:
             say(f"not read by AgentQuest: {line}")
         for line in self.broken:
             say(f"not played by the reference: {line}")
+        if self.hopeless:
+            say(f"{len(self.hopeless)} games cannot be won (our oracle) or opened (the reference)")
         say(
             f"compared {self.games} games ({self.won} won on the way), {self.steps} steps "
             f"({self.answered} of them not 'Nothing happens.')"
@@ -153,9 +171,9 @@ class Tally:
             counts = Counter(difference.about for difference in self.differences)
             listed = ", ".join(f"{about}: {count}" for about, count in counts.items())
             say(f"DIFFERENCES: {listed}")
-        if self.broken or not self.games:
-            return 2 if not self.differences else 1
-        return 1 if self.differences else 0
+        if self.differences:
+            return 1
+        return 2 if self.broken or self.refused or not self.games else 0
 
 
 if __name__ == "__main__":

@@ -1,0 +1,79 @@
+"""Samples of time, what is said of them, and the table they stand in."""
+
+import os
+import platform
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Row(NamedTuple):
+    """One line of the table; a missing text is shown as a dash."""
+
+    what: str
+    ours: str
+    theirs: str = ""
+    ratio: str = ""
+
+
+def seconds_of(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def quantile(samples: Sequence[float], share: float) -> float:
+    """The smallest sample that at least this share of the samples do not exceed."""
+    rank = max(1, -(-len(samples) * round(share * 1000) // 1000))
+    return sorted(samples)[rank - 1]
+
+
+def duration(seconds: float) -> str:
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.1f} µs"
+    if seconds < 1:
+        return f"{seconds * 1e3:.2f} ms"
+    return f"{seconds:.2f} s"
+
+
+def times(theirs: float, ours: float, at_least: bool = False) -> str:
+    """How many times faster; `at_least` where theirs was cut short."""
+    return f"{'≥ ' if at_least else ''}{theirs / ours:,.0f}×"
+
+
+def table(heads: Row, rows: Sequence[Row]) -> str:
+    lines = [heads, *rows]
+    widths = [max(len(row[column]) for row in lines) for column in range(len(heads))]
+    rule = "─" * (sum(widths) + 3 * len(widths) - 3)
+    return "\n".join([_line(heads, widths), rule, *(_line(row, widths) for row in rows)])
+
+
+def _line(row: Row, widths: Sequence[int]) -> str:
+    cells = [f"{row.what:<{widths[0]}}"]
+    cells += [f"{cell or '–':>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)]
+    return "   ".join(cells)
+
+
+def machine() -> str:
+    """One line about where the figures come from."""
+    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
+    return (
+        f"{_processor()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}, "
+        f"Python {platform.python_version()}, load {load} at the start"
+    )
+
+
+def resident_bytes() -> int:
+    """Memory this process occupies now (Linux)."""
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _processor() -> str:
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return platform.processor() or "unknown processor"
+    models = [line.partition(":")[2].strip() for line in text.splitlines() if "model name" in line]
+    return models[0] if models else "unknown processor"
