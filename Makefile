@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test lint typecheck check bench lock clean help
+.PHONY: help install demo test lint check bench conformance lock clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -32,7 +32,14 @@ lint: $(STAMP)   ## style, types and the import rules
 
 check: lint test ## what CI runs
 
-lock:            ## refresh requirements.lock from pyproject.toml
+bench: $(STAMP)  ## measure speed, side by side with what people run otherwise
+	$(BIN)/python benchmarks/run.py $(BENCH)
+
+conformance: $(STAMP) ## play built-in homes on the reference engine too, and compare
+	$(BIN)/python conformance/run.py $(CONFORMANCE)
+
+lock: $(STAMP)   ## refresh requirements.lock from pyproject.toml
+	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-emit-index-url \
 	  --no-header --no-annotate --extra dev -o requirements.lock pyproject.toml
 

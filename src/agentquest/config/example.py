@@ -55,7 +55,8 @@ def _comment(text: str) -> list[str]:
 
 
 def _entry(name: str, value: Any) -> str:
-    return yaml.safe_dump({name: value}, default_flow_style=None, width=1000).strip()
+    shown = yaml.safe_dump(value, default_flow_style=True, width=1000).splitlines()[0]
+    return f"{name}: {shown}"
 
 
 def _plain(value: Any) -> Any:
