@@ -1,0 +1,83 @@
+"""`agentquest homes`: the built-in homes, beside real games or written out as game folders."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import track
+
+from agentquest.benchmarks.alfworld.engine import AlfWorldEngine
+from agentquest.benchmarks.alfworld.game_files import GameText
+from agentquest.benchmarks.alfworld.homes import HomeGame, game_ids
+from agentquest.benchmarks.alfworld.homes.compare import distributions, side_by_side
+from agentquest.benchmarks.alfworld.homes.export import reference_logic, write_out
+from agentquest.benchmarks.alfworld.tasks import BUILTIN, data_root, find_tasks, open_problem
+from agentquest.errors import UserError
+
+
+def command(
+    action: Annotated[str, typer.Argument(help="`compare` or `export`")],
+    folder: Annotated[
+        Path | None, typer.Argument(help="compare: the real data; export: where to write.")
+    ] = None,
+    split: Annotated[str, typer.Option(help="Which split.")] = "valid_unseen",
+    count: Annotated[int, typer.Option(help="export: only the first so many; 0 writes all.")] = 0,
+    logic: Annotated[
+        Path | None,
+        typer.Option(
+            help="export: folder with alfred.pddl and alfred.twl2, if alfworld is not installed."
+        ),
+    ] = None,
+) -> None:
+    """Compare the built-in homes with real games, or write them out for the reference engine.
+
+    agentquest homes compare ~/.cache/alfworld
+    agentquest homes export my_games --count 20
+    """
+    actions: dict[str, Callable[[], None]] = {
+        "compare": lambda: _compare(folder, split),
+        "export": lambda: _export(folder, split, count, logic),
+    }
+    if action not in actions:
+        raise UserError(f"{action!r} is not an action; there are: compare, export")
+    actions[action]()
+
+
+def _compare(folder: Path | None, split: str) -> None:
+    root = data_root(folder)
+    if root is None:
+        raise UserError("no real games found to compare with; name their folder")
+    ours = [open_problem(task.problem).problem for task in find_tasks(split, data_path=BUILTIN)]
+    real = [open_problem(task.problem).problem for task in find_tasks(split, data_path=root)]
+    typer.echo(f"{split}: {len(ours)} built-in homes, {len(real)} real games")
+    typer.echo(side_by_side(distributions(ours, _plan_length), distributions(real, _plan_length)))
+
+
+def _plan_length(problem: str) -> int:
+    engine = AlfWorldEngine.from_text(GameText(problem, goal="solve it"))
+    return len(engine.plan().commands)
+
+
+def _export(folder: Path | None, split: str, count: int, logic: Path | None) -> None:
+    if folder is None:
+        raise UserError("export needs a folder to write to")
+    domain, grammar = reference_logic() if logic is None else _read_logic(logic)
+    ids = game_ids(split)[: count or None]
+    for game_id in track(ids, "writing", console=Console(stderr=True)):
+        write_out([game_id], folder, domain, grammar, walkthrough=_walkthrough)
+    typer.echo(f"wrote {len(ids)} games below {folder}")
+
+
+def _walkthrough(home: HomeGame) -> list[str]:
+    return list(AlfWorldEngine.from_text(GameText(home.problem, home.goal)).plan().commands)
+
+
+def _read_logic(folder: Path) -> tuple[str, str]:
+    try:
+        return (folder / "alfred.pddl").read_text("utf-8"), (folder / "alfred.twl2").read_text(
+            "utf-8"
+        )
+    except OSError as error:
+        raise UserError(f"cannot read the logic files: {error}") from None
