@@ -18,10 +18,11 @@ reference planner's lengths on the published games.
 from typing import NamedTuple
 
 from agentquest.benchmarks.alfworld.dialects import Dialect
-from agentquest.benchmarks.alfworld.errands import Visit, errands
+from agentquest.benchmarks.alfworld.errands import errands
 from agentquest.benchmarks.alfworld.goals import Goal
 from agentquest.benchmarks.alfworld.rules import Move, Rule, apply, command_of, find, options
 from agentquest.benchmarks.alfworld.state import NOTHING, State
+from agentquest.benchmarks.alfworld.visits import Visit, Visits
 from agentquest.benchmarks.alfworld.world import World
 
 
@@ -43,19 +44,19 @@ def plan(world: World, state: State, goal: Goal, dialect: Dialect) -> Plan:
     best: tuple[str, ...] | None = None
     bound = 1 << 30
     for visits in errands(world, state, goal):
-        cost = _cost(world, state, visits, goal.all_closed)
+        if goal.all_closed:
+            visits = _with_closing(world, state, visits, ends_there=goal.hold is not None)
+        cost = _cost(world, state, visits)
         if cost < bound:
-            moves = _moves(world, state, visits, goal.all_closed)
+            moves = _moves(world, state, visits)
             commands = _played(world, state, goal, moves, dialect)
             if commands is not None:
                 best, bound = commands, cost
     return _UNREACHABLE if best is None else Plan(best, True)
 
 
-def _cost(world: World, state: State, visits: tuple[Visit, ...], close_after: bool) -> int:
+def _cost(world: World, state: State, visits: Visits) -> int:
     """How many commands the visits take, without writing them down."""
-    if close_after:
-        return len(_moves(world, state, visits, close_after))
     closed = world.openable & ~state.opened
     steps = opens = 0
     place = state.location
@@ -69,9 +70,7 @@ def _cost(world: World, state: State, visits: tuple[Visit, ...], close_after: bo
     return steps + opens.bit_count()
 
 
-def _moves(world: World, state: State, visits: tuple[Visit, ...], close_after: bool) -> list[Move]:
-    if close_after:
-        visits = _with_closing(world, state, visits)
+def _moves(world: World, state: State, visits: Visits) -> list[Move]:
     moves: list[Move] = []
     place, opened = state.location, state.opened
     for location, receptacle, needs_open, acts in visits:
@@ -85,8 +84,12 @@ def _moves(world: World, state: State, visits: tuple[Visit, ...], close_after: b
     return moves
 
 
-def _with_closing(world: World, state: State, visits: tuple[Visit, ...]) -> tuple[Visit, ...]:
-    """The visits, with everything that is or will be open closed at its last use."""
+def _with_closing(world: World, state: State, visits: Visits, ends_there: bool) -> Visits:
+    """The visits, with everything that is or will be open closed at its last use.
+
+    What is open where the agent would not come is closed after the last visit, or
+    on the way when the agent must end where it does.
+    """
     opened = state.opened
     for visit in visits:
         if visit.opens:
@@ -100,10 +103,19 @@ def _with_closing(world: World, state: State, visits: tuple[Visit, ...]) -> tupl
         last = max((i for i, visit in enumerate(path) if visit.location in places), default=None)
         close = Move(Rule.CLOSE, NOTHING, receptacle)
         if last is None:
-            path.append(Visit(places[0], receptacle, False, (close,)))
+            detour = Visit(places[0], receptacle, False, (close,))
+            path.insert(_gap(path) if ends_there else len(path), detour)
         else:
             path[last] = path[last]._replace(acts=(*path[last].acts, close))
     return tuple(path)
+
+
+def _gap(path: list[Visit]) -> int:
+    """Where a detour costs least: where the agent is on its way anyway."""
+    for i in range(1, len(path)):
+        if path[i].location != path[i - 1].location:
+            return i
+    return 1
 
 
 def _played(
