@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from agentquest.lib.driver import Driver
 from agentquest.lib.interaction import Observation
+from agentquest.lib.parsing import PARSE_FAILURE
 from agentquest.lib.task import Task
 
 
@@ -39,8 +40,9 @@ class ModelCall(NamedTuple):
 class Answer:
     """What the agent wants to do, and how it came to say so.
 
-    `action` is None when the reply holds no action; `how` says how the reply
-    was read (`verbatim` for agents that answer with a command and nothing else).
+    `action` is None when the reply holds no action: the turn is spent, and `told`
+    is what the agent sees next. `how` says how the reply was read (`verbatim` for
+    agents that answer with a command and nothing else).
     """
 
     action: str | None
@@ -49,6 +51,7 @@ class Answer:
     reasoning: str = ""
     prompt: tuple[Turn, ...] = ()
     calls: tuple[ModelCall, ...] = ()
+    told: str = PARSE_FAILURE
 
 
 @dataclass(frozen=True)

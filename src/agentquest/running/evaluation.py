@@ -46,7 +46,7 @@ class Evaluation:
         self.template = load_template(config.agent.prompt_file)
         self.selection = self._select()
         self.jobs = [
-            Job(task, trial, _seed(config.seed, task.id, trial))
+            Job(task, trial, episode_seed(config.seed, task.id, trial))
             for trial in range(config.trials)
             for task in self.selection.tasks
         ]
@@ -195,7 +195,7 @@ class Evaluation:
         )
 
 
-def _seed(seed: int, task_id: str, trial: int) -> int:
+def episode_seed(seed: int, task_id: str, trial: int) -> int:
     """An episode's own seed, the same whatever else is in the run."""
     digest = hashlib.sha256(f"{seed}/{task_id}/{trial}".encode()).digest()
     return int.from_bytes(digest[:4], "big")

@@ -15,7 +15,6 @@ from datetime import datetime, timezone
 from agentquest import __version__
 from agentquest.errors import Cause, ModelError
 from agentquest.lib import Agent, Answer, Driver, Episode, Observation, Task
-from agentquest.lib.parsing import PARSE_FAILURE
 from agentquest.lib.similarity import repetition_rate
 from agentquest.records.episode import Call, EpisodeRecord, Failure, Message, Step, episode_key
 
@@ -102,7 +101,7 @@ class EpisodePlayer:
         """The next observation, and whether the environment did what was asked."""
         driver = self.driver
         if answer.action is None:
-            return _told(before, PARSE_FAILURE), False
+            return _told(before, answer.told), False
         if self.rules.check_valid_actions and answer.action.lower() == CHECK_VALID_ACTIONS:
             return _told(before, f"Valid actions: {', '.join(before.admissible)}"), True
         valid = driver.accepts(answer.action)
