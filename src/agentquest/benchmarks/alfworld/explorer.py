@@ -35,6 +35,8 @@ _WORDS = {
     "look": "look",
     "inventory": "inventory",
 }
+# Some prompts add what is possible now; to read it would be to know more than the game tells.
+_COMMAND_LIST = "Admissible commands:"
 Choice = tuple[Step, str]
 
 
@@ -47,10 +49,11 @@ class AlfWorldExplorer(Explorer):
         self._last = Step("look")
 
     def next_action(self, observation: str) -> str:
-        if is_introduction(observation):
-            self._memory = first_impression(observation)
+        text = observation.partition(_COMMAND_LIST)[0]
+        if is_introduction(text):
+            self._memory = first_impression(text)
         else:
-            self._memory.read(observation, self._last)
+            self._memory.read(text, self._last)
         self._last, self.thought = self._choose()
         return self._in_words(self._last)
 

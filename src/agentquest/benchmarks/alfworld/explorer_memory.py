@@ -28,7 +28,6 @@ _TREATED = re.compile(rf"You (clean|heat|cool|slice)d? the {_NAME} (?:using|with
 _LIT = re.compile(rf"You turn on the {_NAME}\.")
 _CARRYING = re.compile(rf"You are carrying: a {_NAME}\.")
 _EMPTY_HANDED = "You are not carrying anything."
-_COMMAND_LIST = "Admissible commands:"
 
 
 class Errand(NamedTuple):
@@ -78,7 +77,6 @@ class Memory:
 
     def read(self, text: str, step: Step) -> None:
         """Learn from the answer to a step."""
-        text = text.partition(_COMMAND_LIST)[0]
         if step.verb == "inventory":
             self.hands_unsure = False
         if NOTHING_HAPPENS in text:
