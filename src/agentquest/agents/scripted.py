@@ -8,4 +8,5 @@ class ScriptedAgent(Agent):
         self._explorer = explorer
 
     async def act(self, observation: Observation) -> Answer:
-        return Answer(action=self._explorer.next_action(observation.text))
+        action = self._explorer.next_action(observation.text)
+        return Answer(action=action, reply=action, reasoning=self._explorer.thought)
