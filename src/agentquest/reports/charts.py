@@ -46,7 +46,7 @@ def interval_chart(title: str, rows: Sequence[tuple[str, Estimate | None, str]])
         shapes.append(_text(x, bottom + 16, f"{percent}%", "tick middle"))
     for position, (label, estimate, hint) in enumerate(rows):
         y = _ROW * position + _ROW / 2 + 4
-        shapes.append(_text(left - 12, y + 4, _shortened(label, 36), "end", hint=label))
+        shapes.append(_text(left - 12, y + 4, _shortened(label, 31), "end", hint=label))
         if estimate is None:
             shapes.append(_text(left + 8, y + 4, "no score", "tick"))
             continue
@@ -73,7 +73,7 @@ def bar_chart(title: str, bars: Sequence[Bar]) -> str:
         y = _ROW * position + 4
         width = (right - left) * bar.value / most
         shapes.append(
-            _text(left - 12, y + _ROW / 2 + 4, _shortened(bar.label, 38), "end", hint=bar.label)
+            _text(left - 12, y + _ROW / 2 + 4, _shortened(bar.label, 31), "end", hint=bar.label)
         )
         shapes.append(
             f'<rect class="bar {bar.kind}" x="{left}" y="{y + 5:.1f}" width="{max(width, 1):.1f}" '

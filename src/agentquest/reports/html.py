@@ -59,8 +59,13 @@ def page(
     yield from opening(report, manifest)
     yield from figures(report)
     yield from pictures(report, records)
-    yield from episode_table(records)
-    yield '<section aria-labelledby="trajectories"><h2 id="trajectories">Trajectories</h2>\n'
+    shown = {column.key for column in report.columns}
+    yield from episode_table(records, with_reward="reward" in shown)
+    yield '<section aria-labelledby="trajectories"><h2 id="trajectories">Trajectories</h2>'
+    yield (
+        '<p class="note">Texts with a blue edge are what the agent said, those with a grey edge'
+        " what it was told. Texts are whole; control characters are shown as escapes.</p>\n"
+    )
     anchors = {record.key: f"e{position}" for position, record in enumerate(records, start=1)}
     prompts = Prompts()
     for record in whole:

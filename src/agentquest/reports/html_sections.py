@@ -91,7 +91,7 @@ def pictures(report: Report, records: Sequence[EpisodeRecord]) -> Iterator[str]:
     )
     yield from _tokens(records)
     failures = [
-        Bar(f"{end.cause.value}: {end.meaning}", end.episodes, _failure_kind(end.cause.scored))
+        Bar(end.meaning, end.episodes, "lost" if end.cause.scored else "unscored")
         for end in report.ends
         if end.cause.value != "won"
     ]
@@ -103,7 +103,7 @@ def pictures(report: Report, records: Sequence[EpisodeRecord]) -> Iterator[str]:
     yield "</div></section>"
 
 
-def episode_table(records: Sequence[EpisodeRecord]) -> Iterator[str]:
+def episode_table(records: Sequence[EpisodeRecord], with_reward: bool) -> Iterator[str]:
     """One row an episode; the buttons above it hide rows and trajectories without a script."""
     yield _section("episodes", "Episodes")
     present = [kind for kind in _KINDS if any(outcome(record) == kind for record in records)]
@@ -117,19 +117,18 @@ def episode_table(records: Sequence[EpisodeRecord]) -> Iterator[str]:
         )
     yield '</fieldset><div class="wide tall"><table><caption>All episodes</caption><thead><tr>'
     for heading in _EPISODE_HEADINGS:
-        yield f'<th scope="col">{heading}</th>'
+        if heading != "reward" or with_reward:
+            yield f'<th scope="col">{heading}</th>'
     yield "</tr></thead><tbody>"
     for position, record in enumerate(records, start=1):
-        yield _episode_row(record, position)
+        yield _episode_row(record, position, with_reward)
     yield "</tbody></table></div></section>"
 
 
 _EPISODE_HEADINGS = (
     "#",
     "result",
-    "goal",
-    "task type",
-    "trial",
+    "goal and task type",
     "end",
     "steps",
     "progress",
@@ -142,14 +141,15 @@ _EPISODE_HEADINGS = (
 )
 
 
-def _episode_row(record: EpisodeRecord, position: int) -> str:
+def _episode_row(record: EpisodeRecord, position: int, with_reward: bool) -> str:
     kind = outcome(record)
+    trial = f" · trial {record.trial + 1}" if record.trial else ""
     tokens = _token_count(record)
     curve = sparkline([0.0, *(step.progress for step in record.steps)], kind)
     numbers = (
         str(len(record.steps)),
         f"{curve} {record.progress:.2f}",
-        f"{record.reward:.2f}",
+        *([f"{record.reward:.2f}"] if with_reward else []),
         f"{record.repetition_rate:.2f}",
         str(record.invalid_actions),
         f"{behaviour_score(record):.1f}",
@@ -161,8 +161,9 @@ def _episode_row(record: EpisodeRecord, position: int) -> str:
         f'<tr class="{kind}"><td class="number">{position}</td>'
         f'<td><span class="badge {kind}">{kind}</span></td>'
         f'<th scope="row"><a href="#e{position}" title="{html_text(record.task_id)}">'
-        f"{html_text(record.goal) or '(no goal)'}</a></th><td>{html_text(record.task_type)}</td>"
-        f'<td class="number">{record.trial + 1}</td><td>{record.end.value}</td>{cells}</tr>\n'
+        f"{html_text(record.goal) or '(no goal)'}</a>"
+        f" <small>{html_text(record.task_type)}{trial}</small></th>"
+        f"<td>{record.end.value}</td>{cells}</tr>\n"
     )
 
 
@@ -182,8 +183,8 @@ def _tiles(report: Report) -> Iterable[str]:
     spent = report.summary.spent
     if spent.calls:
         tokens = spent.prompt_tokens + spent.completion_tokens
-        at_least = "at least " if spent.uncounted_calls else ""
-        yield _tile("tokens", f"{tokens:,}", f"{at_least}in {spent.calls:,} calls")
+        at_least = "≥ " if spent.uncounted_calls else ""
+        yield _tile("tokens", f"{at_least}{tokens:,}", f"in {spent.calls:,} calls")
 
 
 def _tile(title: str, head: str, rest: str) -> str:
@@ -236,10 +237,6 @@ def _token_count(record: EpisodeRecord) -> int | None:
     return sum((c.prompt_tokens or 0) + (c.completion_tokens or 0) for c in calls)
 
 
-def _failure_kind(scored: bool) -> str:
-    return "lost" if scored else "unscored"
-
-
 def _legend(records: Sequence[EpisodeRecord]) -> Iterable[str]:
     meaning = {
         "won": "solved",
@@ -254,7 +251,8 @@ def _legend(records: Sequence[EpisodeRecord]) -> Iterable[str]:
 def _cell(cell: Cell) -> str:
     head, _, rest = cell.text.partition(" ")
     n = "" if cell.estimate is None else f' title="n = {cell.estimate.n}"'
-    return f'<td class="number"{n}>{html_text(head)} <small>{html_text(rest)}</small></td>'
+    small = f" <small>{html_text(rest)}</small>" if rest else ""
+    return f'<td class="number"{n}>{html_text(head)}{small}</td>'
 
 
 def _pairs(caption: str, pairs: Iterable[tuple[str, str]]) -> str:

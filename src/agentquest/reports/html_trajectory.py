@@ -11,6 +11,8 @@ from agentquest.reports.safe_text import html_text
 # Prompts are most of a run. Past this many characters a page is no longer one that
 # a browser opens, and the rest of them is left to the records.
 PROMPT_CHARACTERS = 48_000_000
+# A link in place of less than this would only be in the way.
+_WORTH_A_LINK = 300
 
 
 class Prompts:
@@ -28,6 +30,8 @@ class Prompts:
 
     def _message(self, message: Message) -> str:
         role = f"<h5>{html_text(message.role)}</h5>"
+        if len(message.content) < _WORTH_A_LINK:
+            return f"{role}<pre>{html_text(message.content)}</pre>"
         key = hashlib.sha256(message.content.encode("utf-8", "surrogatepass")).digest()
         if key in self._shown:
             link = f'<a href="#m{self._shown[key]}">as shown before</a>'

@@ -1,0 +1,234 @@
+"""The commands on real run directories, and their page in a real browser."""
+
+import csv
+import io
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from agentquest.cli import compare as compare_command
+from agentquest.cli import report as report_command
+from agentquest.errors import Cause, DataError, UserError
+from report_runs import hostile, hostile_manifest, manifest, play, record, saved, step
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
+FLAGS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    *("--enable-logging=stderr", "--virtual-time-budget=3000"),
+)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    saved(folder / "muddled", play("muddled", each=2, failing=(3,)))
+    saved(folder / "oracle", play("oracle", each=2), manifest(run_id="oracle"))
+    saved(folder / "hostile", hostile(), hostile_manifest())
+    return folder
+
+
+def call(command: Callable[..., None], *args: object) -> Result:
+    app = typer.Typer()
+    app.command()(command)
+    return CliRunner().invoke(app, [str(arg) for arg in args])
+
+
+def report(*args: object) -> Result:
+    return call(report_command.command, *args)
+
+
+def compare(*args: object) -> Result:
+    return call(compare_command.command, *args)
+
+
+def test_text_goes_to_the_terminal(runs: Path) -> None:
+    result = report(runs / "muddled")
+    assert result.exit_code == 0
+    assert "!!! 1 of 12 episodes have no score: 1 model_error" in result.stdout
+    assert re.search(r"all +12 +11 ", result.stdout)
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "csv"])
+def test_output_goes_to_a_file(runs: Path, tmp_path: Path, form: str) -> None:
+    printed = report(runs / "muddled", "--format", form)
+    result = report(runs / "muddled", "--format", form, "--output", tmp_path / "out")
+    assert (printed.exit_code, result.exit_code) == (0, 0)
+    assert result.stdout == ""
+    assert (tmp_path / "out").read_text(encoding="utf-8") == printed.stdout
+
+
+def test_csv_of_two_runs_fit_under_each_other(runs: Path) -> None:
+    rows = [
+        row
+        for run in ("muddled", "oracle")
+        for row in csv.DictReader(io.StringIO(report(runs / run, "-f", "csv").stdout))
+    ]
+    totals = [row for row in rows if row["task_type"] == "all"]
+    assert [row["scored"] for row in totals] == ["11", "12"]
+    assert float(totals[1]["success"]) == 1.0
+
+
+def test_html_goes_beside_the_records(runs: Path) -> None:
+    result = report(runs / "muddled", "--format", "html")
+    assert result.exit_code == 0
+    assert "report.html" in result.stderr
+    assert (runs / "muddled" / "report.html").stat().st_size > 100_000
+
+
+def test_a_folder_that_is_no_run_is_an_error(tmp_path: Path) -> None:
+    for command in (report(tmp_path), compare(tmp_path, tmp_path)):
+        assert isinstance(command.exception, UserError)
+        assert "not a run directory" in str(command.exception)
+
+
+def test_a_damaged_record_names_its_line(runs: Path, tmp_path: Path) -> None:
+    run = saved(tmp_path / "run", [record("a")])
+    with (run.path / "episodes.jsonl").open("a") as lines:
+        lines.write("{}\n")
+    result = report(run.path)
+    assert isinstance(result.exception, DataError)
+    assert "episodes.jsonl:2" in str(result.exception)
+
+
+def test_a_place_that_cannot_be_written_is_an_error(runs: Path, tmp_path: Path) -> None:
+    for form in ("html", "text"):
+        result = report(runs / "oracle", "-f", form, "-o", tmp_path / "missing" / "page")
+        assert isinstance(result.exception, UserError)
+        assert "cannot write" in str(result.exception)
+
+
+def test_compare_on_the_command_line(runs: Path) -> None:
+    text = compare(runs / "muddled", runs / "oracle")
+    assert text.exit_code == 0
+    assert "11 tasks scored in both runs" in text.stdout
+    assert "Left out: no score in the baseline (1)" in text.stdout
+    content = json.loads(
+        compare(runs / "muddled", runs / "oracle", "--format", "json", "--baseline", 2).stdout
+    )
+    one = content["comparisons"][0]
+    assert one["baseline"] == str(runs / "oracle")
+    assert one["baseline_success"] == 1.0
+    assert len(one["won_to_lost"]) == one["counts"]["only_first"]
+    assert compare(runs / "muddled", runs / "oracle", "-f", "markdown").stdout.startswith("## ")
+
+
+def test_compare_refuses_another_benchmark(runs: Path, tmp_path: Path) -> None:
+    other = saved(tmp_path / "shop", [record("a", benchmark="webshop")])
+    result = compare(runs / "oracle", other.path)
+    assert isinstance(result.exception, UserError)
+    assert "different benchmarks" in str(result.exception)
+
+
+def browse(address: str) -> tuple[str, list[str]]:
+    """The page as the browser has it after loading, and what it said on its console."""
+    assert CHROMIUM is not None
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        done = subprocess.run(
+            [CHROMIUM, *FLAGS, f"--user-data-dir={profile}", "--dump-dom", address],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=True,
+        )
+    return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+
+
+def title_of(page: str) -> str:
+    found = re.search(r"<title>(.*?)</title>", page, re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+@needs_chromium
+def test_the_browser_check_would_see_a_console_error(tmp_path: Path) -> None:
+    file = tmp_path / "bad.html"
+    file.write_text("<title>t</title><script>document.title='ran'; console.error('seen')</script>")
+    page, console = browse(file.as_uri())
+    assert title_of(page) == "ran"
+    assert any("seen" in line for line in console)
+
+
+@needs_chromium
+@pytest.mark.parametrize("run", ["muddled", "oracle", "hostile"])
+def test_a_browser_opens_the_page_in_silence(runs: Path, run: str) -> None:
+    assert report(runs / run, "-f", "html").exit_code == 0
+    page, console = browse((runs / run / "report.html").as_uri())
+    assert console == []
+    assert title_of(page).endswith("· AgentQuest")
+    assert "<script" not in page
+    assert page.count('<details class="episode') == _episodes(runs / run)
+
+
+@needs_chromium
+def test_a_link_to_an_episode_opens_it(runs: Path) -> None:
+    assert report(runs / "muddled", "-f", "html").exit_code == 0
+    address = (runs / "muddled" / "report.html").as_uri()
+    closed, _ = browse(address)
+    assert not re.search(r"<details[^>]* open", closed)
+    opened, console = browse(f"{address}#e4")
+    assert len(re.findall(r"<details[^>]* open", opened)) == 1
+    assert re.search(r"<details class=\"episode unscored\" open", opened)
+    assert console == []
+
+
+@pytest.fixture
+def beacon() -> Iterator[tuple[str, list[str]]]:
+    """A server on loopback that remembers what it is asked for."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:
+            return None
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", asked
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@needs_chromium
+def test_a_page_asks_nobody_for_anything(tmp_path: Path, beacon: tuple[str, list[str]]) -> None:
+    address, asked = beacon
+    lure = (
+        f'</pre></style></title><img src="{address}/img"><link rel=stylesheet href={address}/css>'
+        f"<iframe src='{address}/frame'></iframe><svg><image href='{address}/svg'/></svg>"
+        f"<style>@import url({address}/import);</style>"
+    )
+    bad = step(1, action=lure, reply=lure + " ", observation=lure, admissible=[lure])
+    run = saved(
+        tmp_path / "run",
+        [record("a", Cause.LOST, [bad], goal=lure, task_type=lure)],
+        manifest(run_id=lure, model=lure),
+    )
+    assert report(run.path, "-f", "html").exit_code == 0
+    control = tmp_path / "control.html"
+    control.write_text(f'<img src="{address}/control">')
+    browse(control.as_uri())
+    assert asked == ["/control"]
+    _, console = browse((run.path / "report.html").as_uri())
+    assert asked == ["/control"]
+    assert console == []
+
+
+def _episodes(run: Path) -> int:
+    return (run / "episodes.jsonl").read_bytes().count(b"\n")

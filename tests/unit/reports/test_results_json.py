@@ -1,0 +1,125 @@
+"""`results.json` has the documented keys, in their order, with their types."""
+
+import json
+from typing import Any
+
+import pytest
+
+from agentquest.errors import Cause
+from agentquest.records.episode import Failure
+from agentquest.reports.results_json import results_document
+from report_runs import NUMBERS, hostile, hostile_manifest, manifest, play, record, step
+
+DOCUMENTED: dict[str, Any] = {
+    "model": str,
+    "timestamp": str,
+    "config": {
+        "num_games": int,
+        "task_types": [int],
+        "seed": int,
+        "use_few_shot": bool,
+        "max_steps": int,
+        "temperature": float,
+        "max_tokens": int,
+    },
+    "summary": {"total_games": int, "successes": int, "success_rate": float, "avg_steps": float},
+    "results": [
+        {
+            "task_type": int,
+            "game_id": str,
+            "success": bool,
+            "steps": int,
+            "actions": [str],
+            "observations": [str],
+            "game_file": str,
+        }
+    ],
+}
+
+
+def require_shape(value: Any, shape: Any, where: str = "results.json") -> None:
+    if isinstance(shape, dict):
+        assert isinstance(value, dict), where
+        assert list(value)[: len(shape)] == list(shape), f"{where}: the documented keys come first"
+        for key, inner in shape.items():
+            require_shape(value[key], inner, f"{where}.{key}")
+    elif isinstance(shape, list):
+        assert isinstance(value, list), where
+        for position, item in enumerate(value):
+            require_shape(item, shape[0], f"{where}[{position}]")
+    else:
+        assert type(value) is shape, f"{where} is {value!r}"
+
+
+def test_a_played_run_has_the_documented_shape() -> None:
+    records = play("muddled", failing=(2,))
+    document = json.loads(json.dumps(results_document(records, manifest()), allow_nan=False))
+    require_shape(document, DOCUMENTED)
+    require_shape(document["unscored_results"], DOCUMENTED["results"])
+    assert document["config"]["task_types"] == [1, 2, 3, 4, 5, 6]
+    assert {one["task_type"] for one in document["results"]} <= set(NUMBERS.values())
+    for one in document["results"]:
+        assert one["steps"] == len(one["actions"]) == len(one["observations"])
+
+
+def test_summary_counts_scored_games_only() -> None:
+    records = [
+        record("a", Cause.WON, 4),
+        record("b", Cause.MAX_STEPS, 10),
+        record("c", Cause.AGENT_TIMEOUT, 3, error=Failure(kind="agent_timeout", message="late")),
+    ]
+    document = results_document(records, manifest(task_ids=["a", "b", "c", "d"]))
+    summary = document["summary"]
+    assert (summary["total_games"], summary["successes"]) == (2, 1)
+    assert (summary["success_rate"], summary["avg_steps"]) == (0.5, 7.0)
+    assert (summary["avg_steps_success"], summary["requested"], summary["unscored"]) == (4.0, 4, 1)
+    assert summary["interval"] == pytest.approx([0.0945, 0.9055], abs=1e-4)
+    assert [one["game_id"] for one in document["results"]] == ["a", "b"]
+    lost = document["unscored_results"][0]
+    assert (lost["game_id"], lost["end"], lost["error"]["message"]) == (
+        "c",
+        "agent_timeout",
+        "late",
+    )
+
+
+def test_trials_are_requested_for_every_task() -> None:
+    content = manifest(task_ids=["a", "b"], config={"trials": 3})
+    assert results_document([record("a")], content)["summary"]["requested"] == 6
+
+
+def test_actions_are_what_the_agent_asked_for() -> None:
+    steps = [
+        step(1, action="fly away", valid=False),
+        step(2, action=None, reply="Hm.\nWell", valid=False),
+    ]
+    result = results_document([record("a", Cause.LOST, steps)], manifest())["results"][0]
+    assert result["actions"] == ["fly away", "invalid:hm. well"]
+
+
+def test_what_the_manifest_does_not_say_is_null_or_the_name() -> None:
+    document = results_document([record("a", model=None)], {})
+    assert document["results"][0]["task_type"] == "pick_and_place_simple"
+    assert document["config"]["task_types"] == ["pick_and_place_simple"]
+    assert document["config"]["seed"] is None
+    assert document["config"]["max_steps"] == 30
+    assert document["model"] == "react"
+
+
+def test_flat_settings_count_like_nested_ones() -> None:
+    config = {"temperature": 0.7, "max_tokens": 5, "use_few_shot": False, "task_types": [3, "x"]}
+    written = results_document([], manifest(config=config))["config"]
+    assert (written["temperature"], written["max_tokens"]) == (0.7, 5)
+    assert written["use_few_shot"] is False
+    assert written["task_types"] == [3, "x"]
+
+
+def test_nothing_played_is_no_figure() -> None:
+    summary = results_document([], manifest())["summary"]
+    assert summary["total_games"] == 0
+    assert summary["success_rate"] is summary["avg_steps"] is summary["interval"] is None
+
+
+def test_hostile_records_are_still_json() -> None:
+    document = results_document(hostile(), hostile_manifest())
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
