@@ -17,6 +17,7 @@ from agentquest.errors import DataError, UnknownName
 
 _TASK_LINE = re.compile(r'"Your task is to: ((?:[^"\\]|\\.)*)\."')
 _GRAMMAR_MARKUP = frozenset("{}[]#|\\")
+_LONGEST_GOAL = 300
 
 
 class Dialect(str, Enum):
@@ -91,10 +92,20 @@ def read_grammar(grammar: str) -> tuple[Dialect, str]:
     found = _TASK_LINE.search(grammar)
     if found is None:
         raise DataError('grammar has no goal sentence ("Your task is to: ….")')
-    goal: str = json.loads(f'"{found.group(1)}"')
-    if not goal.strip() or _GRAMMAR_MARKUP & set(goal):
-        raise DataError(f"the grammar's goal sentence is not plain text: {goal[:80]!r}")
+    try:
+        goal = plain_goal(json.loads(f'"{found.group(1)}"'))
+    except ValueError as error:
+        raise DataError(f"the grammar's goal sentence is not a text: {error}") from None
     return _known_grammar(grammar[: found.start(1)] + "#" + grammar[found.end(1) :]), goal
+
+
+def plain_goal(goal: str) -> str:
+    """The goal itself, if it is one short line of plain text; agents read it as their orders."""
+    if len(goal) > _LONGEST_GOAL:
+        raise DataError(f"the goal sentence has {len(goal)} characters, more than {_LONGEST_GOAL}")
+    if not goal.strip() or not goal.isprintable() or _GRAMMAR_MARKUP & set(goal):
+        raise DataError(f"the goal sentence is not plain text: {goal[:80]!r}")
+    return goal
 
 
 @lru_cache(maxsize=16)

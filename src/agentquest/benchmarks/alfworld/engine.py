@@ -22,6 +22,7 @@ from agentquest.benchmarks.alfworld.pddl import read_problem
 from agentquest.benchmarks.alfworld.rules import Move, Options, apply, find, options
 from agentquest.benchmarks.alfworld.state import State, initial_state
 from agentquest.benchmarks.alfworld.world import FactTable, World, build_world
+from agentquest.errors import DataError
 
 
 class AlfWorldEngine:
@@ -47,11 +48,15 @@ class AlfWorldEngine:
 
     @classmethod
     def from_text(cls, text: GameText, wanted: str | Dialect | None = None) -> AlfWorldEngine:
-        problem = read_problem(text.problem)
-        table = FactTable(problem)
-        world = build_world(table, text.cleaners)
-        goal = read_goal(problem.goal, world)
-        return cls(world, initial_state(table), goal, text.goal, dialect(wanted) or text.dialect)
+        speaks = dialect(wanted) or text.dialect
+        try:
+            problem = read_problem(text.problem)
+            table = FactTable(problem)
+            world = build_world(table, text.cleaners)
+            goal = read_goal(problem.goal, world)
+            return cls(world, initial_state(table), goal, text.goal, speaks)
+        except DataError as error:
+            raise DataError(f"{text.source}: {error}" if text.source else str(error)) from None
 
     def reset(self) -> str:
         """Back to the beginning; returns the introduction."""

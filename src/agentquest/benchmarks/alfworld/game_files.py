@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from agentquest.benchmarks.alfworld import dialects
 from agentquest.benchmarks.alfworld.dialects import Dialect
 from agentquest.benchmarks.alfworld.task_types import goal_sentence, task_type
-from agentquest.errors import DataError
+from agentquest.errors import DataError, UnknownName
 
 GAME_FILE = "game.tw-pddl"
 PROBLEM_FILE = "initial_state.pddl"
@@ -25,12 +25,16 @@ MAX_BYTES = 16_000_000
 
 @dataclass(frozen=True)
 class GameText:
-    """A game as text: the problem, the goal sentence and the dialect it speaks."""
+    """A game as text: the problem, the goal sentence and the dialect it speaks.
+
+    `source` is the file it came from, for error messages.
+    """
 
     problem: str
     goal: str
     dialect: Dialect = dialects.DEFAULT
     cleaners: frozenset[str] = dialects.DEFAULT_CLEANERS
+    source: str = field(default="", compare=False)
 
     @property
     def sha256(self) -> str:
@@ -42,12 +46,13 @@ class GameText:
 def read_game(path: Path) -> GameText:
     """Read a game file or problem directory; every error names the file."""
     file = path / GAME_FILE if path.is_dir() else path
+    bare = path.is_dir() and not file.exists()
+    source = str(path if bare else file)
     try:
-        if path.is_dir() and not file.exists():
-            return _read_directory(path)
-        return _read_game_file(file)
+        text = _read_directory(path) if bare else _read_game_file(file)
     except DataError as error:
-        raise DataError(f"{file if file.exists() else path}: {error}") from None
+        raise DataError(f"{source}: {error}") from None
+    return replace(text, source=source)
 
 
 def _read_game_file(file: Path) -> GameText:
@@ -55,6 +60,7 @@ def _read_game_file(file: Path) -> GameText:
     for key in ("pddl_domain", "grammar", "pddl_problem"):
         if not isinstance(game.get(key), str):
             raise DataError(f"{key!r} is missing or is not text")
+        _require_unicode(game[key], repr(key))
     dialect, goal = dialects.read_grammar(game["grammar"])
     cleaners = dialects.cleaners_of(game["pddl_domain"])
     return GameText(game["pddl_problem"], goal, dialect, cleaners)
@@ -78,9 +84,14 @@ def goal_from_trajectory(trajectory: dict[str, Any], task_id: str) -> str:
     )
     if not all(isinstance(name, str) for name in (target, receptacle, toggle)):
         raise DataError(f"{TRAJECTORY_FILE}: 'pddl_params' holds something that is not text")
+    if not target or not (receptacle or toggle):
+        raise DataError(f"{TRAJECTORY_FILE}: 'pddl_params' does not say what the task is about")
+    try:
+        task = task_type(trajectory["task_type"])
+    except UnknownName as error:
+        raise DataError(f"{TRAJECTORY_FILE}: {error}") from None
     sliced = bool(params.get("object_sliced"))
-    task = task_type(trajectory["task_type"])
-    return goal_sentence(task, task_id, target, receptacle, toggle, sliced)
+    return dialects.plain_goal(goal_sentence(task, task_id, target, receptacle, toggle, sliced))
 
 
 def read_json(file: Path) -> dict[str, Any]:
@@ -91,6 +102,14 @@ def read_json(file: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise DataError(f"{file.name} holds a {type(content).__name__} instead of an object")
     return content
+
+
+def _require_unicode(text: str, what: str) -> None:
+    """JSON can spell half a character, which is no text and could not be written out again."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise DataError(f"{what} is not Unicode: {error.reason}") from None
 
 
 def read_text(file: Path) -> str:

@@ -166,13 +166,13 @@ def _read_place(query: _Query, world: World) -> Place:
     if not expected <= query.atoms:
         raise _unknown("placing clause")
     rest = query.atoms - expected
-    targets = {atom[2] for atom in rest if atom[0] == "receptacletype" and atom[1:2] == (where,)}
+    targets = {atom[2] for atom in rest if len(atom) == 3 and atom[:2] == ("receptacletype", where)}
     if len(targets) != 1:
         raise _unknown("receptacle type")
     (target,) = targets
     rest -= {("receptacletype", where, target)}
     items = {_read_item(thing, rest, world) for thing in things}
-    if len(items) != 1 or any(atom[1] not in things for atom in rest):
+    if len(items) != 1 or any(len(atom) < 2 or atom[1] not in things for atom in rest):
         raise _unknown("pair of different objects")
     return Place(
         items.pop(),
