@@ -44,7 +44,7 @@ class AlfWorldBenchmark(Benchmark):
         return prompting.instructions(Dialect(dialect))
 
     def demonstrations(self, task: Task, dialect: str, count: int) -> list[Demonstration]:
-        return list(prompting.examples(task.task_type, Dialect(dialect))[:count]) if count else []
+        return list(prompting.examples(task.task_type, Dialect(dialect), count))
 
     def fingerprint(self, tasks: Sequence[Task]) -> str:
         digest = hashlib.sha256()

@@ -16,7 +16,6 @@ from agentquest.lib import Demonstration
 HELP_LINES = ("type 'inventory' to check items",)
 _LONGEST_EXAMPLE = 14
 _SHORTEST_EXAMPLE = 5
-_EXAMPLES_KEPT = 6
 
 
 def instructions(dialect: Dialect) -> str:
@@ -45,16 +44,16 @@ Rules:
 
 
 @cache
-def examples(task_type: str, dialect: Dialect) -> tuple[Demonstration, ...]:
+def examples(task_type: str, dialect: Dialect, count: int) -> tuple[Demonstration, ...]:
     """Short won games of one type from the built-in training homes, always the same ones."""
     found: list[Demonstration] = []
     for game_id in homes.game_ids("train"):
+        if len(found) == count:
+            break
         if game_id.split("/")[1].partition("-")[0] == task_type:
             example = _played(game_id, dialect)
             if example is not None and example.goal not in {kept.goal for kept in found}:
                 found.append(example)
-            if len(found) == _EXAMPLES_KEPT:
-                break
     return tuple(found)
 
 
