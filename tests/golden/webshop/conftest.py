@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from shared_data import WEBSHOP
 
 from agentquest.benchmarks.webshop.catalogue import Catalogue, open_catalogue
+from shared_data import WEBSHOP
 
 GOLDEN = WEBSHOP / "golden"
 

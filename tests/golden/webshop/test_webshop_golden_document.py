@@ -4,10 +4,10 @@ import ast
 import json
 
 import pytest
-from shared_data import SHARED, needs_webshop
 
 from agentquest.benchmarks.webshop import WebshopAction, WebshopDriver
 from agentquest.benchmarks.webshop.shop import Shop
+from shared_data import SHARED, needs_webshop
 
 pytestmark = needs_webshop
 

@@ -2,10 +2,9 @@
 
 from collections import Counter
 
-from shared_data import needs_webshop
-
 from agentquest.benchmarks.webshop import search
 from agentquest.benchmarks.webshop.analysis import analyse
+from shared_data import needs_webshop
 
 pytestmark = needs_webshop
 

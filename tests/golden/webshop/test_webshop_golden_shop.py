@@ -3,11 +3,11 @@
 import random
 
 import pytest
-from shared_data import needs_webshop
 
 from agentquest.benchmarks.webshop import pages
 from agentquest.benchmarks.webshop.sessions import Sessions
 from agentquest.benchmarks.webshop.shop import Shop
+from shared_data import needs_webshop
 
 pytestmark = needs_webshop
 

@@ -2,7 +2,8 @@
 
 One entry a kind of product, its further lines indented:
 category | query | path under the department | title noun | attributes | option groups | prices
-with `,` between items, `;` between option groups and `=` before a group's values.
+with `,` between items, `;` between option groups and `=` before a group's values. No
+value hides a colour inside another word: the reward would mistake it for that colour.
 """
 
 DEPARTMENTS = {
@@ -25,7 +26,7 @@ beauty | body lotions | Skin Care > Body > Lotions | Body Lotion | dry skin,sens
     paraben free,fast absorbing,plant based,dermatologist tested | scent=lavender,oat milk,
     citrus grove,unscented;size=4 ounce,8 ounce,16 ounce | 6-32
 beauty | shampoos | Hair Care > Shampoo & Conditioner > Shampoos | Shampoo | sulfate free,
-    damaged hair,hair growth,color safe,tea tree,deep cleansing | scent=rosemary,green apple,
+    damaged hair,hair growth,color safe,tea tree,deep cleansing | scent=thyme,green apple,
     argan,sea salt;size=8 ounce,12 ounce,32 ounce | 7-38
 beauty | makeup brushes | Tools & Accessories > Makeup Brushes | Makeup Brush Set |
     synthetic hair,easy clean,soft bristles,vegan,storage case,rose gold | color=rose gold,
@@ -41,19 +42,19 @@ beauty | face masks | Skin Care > Face > Masks | Clay Face Mask | oily skin,dead
     rose clay;size=2 ounce,4 ounce | 7-34
 beauty | hair dryers | Hair Care > Styling Tools > Hair Dryers | Hair Dryer | fast drying,
     low noise,heat protection,folding handle,frizz control,travel size | color=pearl white,
-    matte black,lilac;style=standard,with diffuser | 19-160
+    matte black,lilac;style=regular,with diffuser | 19-160
 electronics | headphones | Headphones > Over-Ear Headphones | Over-Ear Headphones |
     noise cancelling,wireless bluetooth,long battery life,fast charging,stereo sound,
-    carrying case | color={_HUES};style=wired,wireless | 18-240
+    carrying case | color={_HUES};style=corded,wireless | 18-240
 electronics | phone cases | Cell Phones & Accessories > Cases | Phone Case | shock proof,
     wireless charging,non slip,scratch resistant,slim fit,tempered glass | color=clear,black,
-    sea green,lavender,red;size=compact,standard,large | 7-38
+    sea green,lavender,red;size=compact,regular,large | 7-38
 electronics | usb cables | Computers & Accessories > Cables > USB Cables |
     Braided USB Cable | fast charging,high speed,gold plated,heavy duty,tangle free,
     data transfer | size=3 feet,6 feet,10 feet;color=black,silver,orange | 5-28
 electronics | bluetooth speakers | Portable Audio > Speakers | Bluetooth Speaker |
     water resistant,stereo sound,long battery life,hands free,easy carry,deep bass |
-    color={_HUES};style=mini,standard | 17-190
+    color={_HUES};style=mini,regular | 17-190
 electronics | tripods | Camera & Photo > Tripods & Monopods | Camera Tripod | carbon fiber,
     quick release,light weight,easy carry,non slip,adjustable height | size=50 inch,60 inch,
     72 inch;style=with phone mount,plain | 21-230
@@ -116,9 +117,9 @@ garden | bar stools | Furniture > Kitchen Furniture > Bar Stools | Counter Stool
     color=black,cognac,stone;style=single,set of 2,set of 4 | 48-380
 grocery | granola bars | Snack Foods > Bars > Granola | Granola Bars | gluten free,low sugar,
     high fiber,non gmo,individually wrapped,plant based | flavor name=peanut,dark chocolate,
-    blueberry,apple cinnamon;size=6 count,12 count,24 count | 5-42
+    raspberry,apple cinnamon;size=6 count,12 count,24 count | 5-42
 grocery | teas | Beverages > Tea > Herbal | Herbal Tea | caffeine free,usda organic,non gmo,
-    natural flavors,resealable bag,loose leaf | flavor name=chamomile,peppermint,ginger lemon,
+    natural flavors,resealable bag,loose leaf | flavor name=chamomile,fennel,ginger lemon,
     hibiscus;size=20 bags,40 bags,100 bags | 4-36
 grocery | coffees | Beverages > Coffee > Whole Bean | Whole Bean Coffee | fair trade,
     medium roast,usda organic,single origin,low acid,freshly roasted |
@@ -133,7 +134,7 @@ grocery | olive oils | Pantry Staples > Oils > Olive | Extra Virgin Olive Oil | 
     single origin,kosher certified,non gmo,glass bottle,great gift | style=mild,robust,
     lemon infused;size=500 milliliter,1 liter,3 liter | 9-85
 grocery | crackers | Snack Foods > Crackers | Seed Crackers | gluten free,whole grain,
-    plant based,low carb,additive free,high fiber | flavor name=rosemary,sesame,sea salt,
+    plant based,low carb,additive free,high fiber | flavor name=thyme,sesame,sea salt,
     cheddar style;size=1 box,4 boxes,8 boxes | 4-38
 grocery | spices | Herbs, Spices & Seasonings > Blends | Spice Blend | salt free,small batch,
     non gmo,gluten free,shaker jar,hand mixed | flavor name=smoky barbecue,curry,taco,

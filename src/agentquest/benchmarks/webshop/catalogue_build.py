@@ -136,7 +136,9 @@ def _prepared(products: Iterable[RawProduct], parallel: bool) -> Iterator[Produc
             worker = Worker()
             stack.callback(worker.close)
             free.put(worker)
-        pool = stack.enter_context(ThreadPoolExecutor(count))
+        pool = ThreadPoolExecutor(count)
+        # Cancelled first, then the workers end: after a failure nothing waits for the rest.
+        stack.callback(pool.shutdown, wait=False, cancel_futures=True)
         under_way: deque[Future[ProductBatch]] = deque()
         for batch in batches:
             under_way.append(pool.submit(_with_worker, free, batch))

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from agentquest.benchmarks.webshop.analysis import analyse
 
 BLOCK = 4_000_000
+SHORT_CODES = 1 << 16  # so many kinds of posting fit two bytes
 K1 = np.float32(0.9)
 B = np.float32(0.4)
 _EXACT_LENGTHS = 24
@@ -105,7 +106,7 @@ class IndexWriter:
         by_factor = np.argsort(factors, kind="stable")
         code_of_pair = np.empty(len(pairs), np.int64)
         code_of_pair[by_factor] = np.arange(len(pairs))
-        code_type = np.uint16 if len(pairs) <= 1 << 16 else np.uint32
+        code_type = np.uint16 if len(pairs) <= SHORT_CODES else np.uint32
         self._place(new_number, offsets, pairs, code_of_pair.astype(code_type), progress)
         self._save("offsets", offsets)
         self._save("factors", factors[by_factor])

@@ -14,6 +14,7 @@ from agentquest.errors import DataError
 
 CHUNK = 1 << 22
 LARGEST_ELEMENT = 1 << 26
+_LONGEST_NUMBER = 5000
 _BLANKS = " \t\n\r"
 _decode = json.JSONDecoder().raw_decode
 
@@ -115,6 +116,12 @@ class _Scanner:
         if self._next():
             raise self.wrong("nothing more was expected")
 
+    def _may_go_on(self, value: object, end: int) -> bool:
+        """Whether what was read is perhaps the beginning of a longer number."""
+        if not isinstance(value, int | float) or len(self._window) - end > _LONGEST_NUMBER:
+            return False
+        return end == len(self._window) or self._window[end] in ".eE+-0123456789"
+
     def value(self) -> tuple[object, str]:
         if not self._next():
             raise self.wrong("the file ends too early")
@@ -126,8 +133,8 @@ class _Scanner:
                 if too_long or isinstance(error, RecursionError) or not self._more():
                     raise self.wrong(f"malformed JSON ({error})") from error
                 continue
-            if end == len(self._window) and self._more():
-                continue  # a number may go on in the next chunk
+            if self._may_go_on(value, end) and self._more():
+                continue
             text = self._window[self._at : end]
             self._at = end
             return value, text

@@ -9,40 +9,41 @@ A word is seen as [C](VC)^m[V]: `_measure` is that m.
 
 from itertools import pairwise
 
-_STEP2 = (
-    ("ational", "ate"),
-    ("tional", "tion"),
-    ("enci", "ence"),
-    ("anci", "ance"),
-    ("izer", "ize"),
-    ("bli", "ble"),
-    ("alli", "al"),
-    ("entli", "ent"),
-    ("eli", "e"),
-    ("ousli", "ous"),
-    ("ization", "ize"),
-    ("ation", "ate"),
-    ("ator", "ate"),
-    ("alism", "al"),
-    ("iveness", "ive"),
-    ("fulness", "ful"),
-    ("ousness", "ous"),
-    ("aliti", "al"),
-    ("iviti", "ive"),
-    ("biliti", "ble"),
-    ("logi", "log"),
-)
-_STEP3 = (
-    ("icate", "ic"),
-    ("ative", ""),
-    ("alize", "al"),
-    ("iciti", "ic"),
-    ("ical", "ic"),
-    ("ful", ""),
-    ("ness", ""),
-)
+_STEP2 = {
+    "ational": "ate",
+    "tional": "tion",
+    "enci": "ence",
+    "anci": "ance",
+    "izer": "ize",
+    "bli": "ble",
+    "alli": "al",
+    "entli": "ent",
+    "eli": "e",
+    "ousli": "ous",
+    "ization": "ize",
+    "ation": "ate",
+    "ator": "ate",
+    "alism": "al",
+    "iveness": "ive",
+    "fulness": "ful",
+    "ousness": "ous",
+    "aliti": "al",
+    "iviti": "ive",
+    "biliti": "ble",
+    "logi": "log",
+}
+_STEP3 = {
+    "icate": "ic",
+    "ative": "",
+    "alize": "al",
+    "iciti": "ic",
+    "ical": "ic",
+    "ful": "",
+    "ness": "",
+}
 # Longer endings stand before the shorter ones that they end with.
-_STEP4 = "al ance ence er ic able ible ant ement ment ent sion tion ou ism ate iti ous ive ize"
+_ENDINGS = "al ance ence er ic able ible ant ement ment ent sion tion ou ism ate iti ous ive ize"
+_STEP4 = tuple(_ENDINGS.split())
 
 
 def stem(word: str) -> str:
@@ -118,21 +119,21 @@ def _past_and_progressive(word: str) -> str:
     return word
 
 
-def _replace(word: str, rules: tuple[tuple[str, str], ...]) -> str:
-    for ending, replacement in rules:
-        if word.endswith(ending):
-            start = word[: -len(ending)]
-            return start + replacement if _measure(start) > 0 else word
-    return word
+def _replace(word: str, rules: dict[str, str]) -> str:
+    if not word.endswith(tuple(rules)):  # most words; much faster than trying each
+        return word
+    ending = next(ending for ending in rules if word.endswith(ending))
+    start = word[: -len(ending)]
+    return start + rules[ending] if _measure(start) > 0 else word
 
 
 def _drop_ending(word: str) -> str:
-    for ending in _STEP4.split():
-        if word.endswith(ending):
-            keep = 1 if ending in ("sion", "tion") else 0
-            start = word[: len(word) - len(ending) + keep]
-            return start if _measure(start) > 1 else word
-    return word
+    if not word.endswith(_STEP4):
+        return word
+    ending = next(ending for ending in _STEP4 if word.endswith(ending))
+    keep = 1 if ending in ("sion", "tion") else 0
+    start = word[: len(word) - len(ending) + keep]
+    return start if _measure(start) > 1 else word
 
 
 def _final_e_and_ll(word: str) -> str:

@@ -1,8 +1,8 @@
 """The part of a catalogue build that runs on every core: parse, normalise, analyse.
 
-Run as `python -m agentquest.benchmarks.webshop.worker` it serves batches over its
-standard input and output until the input ends. A plain child process needs no
-`if __name__ == "__main__"` in the user's script, as multiprocessing would.
+`main` runs in a child process and serves batches over standard input and output
+until the input ends. A plain child process needs no `if __name__ == "__main__"` in
+the user's script, as multiprocessing would.
 """
 
 import json
@@ -65,7 +65,7 @@ class Worker:
     """A child process that prepares batches."""
 
     def __init__(self) -> None:
-        command = [sys.executable, "-m", "agentquest.benchmarks.webshop.worker"]
+        command = [sys.executable, "-c", f"from {__name__} import main; main()"]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -84,8 +84,10 @@ class Worker:
         return answer
 
     def close(self) -> None:
-        with self._process:  # closes the pipes and waits
-            pass
+        self._process.kill()  # it holds nothing worth keeping
+        self._process.wait()
+        self._input.close()
+        self._output.close()
 
 
 def main() -> None:
@@ -101,7 +103,3 @@ def main() -> None:
             answer = str(error)
         pickle.dump(answer, sys.stdout.buffer, protocol=5)
         sys.stdout.buffer.flush()
-
-
-if __name__ == "__main__":
-    main()
