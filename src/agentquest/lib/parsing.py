@@ -10,7 +10,7 @@ Parser = Callable[[str], str]
 PARSE_FAILURE = (
     "Could not parse agent output. Make sure it is in the format: `Action: <action_command>`"
 )
-_ACTION = re.compile(r"action:\s*(.+)", re.IGNORECASE)
+_ACTION = re.compile(r"action:\s*(\S.*)", re.IGNORECASE)
 
 
 def parse_action(text: str) -> str:
