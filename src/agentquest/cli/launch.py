@@ -1,0 +1,130 @@
+"""`agentquest launch`: a whole assessment with one command."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+
+from agentquest.a2a_agents.installed import require_a2a
+from agentquest.a2a_agents.llm_white import has_key
+from agentquest.a2a_agents.requests import AssessmentConfig, CoverageMode, split_list
+from agentquest.cli.green import DataPath, LogDir
+from agentquest.errors import ConfigError
+
+_RULE = "=" * 70
+_OWN_CONCURRENCY = 8
+
+
+def command(
+    env_type: Annotated[str, typer.Option(help="Environment type.")] = "AlfredTWEnv",
+    train_eval: Annotated[
+        str, typer.Option(help="train, eval_in_distribution, eval_out_of_distribution.")
+    ] = "eval_out_of_distribution",
+    num_games: Annotated[int, typer.Option(help="Number of games.")] = 1,
+    max_steps: Annotated[int, typer.Option(help="Most steps a game.")] = 50,
+    task_types: Annotated[
+        str | None, typer.Option(help='Comma-separated task types, such as "1,2,3"; all if none.')
+    ] = None,
+    coverage_mode: Annotated[
+        CoverageMode, typer.Option(help="How games are spread over the task types.")
+    ] = CoverageMode.STANDARD,
+    num_games_per_type: Annotated[
+        int | None, typer.Option(help="Games of each type; goes before --num-games.")
+    ] = None,
+    white_agent_type: Annotated[
+        str | None,
+        typer.Option(
+            help="llm, scripted, oracle, random, repetitive, alternating, react, or"
+            " package.module:Class; llm when OPENAI_API_KEY is set, else scripted."
+        ),
+    ] = None,
+    agent_url: Annotated[
+        str | None, typer.Option(help="Test the agent that runs there; starts no white agent.")
+    ] = None,
+    benchmark: Annotated[str, typer.Option(help="alfworld, or another benchmark.")] = "alfworld",
+    concurrency: Annotated[
+        int | None,
+        typer.Option(help="Games at once; 8, but 1 with --agent-url."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Decides which games are played.")] = 42,
+    turn_timeout: Annotated[float, typer.Option(help="Seconds for one answer.")] = 120.0,
+    timeout: Annotated[float | None, typer.Option(help="Seconds for the whole assessment.")] = None,
+    log_dir: LogDir = Path("logs"),
+    data_path: DataPath = None,
+    host: Annotated[str, typer.Option(help="Where both agents listen.")] = "localhost",
+    green_port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free one.")] = 9001,
+    white_port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free one.")] = 9002,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the result as JSON, all else to stderr.")
+    ] = False,
+) -> None:
+    """Start the green and a white agent, run an assessment, stop both.
+
+    Example: agentquest launch --num-games 6 --white-agent-type scripted
+    """
+    require_a2a()
+    from agentquest.a2a_agents import launcher
+
+    def say(text: str) -> None:
+        typer.echo(text, err=as_json)
+
+    default = _OWN_CONCURRENCY if agent_url is None else 1
+    config = _config(
+        env_type=env_type,
+        train_eval=train_eval,
+        num_games=num_games,
+        max_steps=max_steps,
+        task_types=split_list(task_types) if task_types is not None else None,
+        coverage_mode=coverage_mode,
+        num_games_per_type=num_games_per_type,
+        benchmark=benchmark,
+        concurrency=default if concurrency is None else concurrency,
+        seed=seed,
+        turn_timeout=turn_timeout,
+    )
+    say(f"{_RULE}\nAgentQuest A2A assessment ({benchmark})\n{_RULE}")
+    launch = launcher.Launch(
+        config=config,
+        white_agent_type=_white_type(white_agent_type, agent_url, say),
+        agent_url=agent_url,
+        host=host,
+        green_port=green_port,
+        white_port=white_port,
+        log_dir=log_dir.absolute(),
+        data_path=data_path,
+        timeout=timeout,
+    )
+    try:
+        result = launcher.run(launch, say)
+    except launcher.Interrupted as error:
+        typer.secho(f"agentquest: {error}", fg="red", err=True)
+        raise typer.Exit(128 + error.number) from None
+    if as_json:
+        typer.echo(json.dumps(result.data, indent=2, ensure_ascii=False))
+    if result.data.get("errors"):
+        raise typer.Exit(1)
+
+
+def _config(**given: object) -> AssessmentConfig:
+    try:
+        return AssessmentConfig.model_validate(given)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        option = f"--{str(first['loc'][0]).replace('_', '-')}: " if first["loc"] else ""
+        raise ConfigError(f"{option}{first['msg'].removeprefix('Value error, ')}") from None
+
+
+def _white_type(wanted: str | None, agent_url: str | None, say: Callable[[str], None]) -> str:
+    if wanted is not None:
+        return wanted
+    if agent_url is not None or has_key(os.environ):
+        return "llm"
+    say(
+        "OPENAI_API_KEY is not set: using the scripted white agent, which follows rules.\n"
+        "Set the key to test a model, or choose with --white-agent-type."
+    )
+    return "scripted"
