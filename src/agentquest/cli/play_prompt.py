@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from prompt_toolkit.completion import Completer
+    from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 Completions = Callable[[str], list[str]]
 INSTALL = "Tab completion comes with: pip install 'agentquest[play]'"
@@ -75,6 +76,7 @@ class CompletingReader(Reader):
                 completer=None if completions is None else _completer(completions),
                 complete_while_typing=True,
                 bottom_toolbar=below or None,
+                key_bindings=None if completions is None else _tab(completions),
             )
         except (EOFError, KeyboardInterrupt):
             return None
@@ -102,3 +104,28 @@ def _completer(completions: Completions) -> "Completer":
                 yield Completion(command, start_position=-len(typed))
 
     return WholeLine()
+
+
+def _tab(completions: Completions) -> "KeyBindings":
+    """Tab takes the only command that fits, or goes through those that do.
+
+    By itself the toolkit's Tab only opens the menu, and does nothing at all while
+    the menu for the last letter is still being made.
+    """
+    from prompt_toolkit.key_binding import KeyBindings
+
+    bindings = KeyBindings()
+
+    @bindings.add("tab")
+    def take(event: "KeyPressEvent") -> None:
+        buffer = event.current_buffer
+        fitting = completions(buffer.document.text_before_cursor)
+        if buffer.complete_state:
+            buffer.complete_next()
+        elif len(fitting) == 1:
+            buffer.delete_before_cursor(len(buffer.document.text_before_cursor))
+            buffer.insert_text(fitting[0])
+        else:
+            buffer.start_completion(select_first=True)
+
+    return bindings

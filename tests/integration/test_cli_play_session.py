@@ -1,0 +1,233 @@
+"""What a player's lines do, without a terminal: on ALFWorld, and on a benchmark of another kind."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentquest.benchmarks.alfworld import AlfWorldDriver, AlfWorldUtils
+from agentquest.cli.play_choice import find_task, find_type
+from agentquest.cli.play_session import WORDS, PlaySession, Reply, Turn, as_number
+from agentquest.cli.play_views import AlfWorldView, GameView, grouped_names, view_of
+from agentquest.errors import UnknownName
+from agentquest.lib import Action, Driver, Metrics, Observation, Outcome, State, Task
+
+GAMES = AlfWorldUtils.load_data(source="valid_seen", data_path="builtin")
+
+
+def session_of(problem: str) -> PlaySession:
+    return PlaySession(AlfWorldDriver(problem), view_of("alfworld"))
+
+
+def snapshot(session: PlaySession) -> tuple[object, ...]:
+    driver = session.driver
+    assert isinstance(driver, AlfWorldDriver)
+    return (
+        driver.engine.state,
+        session.observation,
+        session.observation.admissible,
+        driver.metrics.export(),
+        driver.outcome,
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    game=st.sampled_from(GAMES),
+    choices=st.lists(st.integers(0, 10_000), max_size=12),
+    nonsense=st.text(max_size=20),
+)
+def test_undo_leads_back_through_every_state(game: str, choices: list[int], nonsense: str) -> None:
+    session = session_of(game)
+    before = []
+    for choice in choices:
+        before.append(snapshot(session))
+        commands = [*session.observation.admissible, f"x{nonsense}"]
+        session.answer(commands[choice % len(commands)])
+        if session.over:
+            break
+    for expected in reversed(before):
+        assert session.answer("undo").moved
+        assert snapshot(session) == expected
+    assert session.answer("undo") == Reply(notice="There is nothing to undo.")
+    assert session.undone == len(before)
+
+
+@settings(max_examples=60, deadline=None)
+@given(line=st.text(max_size=40))
+def test_a_line_is_sent_to_the_game_as_it_was_typed(line: str) -> None:
+    session = session_of(GAMES[0])
+    word = line.strip().lower()
+    session.answer(line)
+    if word in {*WORDS, "?", "exit", ""}:
+        assert session.steps == 0
+    else:
+        assert session.driver.metrics.action_values == [line]
+
+
+@pytest.mark.parametrize("game", GAMES[::20])
+def test_our_words_cost_no_step_and_change_nothing(game: str) -> None:
+    session = session_of(game)
+    session.answer(session.observation.admissible[0])
+    before = snapshot(session)
+    for word in ("hint", "?", "HINT ALL", " commands ", "task", "next", "quit", "exit", "", "  "):
+        assert not session.answer(word).moved
+        assert snapshot(session) == before
+    assert session.answer("0").notice
+    assert session.answer("next").turn is Turn.NEXT_GAME
+    assert session.answer("exit").turn is Turn.LEAVE
+
+
+@pytest.mark.parametrize("game", GAMES[::10])
+def test_the_lists_hold_every_command_once_under_the_number_that_chooses_it(game: str) -> None:
+    session = session_of(game)
+    session.answer(session.observation.admissible[0])
+    groups = session.answer("commands").groups
+    assert sorted(session.listed) == sorted(session.observation.admissible)
+    numbers = [number for group in groups for number, _ in group.entries]
+    assert numbers == list(range(1, len(session.listed) + 1))
+    for group in groups:
+        for number, text in group.entries:
+            full = text if group.verb == "other" else f"{group.verb} {text}"
+            assert session.listed[number - 1] == full
+
+
+def test_a_number_is_a_command_until_a_list_was_shown() -> None:
+    session = session_of(GAMES[0])
+    assert session.answer("1").said == "Nothing happens."
+    session.answer("hint")
+    assert session.answer("1").chosen == session.listed[0]
+    assert session.driver.metrics.action_values == ["1", session.listed[0]]
+
+
+def test_completions_fit_word_by_word() -> None:
+    session = session_of(GAMES[0])
+    everything = session.completions("")
+    assert everything == [*session.observation.admissible, *WORDS]
+    place = session.observation.admissible[0].removeprefix("go to ")
+    assert session.completions(f"g {place[:3]}")[0].startswith(f"go to {place[:3]}")
+    assert session.completions("Un") == ["undo"]
+    assert session.completions("to go") == []
+    # What begins like the line comes before what merely holds it.
+    assert session.completions("com")[0] == "commands"
+
+
+def test_a_won_game_takes_no_more_commands_but_can_be_taken_back() -> None:
+    session = session_of(GAMES[0])
+    for _ in range(session.shortest):
+        session.answer("hint")
+        session.answer("1")
+    assert session.over
+    assert session.hints == session.steps == session.shortest
+    for line in ("look", "1", "commands", "hint"):
+        assert not session.answer(line).moved
+    assert session.completions("") == list(WORDS)
+    assert session.answer("").turn is Turn.NEXT_GAME
+    session.answer("undo")
+    assert not session.over
+    session.answer("restart")
+    assert (session.steps, session.hints, session.undone) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("listed", "short"),
+    [
+        ("a desk 1", "desk 1"),
+        ("a shelf 2, a desk 1, and a shelf 1", "desk 1, shelf 1–2"),
+        ("a shelf 10, a shelf 9, a shelf 3, a shelf 1, and a shelf 2", "shelf 1–3 9–10"),
+        ("nothing", None),
+        ("a desk 1, and something else", None),
+    ],
+)
+def test_receptacles_in_groups(listed: str, short: str | None) -> None:
+    assert grouped_names(listed) == short
+
+
+@pytest.mark.parametrize("game", GAMES[::10])
+def test_the_room_names_every_place_there_is_to_go(game: str) -> None:
+    session = session_of(game)
+    shown = session.view.room(session.introduction)
+    kinds = {c.split()[2] for c in session.observation.admissible if c.startswith("go to ")}
+    assert kinds == {item.split()[0] for item in shown.split(": ")[1].rstrip(".").split(", ")}
+
+
+def test_a_room_worded_otherwise_is_shown_as_it_is() -> None:
+    text = "Welcome\n\nYou are facing the bed 1.\n\nYour task is to: rest."
+    assert AlfWorldView().room(Observation("", False, True, text)) == "You are facing the bed 1."
+
+
+class Countdown(Metrics):
+    def progress_function(self, state: State) -> float:
+        return float(state.value) / 3
+
+
+class Shop(Driver):
+    """Buys after `buy`, well or badly; `burn` puts the goal out of reach."""
+
+    metrics_class = Countdown
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last = ""
+        self.reachable = True
+
+    @property
+    def outcome(self) -> Outcome:
+        bought = self.last == "buy"
+        return Outcome(bought, False, 0.5 if bought else 0.0, 0.0, self.reachable)
+
+    def _reset(self) -> tuple[str, Observation]:
+        self.last, self.reachable = "", True
+        return "buy well", Observation("The door opens.", False, True)
+
+    def _step(self, action: Action) -> tuple[State, Observation]:
+        self.last = action.value
+        self.reachable = self.reachable and action.value != "burn"
+        return State(1), Observation(f"You {action.value}.", False, self.last != "buy")
+
+
+def test_a_benchmark_without_a_view_of_its_own_can_be_played() -> None:
+    session = PlaySession(Shop(), view_of("a shop"))
+    assert type(session.view) is GameView
+    assert session.goal == "buy well"
+    assert session.view.room(session.introduction) == "The door opens."
+    assert session.answer("hint").notice == "This benchmark has no oracle to ask."
+    burnt = session.answer("burn")
+    assert burnt.said == "You burn."
+    assert "No plan wins" in burnt.warning
+    assert session.answer("undo").warning == ""
+    assert session.answer("buy").said == "You buy."
+    assert session.over
+    assert not session.driver.outcome.success
+
+
+TASKS = [Task(f"s/{kind}-{i}/t", kind, "s", "") for kind in ("find_it", "find_two") for i in (1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "place"), [("1", 0), ("4", 3), ("s/find_it-2/t", 1), ("TWO-1", 2)]
+)
+def test_finding_a_task(wanted: str, place: int) -> None:
+    assert find_task(TASKS, wanted) is TASKS[place]
+
+
+@pytest.mark.parametrize("wanted", ["0", "5", "-1", "find", "", "x", "9" * 5000, "²"])
+def test_a_task_that_is_not_meant_clearly_is_an_error(wanted: str) -> None:
+    with pytest.raises(UnknownName) as error:
+        find_task(TASKS, wanted)
+    assert len(str(error.value)) < 400
+
+
+def test_finding_a_type_by_its_number_among_all() -> None:
+    every = ("find_it", "lose_it", "find_two")
+    offered = ("find_it", "find_two")
+    assert find_type(every, offered, "3") == "find_two"
+    assert find_type(every, offered, "it") == "find_it"
+    for wrong in ("0", "2", "4", "find", "lose_it", ""):
+        with pytest.raises(UnknownName):
+            find_type(every, offered, wrong)
+
+
+def test_numbers() -> None:
+    assert [as_number(text) for text in ("0", "12", "", "-1", "²", "٣", "9" * 5000, "1 2")] == [
+        0, 12, None, None, None, None, None, None
+    ]  # fmt: skip

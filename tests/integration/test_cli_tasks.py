@@ -1,0 +1,128 @@
+"""`agentquest --help` and `agentquest tasks`, as real processes."""
+
+import subprocess
+import sys
+
+import pytest
+
+from agentquest.cli.app import COMMANDS
+
+SIZES = {"train": 3553, "valid_seen": 140, "valid_unseen": 134, "valid_train": 200}
+TYPES = (
+    "pick_and_place_simple",
+    "look_at_obj_in_light",
+    "pick_clean_then_place_in_recep",
+    "pick_heat_then_place_in_recep",
+    "pick_cool_then_place_in_recep",
+    "pick_two_obj_and_place",
+)
+HEAVY = ("numpy", "pydantic", "aiohttp", "matplotlib", "rich", "prompt_toolkit", "starlette")
+
+
+def agentquest(*args: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "from agentquest.cli import main; main()", *args],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def tasks(*args: str) -> subprocess.CompletedProcess[str]:
+    return agentquest("tasks", "alfworld", "--data-path", "builtin", *args)
+
+
+def test_help_names_every_command_with_its_line() -> None:
+    shown = agentquest("--help")
+    assert shown.returncode == 0
+    for name, (_, line) in COMMANDS.items():
+        assert name in shown.stdout
+        assert line in shown.stdout
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys\n"
+        "from agentquest.cli import main\n"
+        "try:\n    main(['--help'])\n"
+        "except SystemExit as leaving:\n    assert not leaving.code, leaving.code\n"
+        f"loaded = [name for name in {HEAVY!r} if name in sys.modules]\n"
+        "assert not loaded, loaded\n"
+        "benchmarks = [name for name in sys.modules if name.startswith('agentquest.benchmarks')]\n"
+        "assert not benchmarks, benchmarks\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(name: str) -> None:
+    shown = agentquest(name, "--help")
+    assert shown.returncode == 0, shown.stderr
+    assert f"agentquest {name}" in shown.stdout
+
+
+@pytest.mark.parametrize("split", SIZES)
+def test_counts_on_the_built_in_homes(split: str) -> None:
+    done = tasks("--split", split, "--count")
+    assert done.returncode == 0
+    *by_type, total = [line.split() for line in done.stdout.splitlines()]
+    assert [name for _, name in by_type] == list(TYPES)
+    assert sum(int(number) for number, _ in by_type) == SIZES[split]
+    assert total[:2] == [str(SIZES[split]), "tasks"]
+    assert "builtin" in done.stdout
+
+
+def test_the_ids_alone_go_to_standard_output() -> None:
+    done = tasks()
+    ids = done.stdout.splitlines()
+    assert len(ids) == len(set(ids)) == SIZES["valid_unseen"]
+    assert ids == sorted(ids)
+    assert all(task.startswith("valid_unseen/") and task.count("/") == 2 for task in ids)
+    assert "134 tasks" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        (["4"], {TYPES[3]}),
+        (["heat"], {TYPES[3]}),
+        (["pick_heat_then_place"], {TYPES[3]}),
+        (["look", "6"], {TYPES[1], TYPES[5]}),
+    ],
+)
+def test_filter_by_type(given: list[str], wanted: set[str]) -> None:
+    everything = tasks().stdout.splitlines()
+    done = tasks(*(word for name in given for word in ("--type", name)))
+    expected = [task for task in everything if task.split("/")[1].split("-")[0] in wanted]
+    assert expected
+    assert done.stdout.splitlines() == expected
+
+
+def test_filter_by_text_whatever_its_case() -> None:
+    everything = tasks("--split", "valid_seen").stdout.splitlines()
+    expected = [task for task in everything if "-fridge-" in task.lower()]
+    assert 0 < len(expected) < len(everything)
+    assert tasks("--split", "valid_seen", "--match", "-FRIDGE-").stdout.splitlines() == expected
+    nothing = tasks("--match", "no such text", "--count")
+    assert nothing.returncode == 0
+    assert nothing.stdout.split()[:2] == ["0", "tasks"]
+
+
+@pytest.mark.parametrize(
+    ("args", "named"),
+    [
+        (["tasks", "alfworld", "--data-path", "builtin", "--type", "juggle"], ["juggle", *TYPES]),
+        (["tasks", "alfworld", "--data-path", "builtin", "--split", "test"], ["'test'", *SIZES]),
+        (["tasks", "alfword"], ["'alfword'", "did you mean 'alfworld'"]),
+        (["tasks", "alfworld", "--data-path", "no/such/folder"], ["no/such/folder"]),
+    ],
+)
+def test_a_mistake_is_one_line_that_names_it(args: list[str], named: list[str]) -> None:
+    done = agentquest(*args)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    for text in named:
+        assert text in done.stderr
