@@ -34,17 +34,25 @@ _REACT = Published(
     "134 unseen, 2 examples, at most 49 turns",
     {"PaLM-540B best": 71, "PaLM-540B average": 57, "Act": 45, "BUTLER": 37},
 )
+# What would make it another list of tasks, or another prompt, under the same name.
+_ALL_TASKS: dict[str, Any] = {"task_types": None, "num_games": None, "tasks": None}
+_OUR_PROMPT: dict[str, Any] = {"agent.prompt_file": None}
 _TABLE = (
     Protocol(
         "react-134",
-        "All 134 unseen games as ReAct played them: dialect 0.3, 2 examples, 49 turns.",
+        "All 134 unseen games as ReAct played them: dialect 0.3, 2 examples, 49 turns, "
+        "the whole history in the prompt, no list of valid actions.",
         {
             "benchmark": "alfworld",
             "split": "valid_unseen",
+            **_ALL_TASKS,
             "dialect": "0.3",
             "max_steps": 49,
             "agent.use_few_shot": True,
             "agent.num_examples": 2,
+            "agent.history_length": 49,
+            "agent.check_valid_actions": False,
+            **_OUR_PROMPT,
         },
         (
             _REACT,
@@ -55,12 +63,26 @@ _TABLE = (
     Protocol(
         "unseen-134",
         "All 134 unseen games, each in its file's own dialect, 50 steps.",
-        {"benchmark": "alfworld", "split": "valid_unseen", "max_steps": 50},
+        {
+            "benchmark": "alfworld",
+            "split": "valid_unseen",
+            **_ALL_TASKS,
+            "dialect": None,
+            "max_steps": 50,
+            **_OUR_PROMPT,
+        },
     ),
     Protocol(
         "seen-140",
         "All 140 seen games, 50 steps, as training papers report them.",
-        {"benchmark": "alfworld", "split": "valid_seen", "max_steps": 50},
+        {
+            "benchmark": "alfworld",
+            "split": "valid_seen",
+            **_ALL_TASKS,
+            "dialect": None,
+            "max_steps": 50,
+            **_OUR_PROMPT,
+        },
         (
             Published(
                 "GiGPO paper",
@@ -72,7 +94,13 @@ _TABLE = (
     Protocol(
         "train-200",
         "The 200 games of valid_train, as AgentGym evaluates.",
-        {"benchmark": "alfworld", "split": "valid_train"},
+        {
+            "benchmark": "alfworld",
+            "split": "valid_train",
+            **_ALL_TASKS,
+            "dialect": None,
+            **_OUR_PROMPT,
+        },
         (
             Published(
                 "AgentGym",
@@ -84,7 +112,16 @@ _TABLE = (
     Protocol(
         "agentify-100",
         "100 unseen games spread over the six types, 50 steps, as the A2A assessment runs them.",
-        {"benchmark": "alfworld", "split": "valid_unseen", "num_games": 100, "max_steps": 50},
+        {
+            "benchmark": "alfworld",
+            "split": "valid_unseen",
+            **_ALL_TASKS,
+            "num_games": 100,
+            "seed": 42,
+            "dialect": None,
+            "max_steps": 50,
+            **_OUR_PROMPT,
+        },
         (
             Published(
                 "agentify-alfworld README",

@@ -1,21 +1,26 @@
 """Reading `THINK: … ACTION: …` tolerantly, without repairing anything.
 
-Only decoration is taken off (markdown stars, quotes, backticks, a full stop at
-the end); the words of the command stay as they were written. Of several ACTION
-lines the first counts: a model that goes on to imagine the game's answers has
-made its move by then. `how` tells what had to be done.
+Only decoration is taken off (markdown stars, quotes, backticks, brackets around
+the whole, a full stop at the end); the words of the command stay as they were
+written. Of several ACTION lines the first counts: a model that goes on to imagine
+the game's answers has made its move by then. An `ACTION:` in capitals within a
+line counts only where no line begins with one. `how` tells what had to be done.
 """
 
 import re
 from typing import NamedTuple
 
 # `ACTION:`, `Action :`, `**Action:**`, `- ACTION:` at the start of a line.
-_ACTION = re.compile(r"^[ \t>*#_-]*action[ \t*_]*:[ \t*_]*(.*)$", re.IGNORECASE | re.MULTILINE)
-_THINK = re.compile(r"^[ \t>*#_-]*(?:think|thought)[ \t*_]*:[ \t*_]*", re.IGNORECASE | re.MULTILINE)
+_ACTION = re.compile(r"^[ \t>*#_-]*action[ \t*_]*[:：][ \t*_]*(.*)$", re.IGNORECASE | re.MULTILINE)
+_INLINE = re.compile(r"(?<=\s)\**ACTION\**[:：][ \t*_]*(.*)$", re.MULTILINE)
+_THINK = re.compile(
+    r"^[ \t>*#_-]*(?:think|thought)[ \t*_]*[:：][ \t*_]*", re.IGNORECASE | re.MULTILINE
+)
+_PAIRS = frozenset({'""', "''", "[]", "<>"})
 
 
 class Parsed(NamedTuple):
-    """`how`: exact, undecorated, next_line, first_of_several, or missing (no action)."""
+    """`how`: exact, undecorated, next_line, inline, first_of_several, or missing (no action)."""
 
     action: str | None
     thought: str
@@ -23,12 +28,14 @@ class Parsed(NamedTuple):
 
 
 def parse_react(text: str) -> Parsed:
-    found = list(_ACTION.finditer(text))
+    found, how = list(_ACTION.finditer(text)), "exact"
+    if not found:
+        found, how = list(_INLINE.finditer(text)), "inline"
     if not found:
         return Parsed(None, _thought(text), "missing")
     first = found[0]
-    raw, how = first.group(1), "exact"
-    if not raw.strip(" \t*`\"'_"):
+    raw = first.group(1)
+    if not _undecorated(raw):
         raw, how = _next_line(text[first.end() :]), "next_line"
     action = _undecorated(raw)
     if not action:
@@ -41,14 +48,19 @@ def parse_react(text: str) -> Parsed:
 
 
 def _next_line(rest: str) -> str:
-    return next((line for line in rest.splitlines() if line.strip()), "")
+    """The first line with words in it (not the rule of a code block)."""
+    return next((line for line in rest.splitlines() if _undecorated(line)), "")
 
 
 def _undecorated(raw: str) -> str:
-    action = raw.strip().strip("*_` \t")
-    if len(action) > 1 and action[0] == action[-1] and action[0] in "\"'":
-        action = action[1:-1].strip()
-    return action.removesuffix(".").strip()
+    """Without decoration, layer by layer: a full stop can stand within the quotes or behind."""
+    action, before = raw, None
+    while action != before:
+        before = action
+        action = action.strip().strip("*_`").removesuffix(".")
+        if action[:1] + action[-1:] in _PAIRS and len(action) > 1:
+            action = action[1:-1]
+    return action
 
 
 def _thought(text: str) -> str:

@@ -2,7 +2,9 @@
 
 import asyncio
 import signal
+from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,13 +12,17 @@ import typer
 
 from agentquest.cli.live import LiveView, Tally
 from agentquest.config import load_config
+from agentquest.errors import Cause
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.run_directory import LOG, RESULTS
 from agentquest.reports.figures import build_report
 from agentquest.reports.results_json import results_document
+from agentquest.reports.safe_text import one_line
 from agentquest.reports.text import text_report
 from agentquest.running.evaluation import Evaluation
 from agentquest.running.many_episodes import Job
+
+_FAILURES_SHOWN = 3
 
 
 def command(
@@ -53,7 +59,13 @@ def command(
         return
     owed = evaluation.prepare()
     _announce(evaluation, owed)
-    reason = asyncio.run(_run(evaluation, owed)) if owed else None
+    if owed:
+        reason = asyncio.run(_run(evaluation, owed))
+    else:
+        # The run may have been killed after its last episode and before its results.
+        reason = None
+        with evaluation.directory.locked():
+            _save_results(evaluation, evaluation.in_order(evaluation.directory.records(slim=True)))
     _conclude(evaluation, reason)
 
 
@@ -72,13 +84,13 @@ async def _run(evaluation: Evaluation, owed: Sequence[Job]) -> str | None:
     before = [record for record in evaluation.directory.records(slim=True) if record.scored]
     tally = Tally(len(evaluation.jobs), sum(r.success for r in before), len(before))
     log_file = evaluation.directory.path / LOG
-
-    def checkpoint(records: Sequence[EpisodeRecord]) -> None:
-        manifest = evaluation.directory.manifest()
-        evaluation.directory.write_results(results_document(records, manifest))
-
     with LiveView(tally, log_file, evaluation.config.debug) as view:
-        return await evaluation.run(owed, view, stop, checkpoint)
+        return await evaluation.run(owed, view, stop, partial(_save_results, evaluation))
+
+
+def _save_results(evaluation: Evaluation, records: Sequence[EpisodeRecord]) -> None:
+    directory = evaluation.directory
+    directory.write_results(results_document(records, directory.manifest()))
 
 
 def _conclude(evaluation: Evaluation, reason: str | None) -> None:
@@ -86,7 +98,10 @@ def _conclude(evaluation: Evaluation, reason: str | None) -> None:
     records = directory.records(slim=True)
     typer.echo(text_report(build_report(records, directory.manifest())))
     typer.echo(f"results: {directory.path / RESULTS}", err=True)
-    left = len(directory.owed(job.key for job in evaluation.jobs))
+    scored = {record.key for record in records if record.scored}
+    left = sum(job.key not in scored for job in evaluation.jobs)
+    for failure, number in _failures(records):
+        typer.secho(f"{number} times {failure}", fg="yellow", err=True)
     if reason is not None:
         typer.secho(f"stopped: {reason}", fg="red", err=True)
     if left:
@@ -97,3 +112,13 @@ def _conclude(evaluation: Evaluation, reason: str | None) -> None:
             err=True,
         )
         raise typer.Exit(1)
+
+
+def _failures(records: Sequence[EpisodeRecord]) -> list[tuple[str, int]]:
+    """What the episodes without a score met, the most frequent first."""
+    met = Counter(
+        f"{record.end.value}: {one_line(record.error.message)[:300]}"
+        for record in records
+        if record.error is not None and record.end is not Cause.CANCELLED
+    )
+    return met.most_common(_FAILURES_SHOWN)

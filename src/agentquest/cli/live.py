@@ -86,7 +86,7 @@ class LiveView(Watcher):
         self._tally = tally
         self._debug = debug
         self._console = Console(stderr=True)
-        self._log = open_log(log_file)
+        self._log = open_log(log_file, debug)
         self._last_line = time.monotonic()
         self._progress = Progress(
             TextColumn("{task.description}"),
@@ -146,9 +146,14 @@ class LiveView(Watcher):
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def open_log(file: Path) -> logging.Logger:
-    """A logger of its own for each run; nothing is set up globally."""
-    log = logging.Logger(f"agentquest.run.{file.parent.name}", logging.DEBUG)
+def open_log(file: Path, debug: bool) -> logging.Logger:
+    """A logger of its own for each run; nothing is set up globally.
+
+    Single steps are logged in debug mode only: the records have them, and a line for
+    each would be one of the larger costs of a step.
+    """
+    level = logging.DEBUG if debug else logging.INFO
+    log = logging.Logger(f"agentquest.run.{file.parent.name}", level)
     handler = logging.FileHandler(file, encoding="utf-8", errors="backslashreplace")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     log.addHandler(handler)

@@ -43,13 +43,17 @@ def load_config(file: Path | None, overrides: Sequence[str] = ()) -> tuple[RunCo
     for override in overrides:
         path, separator, value = override.partition("=")
         if not separator or not path:
-            raise ConfigError(f"{override!r} is not of the form key.path=value")
-        _put(nested, FLAT_NAMES.get(path.lower(), path), _scalar(override, value))
+            shown = "an override" if "key" in override.lower() else repr(override)
+            raise ConfigError(f"{shown} is not of the form key.path=value")
+        _put(nested, FLAT_NAMES.get(path.lower(), path), _scalar(path, value))
     _apply_protocol(nested)
     config = _validated(nested)
     warnings = []
     if config.llm is not None and config.llm.api_key is not None:
-        warnings.append("llm.api_key stands in a file; name an environment variable instead")
+        warnings.append(
+            "llm.api_key: the key itself stands in the configuration; "
+            "name an environment variable in llm.api_key_env instead"
+        )
     return config, warnings
 
 
@@ -67,13 +71,16 @@ def _explain(problem: Any) -> str:
         known = _fields_at(parents)
         return f"{path}: unknown key; {suggestion(str(name).lower(), known)}"
     message = problem["msg"].removeprefix("Value error, ")
-    secret = "key" in path
-    given = (
-        ""
-        if secret or problem["type"] in ("missing", "value_error")
-        else (f" (given: {problem['input']!r})")
-    )
+    given = ""
+    if problem["type"] not in ("missing", "value_error") and "key" not in path:
+        given = f" (given: {_shown(problem['input'])})"
     return f"{path + ': ' if path else ''}{message}{given}"
+
+
+def _shown(value: Any) -> str:
+    """What was given; of lists and sections only that it was one, as a key may be inside."""
+    is_plain = value is None or isinstance(value, bool | int | float | str)
+    return repr(value) if is_plain else f"a {type(value).__name__}"
 
 
 def _fields_at(parents: Sequence[Any]) -> list[str]:
@@ -89,12 +96,16 @@ def _apply_protocol(nested: dict[str, Any]) -> None:
         return
     for path, value in protocol(str(name)).settings.items():
         present = _get(nested, path)
-        if present is not None and present != value:
+        if present is not None and str(present) != str(value):
             raise ConfigError(
-                f"{path}: protocol {name!r} fixes it to {value!r} (given: {present!r}); "
+                f"{path}: protocol {name!r} fixes it to {_yaml(value)} (given: {present!r}); "
                 "leave it out, or run without a protocol"
             )
         _put(nested, path, value)
+
+
+def _yaml(value: Any) -> str:
+    return "null" if value is None else repr(value)
 
 
 def _unflatten(given: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -113,7 +124,9 @@ def _unflatten(given: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def _put_once(nested: dict[str, Any], path: str, value: Any, where: str) -> None:
-    if _get(nested, path) is not None:
+    *parents, last = path.split(".")
+    section = _get(nested, ".".join(parents))
+    if isinstance(section, Mapping) and last in section:
         raise ConfigError(f"{where}: {path} is given twice")
     _put(nested, path, value)
 
@@ -133,16 +146,16 @@ def _put(nested: dict[str, Any], path: str, value: Any) -> None:
         if inner is None:
             inner = node[part] = {}
         elif not isinstance(inner, dict):
-            raise ConfigError(f"{path}: {part} is not a section (it is {inner!r})")
+            raise ConfigError(f"{path}: {part} is not a section, it is a {type(inner).__name__}")
         node = inner
     node[last] = value
 
 
-def _scalar(override: str, text: str) -> Any:
+def _scalar(path: str, text: str) -> Any:
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError:
-        raise ConfigError(f"{override!r}: the value is not YAML") from None
+        raise ConfigError(f"{path}: the value is not YAML") from None
 
 
 class _UniqueKeys(yaml.SafeLoader):
@@ -160,13 +173,23 @@ class _UniqueKeys(yaml.SafeLoader):
         return cast(dict[Any, Any], super().construct_mapping(node, deep))
 
 
+def _place(error: yaml.YAMLError) -> str:
+    """Where and what; the line itself is not shown, as a key may stand in it."""
+    mark = getattr(error, "problem_mark", None)
+    where = f", line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
+    problem = getattr(error, "problem", None)
+    return f"{where}: {problem}" if problem else where
+
+
 def _read_yaml(file: Path) -> dict[str, Any]:
     try:
         content = yaml.load(file.read_text(encoding="utf-8"), Loader=_UniqueKeys)
     except OSError as error:
         raise ConfigError(f"cannot read {file}: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file} is not YAML: {error}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{file} is not UTF-8: {error.reason} at byte {error.start}") from None
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{file} is not YAML{_place(error)}") from None
     except ConfigError as error:
         raise ConfigError(f"{file}: {error}") from None
     if content is None:

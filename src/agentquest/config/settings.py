@@ -6,14 +6,32 @@ from pathlib import Path
 from typing import Any, cast
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from agentquest.errors import ConfigError
 from agentquest.llms.model import ModelConfig
 
 
 class _Settings(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False
+    )
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_switch_as_number(cls, value: Any, info: ValidationInfo) -> Any:
+        """YAML reads `yes` as true, which would pass for the number 1."""
+        field = cls.model_fields[str(info.field_name)]
+        if isinstance(value, bool) and field.annotation is not bool:
+            raise ValueError(f"must not be {str(value).lower()}")
+        return value
 
 
 class AgentConfig(_Settings):
@@ -99,6 +117,16 @@ class RunConfig(_Settings):
 
     save_prompts: bool = True
     """Keep full prompts in the records."""
+
+    @field_validator("task_types", "tasks", mode="before")
+    @classmethod
+    def _one_or_many(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, int | str) else value
+
+    @field_validator("dialect", mode="before")
+    @classmethod
+    def _unquoted(cls, value: Any) -> Any:
+        return str(value) if isinstance(value, float) else value
 
     @model_validator(mode="after")
     def _consistent(self) -> "RunConfig":

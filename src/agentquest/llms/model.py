@@ -46,7 +46,11 @@ class ModelConfig(BaseModel):
 
     # A mistyped field may hold a key, so errors do not show what was given.
     model_config = ConfigDict(
-        extra="forbid", frozen=True, hide_input_in_errors=True, use_attribute_docstrings=True
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,
+        use_attribute_docstrings=True,
+        allow_inf_nan=False,
     )
 
     model: str = Field(min_length=1)

@@ -25,21 +25,22 @@ Text = Annotated[str, BeforeValidator(_writable)]
 
 
 class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # JSON has no infinity: better refused here than unreadable later.
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Message(_Record):
     """One message of a prompt."""
 
-    role: str
+    role: Text
     content: Text
 
 
 class Call(_Record):
     """One model call. Unknown token counts are null, never zero."""
 
-    model: str
-    kind: str
+    model: Text
+    kind: Text
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     reasoning_tokens: int | None = None
@@ -62,7 +63,7 @@ class Step(_Record):
     reply: Text = ""
     reasoning: Text = ""
     action: Text | None
-    how: str
+    how: Text
     valid: bool
     observation: Text
     admissible: list[str] = Field(default_factory=list)
@@ -76,7 +77,7 @@ class Step(_Record):
 class Failure(_Record):
     """Why an episode has no score."""
 
-    kind: str
+    kind: Text
     message: Text
 
 
@@ -97,7 +98,7 @@ class EpisodeRecord(_Record):
     dialect: str
     goal: str
     agent: str
-    model: str | None = None
+    model: Text | None = None
     config_hash: str
     versions: dict[str, str]
     max_steps: int

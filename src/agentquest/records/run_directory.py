@@ -10,6 +10,7 @@ An episode is in the file or it is not: a line torn by a crash is cut off when
 the run is opened again, and its episode is owed.
 """
 
+import contextlib
 import json
 import os
 import tempfile
@@ -29,6 +30,7 @@ EPISODES = "episodes.jsonl"
 RESULTS = "results.json"
 LOG = "run.log"
 _LOCK = ".lock"
+_CHUNK = 1 << 16
 
 
 class RunDirectory:
@@ -42,9 +44,12 @@ class RunDirectory:
         return (self.path / MANIFEST).is_file()
 
     def create(self, config: str, manifest: dict[str, Any]) -> None:
-        self.path.mkdir(parents=True, exist_ok=True)
-        write_atomically(self.path / CONFIG, config)
-        write_atomically(self.path / MANIFEST, to_json(manifest))
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            write_atomically(self.path / CONFIG, config)
+            write_atomically(self.path / MANIFEST, to_json(manifest))
+        except OSError as error:
+            raise UserError(f"cannot make {self.path}: {error.strerror}") from error
 
     def manifest(self) -> dict[str, Any]:
         file = self.path / MANIFEST
@@ -64,15 +69,17 @@ class RunDirectory:
         `slim` leaves out prompts and admissible commands, most of a record's size.
         """
         newest: dict[str, EpisodeRecord] = {}
-        for record in read_episodes(self.path / EPISODES):
-            kept = newest.get(record.key)
-            if kept is None or record.scored or not kept.scored:
-                newest[record.key] = record.slim() if slim else record
+        for record in self.tries():
+            keep_newest(newest, record.slim() if slim else record)
         return list(newest.values())
+
+    def tries(self) -> Iterator[EpisodeRecord]:
+        """Every line of the file, also of episodes that were played again later."""
+        return read_episodes(self.path / EPISODES)
 
     def owed(self, keys: Iterable[str]) -> list[str]:
         """Of these episodes, those that are missing or were lost to infrastructure."""
-        scored = {record.key for record in read_episodes(self.path / EPISODES) if record.scored}
+        scored = {record.key for record in self.tries() if record.scored}
         return [key for key in keys if key not in scored]
 
     def write_results(self, results: dict[str, Any]) -> None:
@@ -94,15 +101,26 @@ class EpisodeLog:
         self._lock = _take_lock(self._folder / _LOCK)
         episodes = self._folder / EPISODES
         cut_torn_line(episodes)
-        self._file = episodes.open("ab")
+        for draft in self._folder.glob(f".{RESULTS}.*"):
+            draft.unlink()
+        self._file = episodes.open("ab", buffering=0)
         return self
 
     def append(self, record: EpisodeRecord) -> None:
         """Write one whole line and have it on disk before returning."""
         assert self._file is not None, "use `with run.locked() as log`"
-        self._file.write(record.model_dump_json().encode() + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        number = self._file.fileno()
+        whole = os.fstat(number).st_size
+        line = memoryview(record.model_dump_json().encode() + b"\n")
+        try:
+            while line:
+                line = line[os.write(number, line) :]
+            os.fsync(number)
+        except OSError as error:
+            # No other line may follow a half one.
+            with contextlib.suppress(OSError):
+                os.ftruncate(number, whole)
+            raise DataError(f"cannot write {self._folder / EPISODES}: {error.strerror}") from error
 
     def __exit__(
         self,
@@ -113,6 +131,13 @@ class EpisodeLog:
         for handle in (self._file, self._lock):
             if handle is not None:
                 handle.close()
+
+
+def keep_newest(kept: dict[str, EpisodeRecord], record: EpisodeRecord) -> None:
+    """A later try of an episode takes the earlier one's place, unless it would lose a score."""
+    before = kept.get(record.key)
+    if before is None or record.scored or not before.scored:
+        kept[record.key] = record
 
 
 def read_episodes(file: Path) -> Iterator[EpisodeRecord]:
@@ -152,14 +177,26 @@ def cut_torn_line(file: Path) -> int:
     """Cut off what stands behind the last newline; returns the number of bytes cut."""
     if not file.is_file():
         return 0
-    content = file.read_bytes()
-    whole = content.rfind(b"\n") + 1
-    if whole == len(content):
-        return 0
     with file.open("r+b") as handle:
-        handle.truncate(whole)
-        os.fsync(handle.fileno())
-    return len(content) - whole
+        size = handle.seek(0, os.SEEK_END)
+        whole = _after_last_newline(handle, size)
+        if whole < size:
+            handle.truncate(whole)
+            os.fsync(handle.fileno())
+    return size - whole
+
+
+def _after_last_newline(handle: IO[bytes], size: int) -> int:
+    """Looked for from the end: a run's file can be far larger than memory."""
+    end = size
+    while end > 0:
+        start = max(0, end - _CHUNK)
+        handle.seek(start)
+        found = handle.read(end - start).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+        end = start
+    return 0
 
 
 def write_atomically(file: Path, text: str) -> None:

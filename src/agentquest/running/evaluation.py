@@ -8,7 +8,7 @@ that was named by hand refuses a changed configuration and shows the difference.
 import asyncio
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
@@ -22,7 +22,7 @@ from agentquest.llms.openai_chat import OpenAIChat
 from agentquest.protocols import protocol
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.run_directory import RunDirectory
-from agentquest.running.assemble import make_agent, make_benchmark
+from agentquest.running.assemble import check_agent, make_agent, make_benchmark
 from agentquest.running.many_episodes import Job, Stage, Watcher, run_many
 from agentquest.running.one_episode import Origin, Rules, versions
 from agentquest.running.selection import Selection, pick_by_name, select
@@ -43,6 +43,7 @@ class Evaluation:
             data_path=config.data_path,
             dialect=config.dialect,
         )
+        check_agent(config.agent.name, config.agent.settings)
         self.template = load_template(config.agent.prompt_file)
         self.selection = self._select()
         self.jobs = [
@@ -138,11 +139,17 @@ class Evaluation:
     ) -> str | None:
         """Play the jobs; returns why the run stopped early, or None."""
         client = OpenAIChat(self.config.llm) if self.config.llm else None
+
+        def save_results(records: Sequence[EpisodeRecord]) -> None:
+            checkpoint(self.in_order(records))
+
         try:
             with self.directory.locked() as log:
                 supervisor = Supervisor(log, watcher, stop, self.config.cost_limit)
-                supervisor.resume_from(self.directory.records(slim=True))
-                supervisor.call_regularly(checkpoint, checkpoint_every_s)
+                supervisor.resume_from(self.directory.tries())
+                supervisor.call_regularly(save_results, checkpoint_every_s)
+                # Another process may have played some of them before we had the lock.
+                scored = {record.key for record in supervisor.records if record.scored}
                 stage = Stage(
                     new_driver=self.benchmark.driver,
                     new_agent=lambda job: self._agent(job, client),
@@ -151,14 +158,25 @@ class Evaluation:
                 )
                 try:
                     await run_many(
-                        jobs, stage, supervisor.save, self.config.parallel, supervisor, stop
+                        [job for job in jobs if job.key not in scored],
+                        stage,
+                        supervisor.save,
+                        self.config.parallel,
+                        supervisor,
+                        stop,
+                        save_cut_short=True,
                     )
                 finally:
-                    checkpoint(supervisor.records)
+                    save_results(supervisor.records)
                 return supervisor.reason
         finally:
             if client is not None:
                 await client.close()
+
+    def in_order(self, records: Iterable[EpisodeRecord]) -> list[EpisodeRecord]:
+        """Records in the order of the run's jobs, whichever finished first."""
+        places = {job.key: place for place, job in enumerate(self.jobs)}
+        return sorted(records, key=lambda record: places.get(record.key, len(places)))
 
     def _agent(self, job: Job, client: OpenAIChat | None) -> Agent:
         agent, llm = self.config.agent, self.config.llm

@@ -8,6 +8,7 @@ the next begins; what is not can be asked for again.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from agentquest.lib import Agent, Driver, Task
@@ -61,10 +62,12 @@ async def run_many(
     parallel: int,
     watcher: Watcher | None = None,
     stop: asyncio.Event | None = None,
+    save_cut_short: bool = False,
 ) -> None:
     """Play all jobs, at most `parallel` at once, until they are done or `stop` is set.
 
-    Stopping or cancelling loses what is in flight and nothing else.
+    Stopping or cancelling loses what is in flight and nothing else; with
+    `save_cut_short` that is saved too, as cancelled, because it may have cost money.
     """
     watch = watcher or Watcher()
     waiting = iter(jobs)
@@ -73,8 +76,15 @@ async def run_many(
         # The iterator is shared: each worker takes the next job when it is free.
         for job in waiting:
             watch.started(job)
-            record = await _play(job, stage, watch)
-            await save(record)
+            player = _player(job, stage)
+            try:
+                record = await player.play(stage.origin, partial(watch.stepped, job))
+            except asyncio.CancelledError:
+                remains = player.cut_short(stage.origin) if save_cut_short else None
+                if remains is not None:
+                    await save(remains)
+                raise
+            await _finish(save(record))
             watch.finished(job, record)
 
     workers = [asyncio.create_task(work()) for _ in range(min(parallel, len(jobs)))]
@@ -92,8 +102,8 @@ async def run_many(
         await asyncio.gather(*workers, everything, stopped, return_exceptions=True)
 
 
-async def _play(job: Job, stage: Stage, watch: Watcher) -> EpisodeRecord:
-    player = EpisodePlayer(
+def _player(job: Job, stage: Stage) -> EpisodePlayer:
+    return EpisodePlayer(
         stage.new_driver(job.task),
         stage.new_agent(job),
         job.task,
@@ -101,4 +111,13 @@ async def _play(job: Job, stage: Stage, watch: Watcher) -> EpisodeRecord:
         seed=job.seed,
         trial=job.trial,
     )
-    return await player.play(stage.origin, lambda step: watch.stepped(job, step))
+
+
+async def _finish(work: Awaitable[None]) -> None:
+    """Do it to its end, and only then be cancelled."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await task
+        raise

@@ -6,11 +6,13 @@ to the agent, and a failing model, agent or environment leaves the episode owed.
 """
 
 import asyncio
+import logging
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from typing import TypeVar
 
 from agentquest import __version__
 from agentquest.errors import Cause, ModelError
@@ -18,8 +20,12 @@ from agentquest.lib import Agent, Answer, Driver, Episode, Observation, Task
 from agentquest.lib.similarity import repetition_rate
 from agentquest.records.episode import Call, EpisodeRecord, Failure, Message, Step, episode_key
 
+logger = logging.getLogger(__name__)
+
 CHECK_VALID_ACTIONS = "check valid actions"
 OnStep = Callable[[Step], None]
+_CLOSING_S = 10.0
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -58,41 +64,89 @@ class EpisodePlayer:
         self.trial = trial
         self.steps: list[Step] = []
         self.error: Failure | None = None
+        self._agents_turn = False
+        self._first: Observation | None = None
+        self._started = datetime.now(timezone.utc)
+        self._clock = time.perf_counter()
 
     async def play(self, origin: Origin, on_step: OnStep | None = None) -> EpisodeRecord:
         """Play to the end, whatever it is. Only cancellation passes through."""
-        started = datetime.now(timezone.utc).isoformat(timespec="seconds")
-        clock = time.perf_counter()
-        first = self.driver.reset()
-        end = await self._play(first, on_step or (lambda step: None))
-        return self._record(origin, first, end, started, time.perf_counter() - clock)
+        self._first = self.driver.reset()
+        end = await self._play(self._first, on_step or (lambda step: None))
+        return self._record(origin, self._first, end)
+
+    def cut_short(self, origin: Origin) -> EpisodeRecord | None:
+        """What a cancelled episode came to, if it came to anything: its calls have cost money."""
+        if self._first is None or not self.steps:
+            return None
+        return self._record(origin, self._first, self._failed(Cause.CANCELLED, "stopped half-way"))
 
     async def _play(self, first: Observation, on_step: OnStep) -> Cause:
-        driver, rules = self.driver, self.rules
-        goal = driver.metrics.goal
+        driver = self.driver
+        episode = Episode(
+            self.task,
+            driver.metrics.goal,
+            driver.dialect,
+            self.rules.max_steps,
+            self.seed,
+            driver,
+        )
         try:
-            await self.agent.begin(
-                Episode(self.task, goal, driver.dialect, rules.max_steps, self.seed, driver)
-            )
+            await self._of_agent(self.agent.begin(episode))
             return await self._loop(first, on_step)
         except ModelError as error:
             return self._failed(Cause.MODEL_ERROR, error)
-        except asyncio.TimeoutError:
-            return self._failed(Cause.AGENT_TIMEOUT, f"no answer within {rules.step_timeout_s} s")
-        except Exception as error:
-            # An agent is somebody else's code: whatever it raises ends its own episode only.
+        except _NoAnswer as error:
+            return self._failed(Cause.AGENT_TIMEOUT, str(error))
+        except asyncio.CancelledError as error:
+            if _is_being_cancelled():
+                raise
             return self._failed(Cause.AGENT_ERROR, error)
+        except (Exception, SystemExit) as error:
+            # Others' code runs here: whatever it raises ends its own episode only.
+            cause = Cause.AGENT_ERROR if self._agents_turn else Cause.ENVIRONMENT_ERROR
+            return self._failed(cause, error)
         finally:
-            await self.agent.close()
+            await self._close()
+
+    async def _of_agent(self, work: Awaitable[T]) -> T:
+        """Wait for the agent, within the time it has for one answer."""
+        limit, clock = self.rules.step_timeout_s, time.perf_counter()
+        self._agents_turn = True
+        try:
+            done = await asyncio.wait_for(work, limit)
+        except asyncio.TimeoutError:
+            if limit is None or time.perf_counter() - clock < limit:
+                raise  # a time limit of the agent's own
+            raise _NoAnswer(f"no answer within {limit:g} s") from None
+        self._agents_turn = False
+        return done
+
+    async def _answer(self, observation: Observation) -> Answer:
+        """An agent of the user's own may return anything."""
+        answer = await self.agent.act(observation)
+        if not isinstance(answer, Answer):
+            raise TypeError(f"act() returned a {type(answer).__name__} instead of an Answer")
+        if not (answer.action is None or isinstance(answer.action, str)):
+            raise TypeError(f"the action is a {type(answer.action).__name__} instead of text")
+        return answer
+
+    async def _close(self) -> None:
+        """An agent that cannot tidy up has played its episode all the same."""
+        try:
+            await asyncio.wait_for(self.agent.close(), _CLOSING_S)
+        except (Exception, SystemExit) as error:
+            logger.warning("%s: closing the agent failed: %r", self.task.id, error)
 
     async def _loop(self, observation: Observation, on_step: OnStep) -> Cause:
         while not self.driver.outcome.done:
             if len(self.steps) >= self.rules.max_steps:
                 return Cause.MAX_STEPS
             clock = time.perf_counter()
-            answer = await asyncio.wait_for(self.agent.act(observation), self.rules.step_timeout_s)
+            answer = await self._of_agent(self._answer(observation))
             observation, valid = self._carry_out(answer, observation)
             step = self._step(answer, observation, valid, time.perf_counter() - clock)
+            self._agents_turn = False
             self.steps.append(step)
             on_step(step)
         return Cause.WON if self.driver.outcome.success else Cause.LOST
@@ -109,6 +163,7 @@ class EpisodePlayer:
 
     def _step(self, answer: Answer, after: Observation, valid: bool, seconds: float) -> Step:
         outcome = self.driver.outcome
+        self._agents_turn = True  # what it said is checked as it is written down
         prompt = answer.prompt if self.rules.save_prompts else ()
         return Step(
             index=len(self.steps) + 1,
@@ -127,14 +182,12 @@ class EpisodePlayer:
             calls=[Call(**call._asdict()) for call in answer.calls],
         )
 
-    def _failed(self, cause: Cause, error: Exception | str) -> Cause:
-        kind = type(error).__name__ if isinstance(error, Exception) else cause.value
+    def _failed(self, cause: Cause, error: BaseException | str) -> Cause:
+        kind = type(error).__name__ if isinstance(error, BaseException) else cause.value
         self.error = Failure(kind=kind, message=str(error)[:2000])
         return cause
 
-    def _record(
-        self, origin: Origin, first: Observation, end: Cause, started: str, seconds: float
-    ) -> EpisodeRecord:
+    def _record(self, origin: Origin, first: Observation, end: Cause) -> EpisodeRecord:
         driver, outcome = self.driver, self.driver.outcome
         return EpisodeRecord(
             run_id=origin.run_id,
@@ -165,9 +218,22 @@ class EpisodePlayer:
             repetition_rate=repetition_rate([step.action or step.reply for step in self.steps]),
             error=self.error,
             details=driver.details(),
-            started_at=started,
-            seconds=seconds,
+            started_at=self._started.isoformat(timespec="seconds"),
+            seconds=time.perf_counter() - self._clock,
         )
+
+
+class _NoAnswer(Exception):
+    """The agent used up its time."""
+
+
+def _is_being_cancelled() -> bool:
+    """Whether it is this task that is to end, rather than something the agent waited for.
+
+    Python 3.10 cannot tell; there every cancellation ends the run.
+    """
+    task = asyncio.current_task()
+    return task is None or not hasattr(task, "cancelling") or task.cancelling() > 0
 
 
 def _told(before: Observation, text: str) -> Observation:

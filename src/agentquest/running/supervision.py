@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from agentquest.errors import Cause
 from agentquest.records.episode import EpisodeRecord, Step
-from agentquest.records.run_directory import EpisodeLog
+from agentquest.records.run_directory import EpisodeLog, keep_newest
 from agentquest.running.many_episodes import Job, Watcher
 
 Checkpoint = Callable[[Sequence[EpisodeRecord]], None]
@@ -36,9 +36,9 @@ class Supervisor(Watcher):
         self.reason: str | None = None
 
     def resume_from(self, records: Iterable[EpisodeRecord]) -> None:
-        """Count what earlier parts of the run did and cost."""
+        """Count what earlier parts of the run did, and cost: every try of every episode."""
         for record in records:
-            self._newest[record.key] = record
+            keep_newest(self._newest, record.slim())
             self._cost += sum(call.cost or 0.0 for call in record.calls)
 
     def call_regularly(self, checkpoint: Checkpoint, every_s: float) -> None:
@@ -52,7 +52,7 @@ class Supervisor(Watcher):
         """On disk when this returns; the event loop goes on meanwhile."""
         async with self._writing:
             await asyncio.to_thread(self._log.append, record)
-            self._newest[record.key] = record.slim()
+            keep_newest(self._newest, record.slim())
             if self._checkpoint and time.monotonic() - self._last_checkpoint > self._every_s:
                 await asyncio.to_thread(self._checkpoint, self.records)
                 self._last_checkpoint = time.monotonic()
