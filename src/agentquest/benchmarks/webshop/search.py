@@ -22,8 +22,10 @@ from numpy.typing import NDArray
 
 from agentquest.benchmarks.webshop.analysis import analyse
 
-_BLOCK = 64
-_WORTH_PRUNING = 30_000
+_ROWS = 64
+_WORTH_PRUNING = 30_000  # postings; fewer are read faster than thought about
+_LIKELY = 0.5  # the best documents seldom have more than this share of what terms can give
+_LOOKUP_COST = 8  # of looking a document up, in postings read
 _SLACK = 1 + 1e-6  # scores that are equal in 32 bits may differ by less than this
 
 Scores = NDArray[np.float64]
@@ -95,14 +97,15 @@ class SearchIndex:
         """Documents and scores, with all of the best `limit` (and their equals) among them."""
         remaining = [*np.cumsum([t.most for t in reversed(terms)])[::-1].tolist(), 0.0]
         postings = [*np.cumsum([len(t.docs) for t in reversed(terms)])[::-1].tolist(), 0]
-        total = np.zeros(-(-self.documents // _BLOCK) * _BLOCK)
+        total = np.zeros(-(-self.documents // _ROWS) * _ROWS)
         for i, term in enumerate(terms, 1):
-            total[term.docs] += self._gains(term, term.codes)
-            reachable = remaining[0] - remaining[i] > remaining[i]
-            if reachable and postings[i] > _WORTH_PRUNING:
-                threshold = _kth_best(total, limit)
-                if remaining[i] * _SLACK < threshold:
-                    docs = _at_least(total, threshold - remaining[i] * _SLACK)
+            at = term.docs.astype(np.intp)  # once: numpy would do it for reading and for writing
+            total[at] += self._gains(term, term.codes)
+            likely = remaining[i] < _LIKELY * (remaining[0] - remaining[i])
+            if likely and postings[i] > _WORTH_PRUNING:
+                floor = _kth_best(total, limit) - remaining[i] * _SLACK
+                if floor > 0 and np.count_nonzero(total >= floor) * _LOOKUP_COST < postings[i]:
+                    docs = _at_least(total, floor)
                     return self._finish(docs, total[docs], terms[i:], remaining[i:], limit)
         docs = _at_least(total, _kth_best(total, limit))
         return docs, total[docs]
@@ -120,7 +123,7 @@ class SearchIndex:
         return docs, scores
 
     def _lookup(self, term: _Term, docs: Array) -> Scores:
-        if len(docs) * 8 > len(term.docs):
+        if len(docs) * _LOOKUP_COST > len(term.docs):
             spread = np.zeros(self.documents, np.float32)
             spread[term.docs] = self._gains(term, term.codes)
             return spread[docs].astype(np.float64)
@@ -133,12 +136,12 @@ class SearchIndex:
         if len(codes) < len(self._factors):
             return np.asarray(term.weight - term.weight / (np.float32(1) + self._factors[codes]))
         table = term.weight - term.weight / (np.float32(1) + self._factors)
-        return np.asarray(table[codes])
+        return table.take(codes)
 
 
 def _kth_best(total: Scores, k: int) -> float:
     """The k-th largest of `total`, or the smallest positive number if there are fewer."""
-    peaks = total.reshape(-1, _BLOCK).max(axis=1)
+    peaks = _column_peaks(total)
     if len(peaks) > k:
         floor = float(np.partition(peaks, -k)[-k])
         if floor > 0:
@@ -154,11 +157,19 @@ def _at_least(total: Scores, floor: float, peaks: Scores | None = None) -> Array
     """The documents of at least `floor`, allowing for the rounding of final scores."""
     floor = max(floor * (1 - 1e-6), float(np.nextafter(0, 1)))
     if peaks is None:
-        peaks = total.reshape(-1, _BLOCK).max(axis=1)
-    blocks = np.flatnonzero(peaks >= floor)
-    inside = total.reshape(-1, _BLOCK)[blocks] >= floor
-    row, column = np.nonzero(inside)
-    return np.asarray(blocks[row] * _BLOCK + column)
+        peaks = _column_peaks(total)
+    columns = np.flatnonzero(peaks >= floor)
+    row, at = np.nonzero(total.reshape(_ROWS, -1)[:, columns] >= floor)
+    return np.asarray(row * len(peaks) + columns[at])
+
+
+def _column_peaks(total: Scores) -> Scores:
+    """The best of each column when the documents are laid out in `_ROWS` rows.
+
+    A first sieve: 64 documents at a time are ruled out by one number, and numpy
+    finds the numbers four times as fast along this axis as along the other.
+    """
+    return np.asarray(total.reshape(_ROWS, -1).max(axis=0))
 
 
 def _mapped(path: Path, dtype: Any) -> Array:
