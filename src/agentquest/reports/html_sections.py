@@ -13,7 +13,7 @@ from agentquest.reports.charts import (
     interval_chart,
     sparkline,
 )
-from agentquest.reports.figures import Cell, Report, behaviour_score
+from agentquest.reports.figures import NOTHING, Cell, Report, behaviour_score
 from agentquest.reports.html_trajectory import fold, outcome
 from agentquest.reports.safe_text import html_text
 
@@ -152,8 +152,8 @@ def _episode_row(record: EpisodeRecord, position: int, with_reward: bool) -> str
         *([f"{record.reward:.2f}"] if with_reward else []),
         f"{record.repetition_rate:.2f}",
         str(record.invalid_actions),
-        f"{behaviour_score(record):.1f}",
-        "–" if tokens is None else f"{tokens:,}",
+        f"{behaviour_score(record):.1f}" if record.scored else NOTHING,
+        NOTHING if tokens is None else f"{tokens:,}",
         f"{record.seconds:.1f}",
     )
     cells = "".join(f'<td class="number">{number}</td>' for number in numbers)

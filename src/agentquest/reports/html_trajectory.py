@@ -10,7 +10,7 @@ from agentquest.reports.safe_text import html_text
 
 # Prompts are most of a run. Past this many characters a page is no longer one that
 # a browser opens, and the rest of them is left to the records.
-PROMPT_CHARACTERS = 48_000_000
+PROMPT_CHARACTERS = 24_000_000
 # A link in place of less than this would only be in the way.
 _WORTH_A_LINK = 300
 
@@ -161,7 +161,8 @@ def _admissible(commands: Sequence[str]) -> str:
 
 
 def _list(items: Sequence[str]) -> str:
-    return f'<ul class="commands">{"".join(f"<li>{html_text(item)}</li>" for item in items)}</ul>'
+    # One element, not one for each: lists of commands would be most of a large page's elements.
+    return f'<pre class="commands">{html_text(chr(10).join(items))}</pre>'
 
 
 def _took(step: Step) -> str:

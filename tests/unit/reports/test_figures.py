@@ -57,7 +57,8 @@ def test_figures_against_values_worked_out_by_hand() -> None:
 
 def test_behaviour_is_the_mean_score_and_its_grade() -> None:
     """Won without repeats, loops or open doors is 100, lost is 60: 80 is a B."""
-    cell = build_report(by_hand()[:2], {}).overall.cells["behaviour"]
+    without_score = record("e", Cause.MODEL_ERROR, 1)
+    cell = build_report([*by_hand()[:2], without_score], {}).overall.cells["behaviour"]
     assert cell.text == "80.0 [60.0–100.0] B"
 
 
