@@ -1,0 +1,93 @@
+"""The texts other people's agents depend on, byte for byte."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentquest.a2a_agents.messages import (
+    Heard,
+    first_message,
+    next_message,
+    read_message,
+    refusal,
+)
+
+FIRST = """\
+You are an agent in a household environment. Your goal is to complete tasks by taking actions.
+
+ENVIRONMENT OBSERVATION:
+You are in the middle of a room.
+
+Your task is to: put a cup on desk.
+
+Available actions (choose one):
+  1. go to desk 1
+  2. look
+
+INSTRUCTIONS:
+- Read the observation carefully to understand your current situation and goal.
+- Choose an action from the available actions list.
+- Respond with ONLY the exact action text (e.g., "go to desk 1" or "take book 1 from desk 1").
+- Do NOT include any explanation, just the action command.
+
+Please provide your next action:"""
+
+NEXT = """\
+OBSERVATION after your action "go to desk 1":
+
+ENVIRONMENT OBSERVATION:
+On the desk 1, you see nothing.
+
+Available actions (choose one):
+  1. look
+
+Please provide your next action (just the action command, no explanation):"""
+
+AFTER_NOTHING = """\
+OBSERVATION after your last reply:
+
+ENVIRONMENT OBSERVATION:
+Nothing happens.
+Your reply was not one of the available actions, so nothing was done. \
+Reply with exactly one of the actions listed.
+
+Available actions (choose one):
+No admissible commands available.
+
+Please provide your next action (just the action command, no explanation):"""
+
+
+def test_the_first_message():
+    room = "You are in the middle of a room.\n\nYour task is to: put a cup on desk."
+    assert first_message("alfworld", room, ["go to desk 1", "look"]) == FIRST
+
+
+def test_a_later_message():
+    assert next_message("go to desk 1", "On the desk 1, you see nothing.", ["look"]) == NEXT
+
+
+def test_the_message_after_a_reply_that_was_no_action():
+    assert next_message(None, refusal(), []) == AFTER_NOTHING
+
+
+def test_other_benchmarks_are_introduced_as_what_they_are():
+    assert "online shop" in first_message("webshop", "x", ["search[<query>]"])
+    assert "household" not in first_message("another", "x", ["jump"])
+    assert '"jump"' in first_message("another", "x", ["jump"])
+
+
+words = st.text(st.sampled_from("abc 123.:\n"), max_size=60)
+commands = st.lists(st.from_regex(r"[a-z]+( [a-z]+ [0-9]{1,2}){0,2}", fullmatch=True), max_size=12)
+
+
+@given(words, commands)
+def test_what_was_written_is_read_again(observation, admissible):
+    first = read_message(first_message("alfworld", observation, admissible))
+    assert first == Heard(True, observation, tuple(admissible))
+    later = read_message(next_message("go to desk 1", observation, admissible))
+    assert later == Heard(False, observation, tuple(admissible), "go to desk 1")
+
+
+@given(st.text(max_size=200))
+def test_any_text_can_be_read(text):
+    heard = read_message(text)
+    assert isinstance(heard.observation, str)
