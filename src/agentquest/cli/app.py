@@ -23,6 +23,7 @@ COMMANDS = {
     "play": ("agentquest.cli.play", "Play a game yourself in the terminal."),
     "tasks": ("agentquest.cli.tasks", "List and filter a benchmark's tasks."),
     "homes": ("agentquest.cli.homes", "Compare or write out the built-in ALFWorld homes."),
+    "serve": ("agentquest.cli.serve", "Serve a benchmark over HTTP."),
     "download": ("agentquest.cli.download", "Fetch a benchmark's real data."),
 }
 _HELP = "How good is an LLM agent at acting over many turns? ALFWorld and WebShop, natively."

@@ -1,0 +1,217 @@
+"""People's episodes in a run directory, so that their scores are reported like any agent's.
+
+A visit that nobody finished is recorded as cancelled: it has no score, but the
+report shows how many there were. Tasks are handed out so that those played least
+come first, from the test split.
+"""
+
+import asyncio
+import hashlib
+import json
+import platform
+from collections import Counter
+from contextlib import ExitStack
+from datetime import datetime, timezone
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import yaml
+
+from agentquest import __version__
+from agentquest.benchmarks.webshop.goals import SPLITS
+from agentquest.benchmarks.webshop.serving.people import MAX_STEPS, Visit
+from agentquest.benchmarks.webshop.shop import Shop
+from agentquest.errors import Cause, DataError, UserError
+from agentquest.lib.similarity import repetition_rate
+from agentquest.records.episode import EpisodeRecord, episode_key
+from agentquest.records.run_directory import EpisodeLog, RunDirectory
+
+AGENT = "human"
+BENCHMARK = "webshop"
+
+
+def task_id(shop: Shop, number: int) -> str:
+    """What goal `number` is called in records."""
+    return f"{shop.goals.kind}-{number}"
+
+
+def split_of(number: int) -> str:
+    return next(
+        name for name, (first, end) in SPLITS.items() if first <= number and number < (end or 1e18)
+    )
+
+
+class HumanRecords:
+    """Appends visits to a run directory; open while the site runs (`with records:`)."""
+
+    def __init__(self, shop: Shop, folder: Path, data: str = "built-in") -> None:
+        self.shop = shop
+        self.directory = RunDirectory(folder)
+        self._data = data
+        self._stack = ExitStack()
+        self._log: EpisodeLog | None = None
+        self._writing = asyncio.Lock()
+        self._saved: Counter[str] = Counter()
+        self._given: Counter[str] = Counter()
+
+    def __enter__(self) -> "HumanRecords":
+        try:
+            self._open()
+        except OSError as error:
+            reason = f"{self.directory.path} cannot be written to ({error.strerror})"
+            raise UserError(f"people's episodes: {reason}") from error
+        return self
+
+    def _open(self) -> None:
+        if self.directory.exists:
+            self._check_same_shop()
+        else:
+            config = yaml.safe_dump(self._config(), sort_keys=False)
+            self.directory.create(config, self._manifest())
+        self._log = self._stack.enter_context(self.directory.locked())
+        for record in self.directory.records(slim=True):
+            self._saved[record.task_id] += 1
+        self._given.update(self._saved)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def give_task(self, number: int | None = None) -> int:
+        """The number of the goal for a new visit: the one asked for, or one played least."""
+        first, end = SPLITS["test"]
+        if number is None:
+            choice = range(first, min(end or first, len(self.shop.goals)))
+            number = min(choice, key=lambda n: (self._given[task_id(self.shop, n)], n))
+        self._given[task_id(self.shop, number)] += 1
+        return number
+
+    async def save(self, visit: Visit) -> None:
+        """Write a visit down; one that is not over was left."""
+        name = task_id(self.shop, visit.number)
+        if visit.end is None and not visit.steps:
+            self._given[name] -= 1  # nothing happened: the task is free again
+            return
+        assert self._log is not None, "use `with records`"
+        async with self._writing:
+            record = self._record(visit, name, self._saved[name])
+            await asyncio.to_thread(self._log.append, record)
+            self._saved[name] += 1
+
+    def _record(self, visit: Visit, name: str, trial: int) -> EpisodeRecord:
+        end = visit.end or Cause.CANCELLED
+        session, shop = visit.session, self.shop
+        return EpisodeRecord(
+            run_id=self.directory.path.name,
+            key=episode_key(name, trial),
+            benchmark=BENCHMARK,
+            task_id=name,
+            task_type=session.goal.category,
+            split=split_of(visit.number),
+            trial=trial,
+            seed=shop.seed,
+            problem=str(visit.number),
+            data_hash=shop.catalogue.digest,
+            dialect="",
+            goal=_writable(visit.first_observation),
+            agent=AGENT,
+            config_hash=_hash(self._deciding()),
+            versions=_versions(),
+            max_steps=MAX_STEPS,
+            first_observation=_writable(visit.first_observation),
+            first_admissible=visit.first_admissible,
+            steps=[
+                step.model_copy(update={"admissible": _writable(step.admissible)})
+                for step in visit.steps
+            ],
+            end=end,
+            success=end is Cause.WON,
+            reward=visit.reward,
+            progress=visit.reward,
+            repetition_rate=repetition_rate([step.action or "" for step in visit.steps]),
+            details=_writable(_details(visit)),
+            started_at=visit.started_at,
+            seconds=visit.seconds,
+        )
+
+    def _deciding(self) -> dict[str, Any]:
+        """All that decides which tasks these are and how they score."""
+        return {
+            "benchmark": BENCHMARK,
+            "agent": AGENT,
+            "goals": self.shop.goals.kind,
+            "seed": self.shop.seed,
+            "strict": self.shop.strict,
+            "nouns": self.shop.nouns.name,
+            "data_hash": self.shop.catalogue.digest,
+        }
+
+    def _config(self) -> dict[str, Any]:
+        return self._deciding() | {"data": self._data}
+
+    def _manifest(self) -> dict[str, Any]:
+        return {
+            "schema_version": 1,
+            "run_id": self.directory.path.name,
+            "created_at": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            "protocol": None,
+            "comparable_with": [],
+            "benchmark": BENCHMARK,
+            "agent": AGENT,
+            "model": None,
+            "provenance": {"benchmark": BENCHMARK, "data": self._data},
+            "versions": _versions(),
+            "config_hash": _hash(self._deciding()),
+            "data_hash": self.shop.catalogue.digest,
+            "config": self._config(),
+            "deciding": self._deciding(),
+        }
+
+    def _check_same_shop(self) -> None:
+        before = self.directory.manifest().get("deciding")
+        if not isinstance(before, dict):
+            raise DataError(f"{self.directory.path}: the manifest does not say what was played")
+        for name, value in self._deciding().items():
+            if before.get(name) != value:
+                raise UserError(
+                    f"{self.directory.path} holds episodes of another shop:"
+                    f" {name} was {before.get(name)!r}, is {value!r}; choose another --records"
+                )
+
+
+def _details(visit: Visit) -> dict[str, Any]:
+    """The goal, what the reward was made of, and who played if they said so."""
+    session = visit.session
+    return {
+        "session": session.id,
+        "participant": visit.participant,
+        "goal": session.goal.as_dict(),
+        "bought": session.bought,
+        "options": dict(session.options),
+        "reward": session.details,
+        "nouns": session.shop.nouns.name,
+    }
+
+
+def _writable(value: Any) -> Any:
+    """The value with half surrogate pairs, which no file can hold, as their escapes."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_writable(key): _writable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_writable(item) for item in value]
+    return value
+
+
+def _hash(content: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _versions() -> dict[str, str]:
+    return {"agentquest": __version__, "python": platform.python_version()}

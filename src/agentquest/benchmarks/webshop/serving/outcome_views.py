@@ -1,0 +1,148 @@
+"""The pages around a task: the welcome, giving up, and what a purchase was worth."""
+
+from agentquest.benchmarks.webshop.serving.layout import LONGEST_PARTICIPANT, form, page
+from agentquest.benchmarks.webshop.serving.markup import Markup, element, joined
+from agentquest.benchmarks.webshop.serving.people import Visit
+from agentquest.errors import Cause
+
+_ENDS = {
+    Cause.WON: "Exactly right",
+    Cause.LOST: "Bought",
+    Cause.AGENT_GAVE_UP: "You gave up",
+    Cause.MAX_STEPS: "No steps are left",
+}
+
+
+def welcome_page(goals: int, visit: Visit | None, notice: str = "") -> bytes:
+    """The first page; offers to go on with a task that is under way."""
+    intro = joined(
+        element("h1", "Can you shop as well as an agent?"),
+        element(
+            "p",
+            "You get a task: a description of a product that somebody wants. Find the product that"
+            " fits best in this shop, choose the options asked for, and buy it. One purchase ends"
+            " the task, and you see what it is worth, from 0 to 1.",
+        ),
+        element(
+            "p",
+            "What you search for, open, choose and buy is recorded, with the time it takes and the"
+            " name you give. A cookie holds the number of your visit, and nothing else.",
+            class_="soft",
+        ),
+    )
+    if visit is not None and visit.end is None:
+        going = element("a", "Go on with your task", class_="button primary", href=address(visit))
+        return page("Welcome", intro, element("p", going), visit=visit, notice=notice)
+    return page("Welcome", intro, _start_form(goals), notice=notice)
+
+
+def _start_form(goals: int) -> Markup:
+    return form(
+        "/start",
+        _field("participant", "Your name or code", "text", maxlength=str(LONGEST_PARTICIPANT)),
+        _field("number", f"Task number, 0 to {goals - 1}", "number", min="0", max=str(goals - 1)),
+        element("p", "Both may stay empty; you are then given a task.", class_="soft"),
+        element("p", element("button", "Start", type="submit", class_="button primary")),
+        class_="card",
+    )
+
+
+def _field(name: str, label: str, type_: str, **attributes: str) -> Markup:
+    return element(
+        "p",
+        element("label", label, for_=name),
+        element("input", id=name, name=name, type=type_, autocomplete="off", **attributes),
+        class_="field",
+    )
+
+
+def address(visit: Visit) -> str:
+    return f"/visit/{visit.turn}"
+
+
+def give_up_page(visit: Visit) -> bytes:
+    content = form(
+        "/give-up",
+        element("h1", "Give up this task?"),
+        element("p", "It then counts as not solved, with a score of 0."),
+        element(
+            "p",
+            element("button", "Give up", type="submit", class_="button primary"),
+            element("a", "Go on shopping", class_="button", href=address(visit)),
+            class_="row",
+        ),
+        visit=visit,
+    )
+    return page("Give up?", content, visit=visit)
+
+
+def outcome_page(visit: Visit, notice: str = "") -> bytes:
+    """What the visit came to."""
+    assert visit.end is not None
+    content = [
+        element("h1", _ENDS.get(visit.end, "The task is over")),
+        element(
+            "p",
+            "Your score: ",
+            element("strong", f"{visit.reward:.2f}", class_="score"),
+            " of 1.00",
+        ),
+        element(
+            "meter",
+            f"{visit.reward:.2f}",
+            min="0",
+            max="1",
+            value=str(visit.reward),
+            aria_label="Your score",
+        ),
+        element("h2", "The task"),
+        element("p", visit.session.instruction, class_="instruction"),
+    ]
+    if visit.session.bought is not None:
+        content += [element("h2", "Your purchase"), _purchase(visit), _parts(visit)]
+    again = element("a", "Next task", class_="button primary", href="/")
+    return page("Your score", *content, element("p", again), visit=visit, notice=notice)
+
+
+def _purchase(visit: Visit) -> Markup:
+    session = visit.session
+    number = session.shop.catalogue.number(session.bought or "")
+    title = session.shop.catalogue.product(number).title if number is not None else ""
+    options = ", ".join(f"{name}: {value}" for name, value in session.options.items())
+    chosen = f"With {options}." if options else "Without choosing an option."
+    return element("p", f"{title} ({session.bought}). {chosen}")
+
+
+def _parts(visit: Visit) -> Markup:
+    """What the score was made of, in words."""
+    details, goal = visit.session.details, visit.session.goal
+    rows = [
+        ("Kind of product", _kind(details["r_type"])),
+        ("Attributes", f"{len(details['met_attributes'])} of {len(goal.attributes)} met"),
+    ]
+    if goal.goal_options:
+        met = f"{len(details['met_options'])} of {len(goal.goal_options)} met"
+        rows.append(("Options", met))
+    rows.append(("Price", "within the limit" if details["r_price"] else "above the limit"))
+    return element(
+        "table",
+        element("caption", "What the score is made of"),
+        element(
+            "tbody",
+            *(
+                element("tr", element("th", name, scope="row"), element("td", value))
+                for name, value in rows
+            ),
+        ),
+    )
+
+
+def _kind(r_type: float) -> str:
+    names = {1.0: "right", 0.5: "related: half the score", 0.1: "distant: a tenth of the score"}
+    return names.get(r_type, "wrong: no score")
+
+
+def problem_page(title: str, text: str) -> bytes:
+    """Why something was not done, and the way on."""
+    on = element("a", "To the first page", class_="button primary", href="/")
+    return page(title, element("h1", title), element("p", text), element("p", on))

@@ -1,0 +1,128 @@
+"""Reading what clients send, within limits; every refusal says what was wrong.
+
+400: cannot be read; 403: another web site asks; 404, 409: no such session;
+413: too large; 422: readable, but not something the shop can do.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+
+MAX_BODY = 64 * 1024
+MAX_ACTION = 10_000
+MAX_NAME = 200
+MAX_NUMBER = 10**15
+_MAX_FIELDS = 20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many sessions a server keeps, and for how long unused."""
+
+    max_sessions: int = 10_000
+    session_ttl_s: float = 6 * 3600.0
+
+
+async def body_of(request: Request) -> bytes:
+    body = bytearray()
+    try:
+        async for part in request.stream():
+            body += part
+            if len(body) > MAX_BODY:
+                raise HTTPException(413, f"the body is larger than {MAX_BODY} bytes")
+    except ClientDisconnect as error:
+        raise HTTPException(400, "the connection ended before the body did") from error
+    return bytes(body)
+
+
+async def json_fields(request: Request, known: tuple[str, ...]) -> dict[str, Any]:
+    """The JSON object that was sent; an empty body is an empty object."""
+    body = await body_of(request)
+    if not body.strip():
+        return {}
+    try:
+        fields = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise HTTPException(400, f"the body is not JSON: {_reason(error)}") from error
+    if not isinstance(fields, dict):
+        raise HTTPException(400, f"the body must be a JSON object, not {_kind(fields)}")
+    for name in fields:
+        if name not in known:
+            route = request.url.path
+            takes = ", ".join(known)
+            raise HTTPException(422, f"unknown field {name[:MAX_NAME]!r}; {route} takes: {takes}")
+    return fields
+
+
+async def form_fields(request: Request) -> dict[str, str]:
+    """The fields of a form that was sent."""
+    body = await body_of(request)
+    try:
+        pairs = parse_qsl(
+            body.decode("ascii"),
+            keep_blank_values=True,
+            max_num_fields=_MAX_FIELDS,
+            errors="strict",
+        )
+    except ValueError as error:
+        raise HTTPException(400, "the form cannot be read") from error
+    return dict(pairs)
+
+
+def session_named(value: object, where: str = "session") -> int | str | None:
+    """What a client calls its session: a text, the number of a goal, or nothing."""
+    if value is None:
+        return None
+    if isinstance(value, int) and not isinstance(value, bool):
+        if abs(value) > MAX_NUMBER:
+            raise HTTPException(422, f"{where} is too large a number")
+        return value
+    if not isinstance(value, str):
+        raise HTTPException(422, f"{where} must be a text or a whole number, not {_kind(value)}")
+    if not 0 < len(value) <= MAX_NAME:
+        raise HTTPException(422, f"{where} must have 1 to {MAX_NAME} characters")
+    return value
+
+
+def action_in(fields: dict[str, Any]) -> str:
+    if "action" not in fields:
+        raise HTTPException(422, 'action is missing: send {"action": "search[...]"}')
+    action = fields["action"]
+    if not isinstance(action, str):
+        raise HTTPException(422, f"action must be a text, not {_kind(action)}")
+    if len(action) > MAX_ACTION:
+        raise HTTPException(413, f"action is longer than {MAX_ACTION} characters")
+    return action
+
+
+def refuse_other_sites(request: Request) -> None:
+    """Refuse what a page of another web site makes a visitor's browser send.
+
+    Browsers name the page's origin with every such request; programs name none.
+    """
+    origin = request.headers.get("origin")
+    if origin is None:
+        origin = request.headers.get("referer")
+    if origin is None:
+        return
+    try:
+        asking = urlsplit(origin).netloc
+    except ValueError:
+        asking = ""
+    if asking.lower() != request.headers.get("host", "").lower():
+        raise HTTPException(403, "requests from pages of other web sites are refused")
+
+
+def _reason(error: Exception) -> str:
+    return "nested too deeply" if isinstance(error, RecursionError) else str(error)[:200]
+
+
+def _kind(value: object) -> str:
+    names = {dict: "an object", list: "a list", str: "a text", bool: "a truth value"}
+    if value is None:
+        return "null"
+    return names.get(type(value), "a number")

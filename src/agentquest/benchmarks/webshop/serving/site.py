@@ -1,0 +1,250 @@
+"""The shop for people in a browser: server-rendered, no scripts, one cookie.
+
+Every click is a form that is sent (POST), carried out, and answered with the
+address of the page it led to. Going back in the browser undoes nothing: the
+visitor is told, and shown where they stand.
+"""
+
+import logging
+import random
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from importlib.resources import files
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from agentquest.benchmarks.webshop.serving.human_records import HumanRecords
+from agentquest.benchmarks.webshop.serving.layout import LONGEST_PARTICIPANT, LONGEST_QUERY
+from agentquest.benchmarks.webshop.serving.outcome_views import (
+    address,
+    give_up_page,
+    outcome_page,
+    problem_page,
+    welcome_page,
+)
+from agentquest.benchmarks.webshop.serving.people import Visit, search_action
+from agentquest.benchmarks.webshop.serving.requests import Limits, form_fields, refuse_other_sites
+from agentquest.benchmarks.webshop.serving.store import RecentlyUsed
+from agentquest.benchmarks.webshop.serving.views import shop_page
+from agentquest.benchmarks.webshop.serving.work import Work
+from agentquest.benchmarks.webshop.shop import Session, Shop
+
+COOKIE = "webshop_visit"
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self';"
+    " form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Cache-Control": "no-store",
+}
+MAX_VISITS = 1000
+_WENT_BACK = "That page is of an earlier step. Going back undoes nothing: you are here now."
+_NOT_POSSIBLE = "That cannot be done on this page; nothing has changed."
+_NO_QUERY = "Type a word to search for."
+_ODD_QUERY = "The shop cannot search for that; leave out square brackets and < >."
+_UNDER_WAY = "You have a task under way. Finish it, or give it up, to get another."
+_UNSAVED = "Your visit could not be recorded; please tell whoever runs this site."
+_log = logging.getLogger(__name__)
+
+Handler = Callable[[Request, Visit], Awaitable[Response]]
+
+
+def site_app(shop: Shop, records: HumanRecords, limits: Limits | None = None) -> Starlette:
+    """The site as an ASGI application; `records` is open while it runs."""
+    site = _Site(shop, records, limits or Limits())
+    return Starlette(
+        routes=[
+            Route("/", site.welcome, methods=["GET"]),
+            Route("/start", site.start, methods=["POST"]),
+            Route("/visit/{turn:int}", site.visiting(site.look), methods=["GET"]),
+            Route("/act", site.visiting(site.act), methods=["POST"]),
+            Route("/give-up", site.visiting(site.ask_to_give_up), methods=["GET"]),
+            Route("/give-up", site.visiting(site.give_up), methods=["POST"]),
+            Route("/style.css", _file("site.css", "text/css"), methods=["GET"]),
+            Route("/icon.svg", _file("icon.svg", "image/svg+xml"), methods=["GET"]),
+        ],
+        exception_handlers={HTTPException: _refused},
+        lifespan=site.lifespan,
+    )
+
+
+def _html(content: bytes, status: int = 200) -> Response:
+    return Response(content, status, HEADERS, "text/html")
+
+
+def _go_to(url: str) -> Response:
+    return RedirectResponse(url, 303, HEADERS)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    title = HTTPStatus(error.status_code).phrase
+    response = _html(problem_page(title, error.detail), error.status_code)
+    response.headers.update(error.headers or {})
+    return response
+
+
+def _file(name: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
+    content = files(__package__).joinpath(name).read_bytes()
+
+    async def send(request: Request) -> Response:
+        return Response(content, 200, HEADERS | {"Cache-Control": "max-age=300"}, kind)
+
+    return send
+
+
+class _Site:
+    def __init__(self, shop: Shop, records: HumanRecords, limits: Limits) -> None:
+        self.shop = shop
+        self.records = records
+        self.work = Work(len(shop.catalogue))
+        self.visits: RecentlyUsed[str, Visit] = RecentlyUsed(
+            min(limits.max_sessions, MAX_VISITS), limits.session_ttl_s
+        )
+
+    @asynccontextmanager
+    async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        yield
+        await self._record_left(self.visits.drop_all())
+        self.work.close()
+
+    async def _record_left(self, visits: list[Visit]) -> None:
+        for visit in visits:
+            if visit.end is None:
+                await self._save(visit)
+
+    async def _save(self, visit: Visit) -> None:
+        try:
+            await self.records.save(visit)
+        except OSError as error:
+            _log.error("a visit could not be recorded: %s", error)
+            visit.notice = _UNSAVED
+
+    def _visit(self, request: Request) -> Visit | None:
+        return self.visits.get(request.cookies.get(COOKIE, ""))
+
+    def visiting(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+        """A route for visitors only; sends others to the first page, and says why."""
+
+        async def route(request: Request) -> Response:
+            if request.method == "POST":
+                refuse_other_sites(request)
+            visit = self._visit(request)
+            if visit is None:
+                text = "It was never started here, or left unused for too long. Start a new task."
+                return _html(problem_page("There is no such visit", text), 404)
+            return await handler(request, visit)
+
+        return route
+
+    async def welcome(self, request: Request) -> Response:
+        visit = self._visit(request)
+        return _html(welcome_page(len(self.shop.goals), visit, _taken_notice(visit)))
+
+    async def start(self, request: Request) -> Response:
+        refuse_other_sites(request)
+        fields = await form_fields(request)
+        visit = self._visit(request)
+        if visit is not None and visit.end is None:
+            visit.notice = _UNDER_WAY
+            return _go_to(address(visit))
+        number = self.records.give_task(self._wanted(fields.get("number", "")))
+        rng = random.Random(f"{self.shop.seed}/{number}")
+        session = Session(self.shop, str(number), self.shop.goals[number], rng)
+        visit = Visit(session, number, _participant(fields))
+        name = secrets.token_urlsafe(16)
+        self.visits.put(name, visit)
+        await self._record_left(self.visits.drop())
+        response = _go_to(address(visit))
+        response.set_cookie(COOKIE, name, httponly=True, samesite="lax")
+        return response
+
+    def _wanted(self, text: str) -> int | None:
+        """The number of the task that was asked for."""
+        text = text.strip()
+        if not text:
+            return None
+        count = len(self.shop.goals)
+        if not (text.isascii() and text.isdigit() and len(text) < 16 and int(text) < count):
+            raise HTTPException(422, f"A task number is between 0 and {count - 1}.")
+        return int(text)
+
+    async def look(self, request: Request, visit: Visit) -> Response:
+        if request.path_params["turn"] != visit.turn:
+            visit.notice = _WENT_BACK
+            return _go_to(address(visit))
+        return _html(_current(visit, _taken_notice(visit)))
+
+    async def act(self, request: Request, visit: Visit) -> Response:
+        fields = await form_fields(request)
+        async with visit.lock:
+            if not _is_current(visit, fields):
+                return _go_to(address(visit))
+            action, problem = _action(visit, fields)
+            if action is None:
+                return _html(_current(visit, problem), 422)
+            await self.work.run(lambda: visit.act(action))
+            if visit.end is not None:
+                await self._save(visit)
+        return _go_to(address(visit))
+
+    async def ask_to_give_up(self, request: Request, visit: Visit) -> Response:
+        return _go_to(address(visit)) if visit.end else _html(give_up_page(visit))
+
+    async def give_up(self, request: Request, visit: Visit) -> Response:
+        fields = await form_fields(request)
+        async with visit.lock:
+            if _is_current(visit, fields):
+                visit.give_up()
+                await self._save(visit)
+        return _go_to(address(visit))
+
+
+def _current(visit: Visit, notice: str) -> bytes:
+    return shop_page(visit, notice) if visit.end is None else outcome_page(visit, notice)
+
+
+def _taken_notice(visit: Visit | None) -> str:
+    """What is to be said to the visitor, once."""
+    if visit is None:
+        return ""
+    notice, visit.notice = visit.notice, ""
+    return notice
+
+
+def _is_current(visit: Visit, fields: dict[str, str]) -> bool:
+    """Whether a form is of the visitor's own and of the page they stand on."""
+    if not secrets.compare_digest(fields.get("token", "").encode(), visit.token.encode()):
+        raise HTTPException(403, "This form is not of your visit.")
+    if fields.get("turn") == str(visit.turn) and visit.end is None:
+        return True
+    if visit.end is None:
+        visit.notice = _WENT_BACK
+    return False
+
+
+def _action(visit: Visit, fields: dict[str, str]) -> tuple[str | None, str]:
+    """The action that a form asks for, or what to say instead."""
+    if "query" in fields:
+        query = fields["query"].strip()
+        action = search_action(query)
+        problem = _ODD_QUERY if query else _NO_QUERY
+        if action is None or len(query) > LONGEST_QUERY:
+            return None, problem
+    else:
+        action, problem = fields.get("action", ""), _NOT_POSSIBLE
+    return (action, "") if visit.session.accepts(action) else (None, problem)
+
+
+def _participant(fields: dict[str, str]) -> str:
+    name = " ".join(fields.get("participant", "").split())
+    if len(name) > LONGEST_PARTICIPANT:
+        raise HTTPException(422, f"A name has at most {LONGEST_PARTICIPANT} characters.")
+    return name
