@@ -109,7 +109,7 @@ class Evaluation:
             "config": config.model_dump(mode="json"),
             "deciding": config.deciding(),
             "notes": list(self.selection.notes),
-            "tasks": [task.id for task in self.selection.tasks],
+            "task_ids": [task.id for task in self.selection.tasks],
             "trials": config.trials,
         }
 
@@ -226,7 +226,7 @@ def _differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
     for path in sorted({*old, *new}):
         if old.get(path) != new.get(path):
             lines.append(f"{path}: was {old.get(path)!r}, is {new.get(path)!r}")
-    for name in ("data_hash", "tasks", "trials"):
+    for name in ("data_hash", "task_ids", "trials"):
         if before.get(name) != now[name]:
             lines.append(f"{name} changed")
     old_version = before.get("versions", {}).get("agentquest")
