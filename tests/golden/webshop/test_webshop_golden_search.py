@@ -36,5 +36,6 @@ def test_every_ranking_is_lucenes(catalogue, recordings):
 
 
 def test_pruning_changes_no_ranking(catalogue, recordings, monkeypatch):
-    monkeypatch.setattr(search, "_WORTH_PRUNING", 0)
+    for name, value in {"_WORTH_PRUNING": 0, "_LOOKUP_COST": 0, "_LIKELY": 1e9}.items():
+        monkeypatch.setattr(search, name, value)
     _check_rankings(catalogue, recordings)

@@ -60,6 +60,8 @@ def _plain(documents, query):
 def test_rankings_are_those_of_the_formula(tmp_path_factory, documents, queries, prune):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search, "_WORTH_PRUNING", 0 if prune else 1 << 60)
+        patch.setattr(search, "_LOOKUP_COST", 0)
+        patch.setattr(search, "_LIKELY", 1e9)
         patch.setattr(index_build, "BLOCK", 50)
         index = _index(tmp_path_factory.mktemp("index"), documents)
         for query in queries:

@@ -200,6 +200,7 @@ def test_numbers_choose_goals_and_names_keep_them(shop):
     again = sessions.reset("someone")
     assert again.goal == named.goal
     assert again.page.search_bar
+    assert again.details == {}
     for wrong in (-1, len(shop.goals)):
         with pytest.raises(UserError, match=f"0 to {len(shop.goals) - 1}"):
             sessions.reset(wrong)

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from agentquest.benchmarks.webshop.analysis import analyse
 
-BLOCK = 4_000_000
+BLOCK = 2_000_000  # postings inverted at a time; 100 MB of arrays
 SHORT_CODES = 1 << 16  # so many kinds of posting fit two bytes
 K1 = np.float32(0.9)
 B = np.float32(0.4)

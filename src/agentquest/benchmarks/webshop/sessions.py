@@ -10,6 +10,7 @@ import string
 from collections import OrderedDict
 from threading import RLock
 
+from agentquest.benchmarks.webshop.goals import Goal
 from agentquest.benchmarks.webshop.shop import Session, Shop
 from agentquest.errors import UserError
 
@@ -29,7 +30,8 @@ class Sessions:
         self.rng.setstate(shop.goals.state_after_shuffle)
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._lock = RLock()
-        self._new_name_and_goal()  # the original spends its first draw on starting up
+        self._new_name()  # the original spends its first draws on starting up
+        shop.goals.draw(self.rng)
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -47,13 +49,11 @@ class Sessions:
             if isinstance(session, int):
                 self._check_goal(session)
             name = self._new_name() if session is None else str(session)
-            known = self._sessions.get(name)
+            known = self._sessions.pop(name, None)
             if known is not None:
-                self._sessions.move_to_end(name)
-                known.restart()
-                return known
+                return self._add(name, known.goal)
             number = session if isinstance(session, int) else self.shop.goals.draw(self.rng)
-            return self._add(name, number)
+            return self._add(name, self.shop.goals[number])
 
     def get(self, name: str) -> Session:
         with self._lock:
@@ -74,14 +74,10 @@ class Sessions:
     def _new_name(self) -> str:
         return "".join(self.rng.choices(string.ascii_lowercase, k=_NAME_LENGTH))
 
-    def _new_name_and_goal(self) -> tuple[str, int]:
-        name = self._new_name()
-        return name, self.shop.goals.draw(self.rng)
-
-    def _add(self, name: str, goal: int) -> Session:
+    def _add(self, name: str, goal: Goal) -> Session:
         shop = self.shop
         rng = self.rng if shop.strict else random.Random(f"{shop.seed}/{name}")
-        session = Session(shop, name, shop.goals[goal], rng)
+        session = Session(shop, name, goal, rng)
         self._sessions[name] = session
         while len(self._sessions) > self.limit:
             self._sessions.popitem(last=False)
