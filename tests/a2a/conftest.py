@@ -3,7 +3,6 @@
 import asyncio
 
 import pytest
-
 from agent_processes import agentquest, script
 
 
@@ -43,11 +42,13 @@ def strange():
         yield process.url
 
 
-def white(kind):
-    return agentquest("white", "--type", kind, "--port", "0", "--data-path", "builtin")
+@pytest.fixture(scope="session")
+def served():
+    """Our own white agents; add a kind's name and a slash."""
+    with script("served_agents.py") as process:
+        yield process.url
 
 
 @pytest.fixture(scope="session")
-def scripted():
-    with white("scripted") as process:
-        yield process.url
+def scripted(served):
+    return f"{served}scripted/"

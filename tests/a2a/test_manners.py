@@ -3,8 +3,8 @@
 import json
 
 import pytest
-
 from agent_processes import script
+
 from agentquest.a2a_agents.asking import AssessmentFailed
 
 

@@ -1,0 +1,210 @@
+"""What an assessment measures, writes down and sends; through a real green agent."""
+
+import itertools
+import json
+from collections import Counter
+
+import pytest
+
+from agentquest.a2a_agents.asking import AssessmentFailed
+from agentquest.a2a_agents.assessment import Assessment
+from agentquest.a2a_agents.requests import AssessmentConfig, AssessmentRequest
+from agentquest.metrics.behaviour import assess_behaviour
+from agentquest.records.run_directory import RunDirectory
+from agentquest.reports.html import write_html_report
+
+
+def prepared(**config):
+    request = AssessmentRequest(agent_url="http://localhost:1/", config=AssessmentConfig(**config))
+    return Assessment(request, "builtin")
+
+
+class TestTheValidationCases:
+    def test_perfect_play_is_100(self, green, served):
+        result = green.assess(f"{served}PerfectAgent/", task_types=(1,))
+        assert (result.data["overall_score"], result.data["grade"]) == (100.0, "A")
+        assert result.data["success_rate"] == 1
+
+    def test_a_fridge_left_open_costs_its_share(self, green, served):
+        data = green.assess(f"{served}UntidyAgent/", task_types=(5,), num_games=4).data
+        opens = [game for game in data["games"] if game["cleanup_rate"] < 1]
+        assert opens, "no game in which something is opened"
+        for game in data["games"]:
+            assert game["won"] is True
+            assert game["overall_score"] == 80 + 20 * game["cleanup_rate"]
+
+    def test_repetition_costs_its_share(self, green, served):
+        game = green.assess(f"{served}RepeatingAgent/", task_types=(1,)).data["games"][0]
+        assert game["repetition_rate"] == pytest.approx(3 / game["steps"])
+        cycles = 20 * (1 - 4 / game["steps"])
+        expected = 40 + 20 + 20 * (1 - 3 / game["steps"]) + cycles
+        assert game["overall_score"] == pytest.approx(expected, abs=0.005)
+
+
+@pytest.fixture(scope="module")
+def run(green, scripted):
+    """One assessment of twelve games: its result, its news, its folder."""
+    before = set(green.logs.iterdir())
+    news = []
+    result = green.assess(scripted, news, num_games=12, concurrency=4, max_steps=30)
+    (folder,) = set(green.logs.iterdir()) - before
+    return result, news, folder
+
+
+class TestOneRun:
+    def test_news_of_every_game(self, run):
+        result, news, _ = run
+        assert sum(line.startswith("[") for line in news) == 12
+        assert news[-1].startswith("[12/12]")
+        assert f"{result.data['wins']:.0f} won so far" in news[-1]
+
+    def test_games_of_all_types_equally(self, run):
+        types = Counter(game["task_type"] for game in run[0].data["games"])
+        assert len(types) == 6
+        assert set(types.values()) == {2}
+
+    def test_the_result_adds_up(self, run):
+        data = run[0].data
+        games = data["games"]
+        assert data["wins"] == sum(game["won"] for game in games)
+        assert data["success_rate"] == pytest.approx(data["wins"] / 12)
+        assert data["overall_score"] == pytest.approx(
+            sum(game["overall_score"] for game in games) / 12, abs=0.01
+        )
+        assert data["overall_score"] == pytest.approx(
+            sum(value for key, value in data["behaviour"].items() if key.endswith("_score")),
+            abs=0.02,
+        )
+        assert sum(entry["wins"] for entry in data["per_type"].values()) == data["wins"]
+
+    def test_the_text_is_no_json(self, run):
+        with pytest.raises(ValueError):
+            json.loads(run[0].text)
+        assert "ALFWORLD" in run[0].text
+
+    def test_the_files(self, run):
+        folder = run[2]
+        names = {path.name for path in folder.iterdir()}
+        assert {"run_summary.json", "run_report.txt", "episodes.jsonl", "manifest.json"} <= names
+        assert {f"game_{n:03d}.json" for n in range(12)} <= names
+        assert {f"game_{n:03d}_actions.jsonl" for n in range(12)} <= names
+        assert not [name for name in names if name.startswith(".") and name != ".lock"]
+
+    def test_the_summary(self, run):
+        summary = json.loads((run[2] / "run_summary.json").read_text())
+        metrics = summary["aggregate_metrics"]
+        assert summary["status"] == "completed"
+        assert metrics["overall_white_agent_score"] == run[0].data["overall_score"]
+        assert metrics["avg_cleanup_rate"] == pytest.approx(
+            metrics["behavior_metrics"]["cleanup"]["avg_cleanup_rate"]
+        )
+        assert list(metrics["task_type_breakdown"]) == [f"task_{n}" for n in range(1, 7)]
+        assert metrics["task_type_breakdown"]["task_1"]["name"] == "Pick And Place Simple"
+        assert len(metrics["game_results"]) == len(summary["game_summaries"]) == 12
+        assert {"run_metadata", "end_time", "total_games", "schema_version"} <= set(summary)
+
+    def test_the_games_are_those_of_the_records(self, run):
+        folder = run[2]
+        records = {record.task_id: record for record in RunDirectory(folder).records()}
+        for number in range(12):
+            game = json.loads((folder / f"game_{number:03d}.json").read_text())
+            record = records[game["gamefile"]]
+            lines = (folder / f"game_{number:03d}_actions.jsonl").read_text().splitlines()
+            behaviour = assess_behaviour(record.actions, record.success)
+            assert game["behavior_metrics"]["action_history"] == list(behaviour.action_history)
+            assert game["behavior_metrics"]["overall"]["grade"] == behaviour.overall.grade
+            assert game["steps"] == len(lines) == len(record.steps)
+            assert record.task_type in record.task_id
+            assert game["end_reason"] == record.end.value
+            assert len(record.steps) <= 30
+
+    def test_the_report(self, run):
+        report = (run[2] / "run_report.txt").read_text()
+        assert report.startswith("=" * 70 + "\nALFWORLD EVALUATION REPORT")
+        assert "Completion:" in report
+        assert "/40" in report
+
+    def test_the_evaluators_html_report_reads_it(self, run, tmp_path):
+        page = tmp_path / "report.html"
+        write_html_report(RunDirectory(run[2]), page)
+        assert "pick_and_place_simple" in page.read_text()
+
+    def test_the_same_seed_gives_the_same_games_and_results(self, green, scripted, run):
+        again = green.assess(scripted, num_games=12, concurrency=1, max_steps=30)
+        assert again.data["games"] == run[0].data["games"]
+
+
+class TestSelection:
+    def test_comprehensive_is_five_of_each(self):
+        types = Counter(job.task.task_type for job in prepared(coverage_mode="comprehensive").jobs)
+        assert set(types.values()) == {5}
+        assert len(types) == 6
+
+    def test_types_named_twice_count_once(self):
+        types = Counter(
+            job.task.task_type for job in prepared(num_games=3, task_types=(1, 5, 1)).jobs
+        )
+        assert types == {"pick_and_place_simple": 2, "pick_cool_then_place_in_recep": 1}
+
+    def test_too_few_games_is_said(self):
+        assessment = prepared(num_games_per_type=1000, task_types=("heat",))
+        assert len(assessment.jobs) == len({job.key for job in assessment.jobs}) < 1000
+        assert any("1000 games wanted" in note for note in assessment.notes)
+
+    def test_shards_are_parts_of_the_whole(self):
+        whole = [job.key for job in prepared(num_games=10).jobs]
+        parts = [
+            [job.key for job in prepared(num_games=10, num_shards=3, shard_index=n).jobs]
+            for n in range(3)
+        ]
+        assert sorted(itertools.chain(*parts)) == sorted(whole)
+        assert [len(part) for part in parts] == [4, 3, 3]
+
+    def test_instances_are_capped_before_the_shards(self):
+        jobs = prepared(num_games=10, num_instances=4, num_shards=2, shard_index=1).jobs
+        assert len(jobs) == 2
+
+    def test_another_seed_gives_other_games(self):
+        one, two = ([job.key for job in prepared(num_games=6, seed=seed).jobs] for seed in (1, 2))
+        assert one != two
+        assert one == [job.key for job in prepared(num_games=6, seed=1).jobs]
+
+
+@pytest.mark.parametrize(
+    ("config", "reason"),
+    [
+        ({"train_eval": "nowhere"}, "nowhere"),
+        ({"task_types": (9,)}, "9 is not a task type"),
+        ({"benchmark": "chess"}, "chess"),
+    ],
+)
+def test_what_cannot_be_played_is_rejected(green, config, reason):
+    with pytest.raises(AssessmentFailed, match=f"rejected.*{reason}"):
+        green.assess("http://localhost:9/", **config)
+
+
+def test_an_empty_shard_is_an_empty_result(green, scripted):
+    data = green.assess(scripted, num_games=1, num_shards=5, shard_index=3).data
+    assert (data["num_games"], data["games"], data["success_rate"]) == (0, [], None)
+
+
+def test_the_first_action_policy_is_only_for_comparisons(green, strange):
+    game = green.assess(f"{strange}nonsense/", max_steps=3, invalid_policy="first").data["games"][0]
+    assert (game["steps"], game["invalid_actions"]) == (3, 0)
+
+
+@pytest.mark.parametrize("kind", ["repetitive", "alternating", "random", "oracle"])
+def test_the_baselines(green, served, kind):
+    data, again = (
+        green.assess(f"{served}{kind}/", num_games=6, max_steps=20, concurrency=n).data
+        for n in (3, 1)
+    )
+    assert data["errors"] == 0
+    assert data["invalid_rate"] == 0
+    assert data["games"] == again["games"]
+    if kind == "oracle":
+        assert data["success_rate"] == 1
+    if kind == "repetitive":
+        assert data["behaviour"]["repetition_rate"] > 0.5
+    if kind == "alternating":
+        assert data["behaviour"]["cycle_rate"] > 0.5
