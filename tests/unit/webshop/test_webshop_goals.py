@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentquest.benchmarks.webshop import shuffling
 from agentquest.benchmarks.webshop.builtin import official_files
 from agentquest.benchmarks.webshop.catalogue import open_catalogue
 from agentquest.benchmarks.webshop.goals import NO_LIMIT, SPLITS, make_goals, price_limit
@@ -115,3 +116,18 @@ def test_wrong_kinds_and_data_without_goals_are_refused(catalogue, tmp_path):
         make_goals(bare, "synthetic", 0, False)
     with pytest.raises(DataError, match=r"BQ0000.* not in the instructions file"):
         make_goals(bare, "synthetic", 0, True)
+
+
+def test_a_long_order_is_kept_and_is_the_same(tmp_path, monkeypatch):
+    fresh, state = shuffling.shuffled(5000, tmp_path)
+    assert not list(tmp_path.iterdir())
+    monkeypatch.setattr(shuffling, "WORTH_KEEPING", 10)
+    shuffling.shuffled(5000, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["order-5000.npz"]
+    kept, kept_state = shuffling.shuffled(5000, tmp_path)
+    assert kept.tolist() == fresh.tolist()
+    first, second = random.Random(), random.Random()
+    first.setstate(state)
+    second.setstate(kept_state)
+    assert first.random() == second.random()
+    shuffling.shuffled(5000, tmp_path / "nowhere")  # cannot be kept there, and need not be

@@ -15,7 +15,6 @@ the product's own, so that a task has the same instruction in every catalogue.
 import bisect
 import random
 from abc import ABC, abstractmethod
-from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -25,9 +24,9 @@ from numpy.typing import NDArray
 
 from agentquest.benchmarks.webshop.catalogue import Catalogue
 from agentquest.benchmarks.webshop.products import Product
+from agentquest.benchmarks.webshop.shuffling import shuffled
 from agentquest.errors import ConfigError, DataError
 
-SHUFFLE_SEED = 233
 PRICE_STEPS = tuple(float(price) for price in range(10, 1000, 10))
 NO_LIMIT = 1_000_000
 SPLITS = {"test": (0, 500), "eval": (500, 1500), "train": (1500, None)}
@@ -137,11 +136,7 @@ class Goals(Sequence[Goal]):
         total = int(self._ends[-1]) if len(self._ends) else 0
         if total == 0:
             raise DataError(f"{catalogue.folder}: the data has no {self.kind} goal")
-        rng = random.Random(SHUFFLE_SEED)
-        order = array("q", range(total))
-        rng.shuffle(order)
-        self.order = np.frombuffer(order, np.int64)
-        self.state_after_shuffle = rng.getstate()
+        self.order, self.state_after_shuffle = shuffled(total, catalogue.folder)
         drawn = weights[np.searchsorted(self._ends, self.order, side="right")]
         self._cumulative = np.concatenate([[0.0], np.cumsum(drawn)])
 
