@@ -154,13 +154,13 @@ def test_leaving_at_the_menus() -> None:
 
 
 def test_menus_choose_type_and_task() -> None:
-    done = play(*BUILTIN, lines=["9", "recep", "4", "no such game", "1", "quit"])
+    done = play(*BUILTIN, lines=["9", "recep", "4", "no such game", "3", "quit"])
     assert "'9' is not one of these task types" in done.stdout
     assert "'recep' fits several task types" in done.stdout
     assert "'no such game' is not among" in done.stdout
     assert "Game, 1 to 23" in done.stdout
     listed = AlfWorldUtils.load_data("heat", data_path="builtin")
-    assert listed[0].removeprefix("builtin:") in done.stdout
+    assert listed[2].removeprefix("builtin:") in done.stdout
 
 
 def test_enter_is_any_game_the_same_for_the_same_seed() -> None:
