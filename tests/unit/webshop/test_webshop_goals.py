@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentquest.benchmarks.webshop import shuffling
@@ -15,6 +15,7 @@ from agentquest.errors import ConfigError, DataError
 KINDS = ["synthetic", "human"]
 
 
+@settings(deadline=None)
 @given(st.floats(0, 2000), st.integers())
 def test_a_limit_is_two_to_four_steps_above_the_price(price, seed):
     upper, text = price_limit(price, random.Random(seed))

@@ -86,6 +86,7 @@ def test_codes_that_do_not_fit_two_bytes_get_four(tmp_path, monkeypatch):
     assert not list(tmp_path.glob("*.scratch"))
 
 
+@settings(deadline=None)
 @given(st.integers(min_value=0, max_value=2**31 - 25))
 def test_lengths_are_kept_as_lucene_keeps_them(length):
     code = encode_length(np.array([length]))

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentquest.benchmarks.webshop.goals import Goal
@@ -100,11 +100,13 @@ def test_colours_stand_for_the_texts_that_hold_them():
     assert normalize_color(("color", "navy")) == "navy"
 
 
+@settings(deadline=None)
 @given(st.text(), st.text())
 def test_any_texts_can_be_compared(first, second):
     assert alike(first, second) == alike(second, first)
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_any_title_can_be_tagged(title):
     assert title_nouns(title) == title_nouns(title)
