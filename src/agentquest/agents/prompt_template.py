@@ -25,6 +25,9 @@ _NAMES = {
 class PromptTemplate:
     def __init__(self, text: str, where: str) -> None:
         parts = _SECTION.split(text)
+        for name in _NAMES:
+            if parts[1::2].count(name) > 1:
+                raise ConfigError(f"{where}: [{name}] is given twice")
         self._sections = dict(zip(parts[1::2], parts[2::2], strict=True))
         if "user" not in self._sections or parts[0].strip():
             raise ConfigError(f"{where}: a prompt template begins with [system] and needs [user]")

@@ -5,13 +5,13 @@ own verdicts (success, reward, progress) are written down when they happen and
 never derived again. Formats are described in docs/records.md.
 """
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from agentquest.errors import Cause
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION: Literal[1] = 1
 
 
 def _writable(value: Any) -> Any:
@@ -84,7 +84,7 @@ class Failure(_Record):
 class EpisodeRecord(_Record):
     """One episode of one task."""
 
-    schema_version: int = SCHEMA_VERSION
+    schema_version: Literal[1] = SCHEMA_VERSION
     run_id: str
     key: str
     benchmark: str

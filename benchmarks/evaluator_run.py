@@ -1,0 +1,64 @@
+"""One evaluation in a process of its own, with everything that `agentquest eval` does.
+
+    python evaluator_run.py FOLDER BASE_URL EPISODES STEPS PARALLEL
+
+prints what it took as JSON: seconds of wall and processor time from the first
+episode's start to the last one's end, model calls, and the most memory occupied.
+"""
+
+import asyncio
+import json
+import resource
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from agentquest.cli.live import LiveView, Tally
+from agentquest.config import load_config
+from agentquest.records.episode import EpisodeRecord
+from agentquest.records.run_directory import LOG
+from agentquest.reports.results_json import results_document
+from agentquest.running.evaluation import Evaluation
+
+
+def main(folder: str, base_url: str, episodes: str, steps: str, parallel: str) -> None:
+    config, _ = load_config(
+        None,
+        [
+            f"output_dir={folder}",
+            "data_path=builtin",
+            "split=train",
+            f"num_games={episodes}",
+            f"max_steps={steps}",
+            f"parallel={parallel}",
+            "llm.model=walker",
+            f"llm.base_url={base_url}",
+            "llm.max_concurrency=1024",
+        ],
+    )
+    evaluation = Evaluation(config)
+    owed = evaluation.prepare()
+    wall, processor = time.perf_counter(), time.process_time()
+    asyncio.run(_run(evaluation, owed))
+    taken = {"wall": time.perf_counter() - wall, "processor": time.process_time() - processor}
+    occupied = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    records = evaluation.directory.records(slim=True)
+    assert len(records) == int(episodes) and all(record.scored for record in records)
+    calls = sum(len(record.calls) for record in records)
+    sys.stdout.write(json.dumps({**taken, "calls": calls, "bytes": occupied}) + "\n")
+
+
+async def _run(evaluation: Evaluation, owed: Sequence[object]) -> None:
+    def checkpoint(records: Sequence[EpisodeRecord]) -> None:
+        manifest = evaluation.directory.manifest()
+        evaluation.directory.write_results(results_document(records, manifest))
+
+    log = Path(evaluation.directory.path) / LOG
+    with LiveView(Tally(len(evaluation.jobs), 0, 0), log, debug=False) as view:
+        stopped = await evaluation.run(owed, view, asyncio.Event(), checkpoint)  # type: ignore[arg-type]
+    assert stopped is None, stopped
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,244 @@
+"""Records: what is written is what is read, whatever a model said, and damage is named."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from agentquest.errors import Cause, DataError
+from agentquest.records.episode import (
+    SCHEMA_VERSION,
+    Call,
+    EpisodeRecord,
+    Failure,
+    Message,
+    Step,
+    attempted,
+    episode_key,
+)
+from agentquest.records.run_directory import EPISODES, RunDirectory, read_episodes
+
+# Any text, halves of surrogate pairs too: servers send them as JSON escapes.
+ANY = st.text(st.characters(), max_size=20)
+CLEAN = st.text(max_size=20)
+NUMBER = st.floats(allow_nan=False, allow_infinity=False)
+COUNT = st.none() | st.integers(0, 10**9)
+
+CALLS = st.builds(
+    Call,
+    model=ANY,
+    kind=ANY,
+    prompt_tokens=COUNT,
+    completion_tokens=COUNT,
+    reasoning_tokens=COUNT,
+    cost=st.none() | NUMBER,
+    latency_s=NUMBER,
+    attempts=st.integers(1, 9),
+    cached=st.booleans(),
+)
+STEPS = st.builds(
+    Step,
+    index=st.integers(1, 50),
+    prompt=st.lists(st.builds(Message, role=ANY, content=ANY), max_size=2),
+    reply=ANY,
+    reasoning=ANY,
+    action=st.none() | ANY,
+    how=ANY,
+    valid=st.booleans(),
+    observation=ANY,
+    admissible=st.lists(CLEAN, max_size=2),
+    reward=NUMBER,
+    progress=NUMBER,
+    reachable=st.booleans(),
+    seconds=NUMBER,
+    calls=st.lists(CALLS, max_size=2),
+)
+RECORDS = st.builds(
+    EpisodeRecord,
+    run_id=CLEAN,
+    key=st.sampled_from(["a#0", "b#0", "c#1"]),
+    benchmark=CLEAN,
+    task_id=CLEAN,
+    task_type=CLEAN,
+    split=CLEAN,
+    trial=st.integers(0, 9),
+    seed=st.integers(0, 2**32),
+    problem=CLEAN,
+    data_hash=CLEAN,
+    dialect=CLEAN,
+    goal=CLEAN,
+    agent=CLEAN,
+    model=st.none() | ANY,
+    config_hash=CLEAN,
+    versions=st.dictionaries(CLEAN, CLEAN, max_size=2),
+    max_steps=st.integers(1, 99),
+    first_observation=CLEAN,
+    steps=st.lists(STEPS, max_size=2),
+    end=st.sampled_from(Cause),
+    success=st.booleans(),
+    reward=NUMBER,
+    progress=NUMBER,
+    repetition_rate=NUMBER,
+    error=st.none() | st.builds(Failure, kind=ANY, message=ANY),
+    started_at=CLEAN,
+    seconds=NUMBER,
+)
+
+
+def a_step(**fields: Any) -> Step:
+    known = {"index": 1, "action": "look", "how": "exact", "valid": True, "observation": "."}
+    return Step(**{**known, **fields})
+
+
+def a_record(key: str = "a#0", end: Cause = Cause.WON, **fields: Any) -> EpisodeRecord:
+    known: dict[str, Any] = {
+        "run_id": "r",
+        "key": key,
+        "benchmark": "alfworld",
+        "task_id": key.partition("#")[0],
+        "task_type": "pick_and_place_simple",
+        "split": "valid_unseen",
+        "trial": 0,
+        "seed": 1,
+        "problem": "builtin:a",
+        "data_hash": "d",
+        "dialect": "0.4",
+        "goal": "put a book on the desk",
+        "agent": "react",
+        "config_hash": "c",
+        "versions": {},
+        "max_steps": 50,
+        "first_observation": "You are.",
+        "steps": [a_step()],
+        "end": end,
+        "success": end is Cause.WON,
+        "reward": 1.0,
+        "progress": 1.0,
+        "repetition_rate": 0.0,
+        "started_at": "2026-01-01T00:00:00+00:00",
+        "seconds": 1.0,
+    }
+    return EpisodeRecord(**{**known, **fields})
+
+
+def a_run(tmp_path: Path, *records: EpisodeRecord) -> RunDirectory:
+    run = RunDirectory(tmp_path / "run")
+    run.create("seed: 1\n", {"run_id": "r"})
+    with run.locked() as log:
+        for record in records:
+            log.append(record)
+    return run
+
+
+@settings(max_examples=50)
+@given(st.lists(RECORDS, max_size=4))
+def test_what_is_written_is_what_is_read(
+    tmp_path_factory: pytest.TempPathFactory, records: list[EpisodeRecord]
+) -> None:
+    run = a_run(tmp_path_factory.mktemp("run"), *records)
+    assert list(run.tries()) == records
+    lines = (run.path / EPISODES).read_bytes().split(b"\n")
+    assert [json.loads(line)["key"] for line in lines[:-1]] == [record.key for record in records]
+    assert lines[-1] == b""
+
+
+@pytest.mark.parametrize("text", ["half \ud83d pair", "\udc80", "\ud800\ud800", "a\x00b\u2028c"])
+def test_half_a_surrogate_pair_is_shown_as_its_escape(text: str, tmp_path: Path) -> None:
+    shown = text.encode("utf-8", "backslashreplace").decode()
+    call = Call(model=text, kind="complete")
+    step = a_step(reply=text, reasoning=text, action=text, how=text, observation=text, calls=[call])
+    failure = Failure(kind="E", message=text)
+    run = a_run(tmp_path, a_record(steps=[step], error=failure, model=text))
+    (record,) = run.records()
+    (read,) = record.steps
+    found = {read.reply, read.reasoning, read.action, read.how, read.observation, record.model}
+    assert found == {shown}
+    assert read.calls[0].model == shown
+    assert record.error is not None
+    assert record.error.message == shown
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_what_json_cannot_hold_is_refused_when_it_is_made(value: float) -> None:
+    with pytest.raises(ValidationError, match="finite number"):
+        Call(model="m", kind="k", latency_s=value)
+    with pytest.raises(ValidationError, match="finite number"):
+        a_step(progress=value)
+
+
+def test_records_do_not_change_and_have_no_other_fields() -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        a_record().success = False  # type: ignore[misc]
+    with pytest.raises(ValidationError, match="Extra inputs"):
+        a_record(sucess=True)
+
+
+def test_a_slim_record_lacks_only_what_nobody_counts() -> None:
+    step = a_step(prompt=[Message(role="user", content="x")], admissible=["look"], reply="r")
+    record = a_record(steps=[step], first_admissible=["look"])
+    slim = record.slim()
+    assert slim.steps[0] == step.model_copy(update={"prompt": [], "admissible": []})
+    restored = slim.model_copy(update={"steps": record.steps, "first_admissible": ["look"]})
+    assert restored == record
+
+
+def test_what_was_attempted() -> None:
+    assert attempted(a_step()) == "look"
+    assert attempted(a_step(valid=False, action="Fly  Away")) == "invalid:fly away"
+    assert attempted(a_step(valid=False, action=None, reply="I\ndo not know")) == (
+        "invalid:i do not know"
+    )
+    assert episode_key("valid/x", 3) == "valid/x#3"
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (b"not json\n", r"episodes\.jsonl:2: line: Invalid JSON"),
+        (b"{}\n", r"episodes\.jsonl:2: run_id: Field required"),
+        (b"\n", r"episodes\.jsonl:2: line: Invalid JSON"),
+        (b'{"a": "\xff"}\n', r"episodes\.jsonl:2: line"),
+    ],
+)
+def test_a_damaged_line_in_the_middle_is_an_error_with_its_number(
+    tmp_path: Path, damage: bytes, said: str
+) -> None:
+    run = a_run(tmp_path, a_record("a#0"), a_record("b#0"), a_record("c#0"))
+    file = run.path / EPISODES
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(lines[0] + damage + lines[2])
+    with pytest.raises(DataError, match=said):
+        run.records()
+    with pytest.raises(DataError, match=said):
+        run.owed(["a#0"])
+
+
+def test_a_changed_field_is_named(tmp_path: Path) -> None:
+    run = a_run(tmp_path, a_record())
+    file = run.path / EPISODES
+    content = json.loads(file.read_bytes())
+    content["steps"][0]["progress"] = "a lot"
+    file.write_text(json.dumps(content) + "\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"episodes\.jsonl:1: steps\.0\.progress: "):
+        run.records()
+
+
+def test_a_newer_schema_is_said_to_be_one(tmp_path: Path) -> None:
+    run = a_run(tmp_path, a_record())
+    file = run.path / EPISODES
+    content = json.loads(file.read_bytes())
+    # A newer version that happens to have the same fields is not to be guessed at either.
+    for extra in ({}, {"new_field": 1}):
+        newer = {**content, **extra, "schema_version": SCHEMA_VERSION + 1}
+        file.write_text(json.dumps(newer) + "\n", encoding="utf-8")
+        with pytest.raises(DataError, match=r":1: record of schema 2, this AgentQuest reads 1"):
+            run.records()
+
+
+def test_no_file_is_no_episodes(tmp_path: Path) -> None:
+    assert list(read_episodes(tmp_path / "nothing.jsonl")) == []

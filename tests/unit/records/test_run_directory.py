@@ -1,0 +1,177 @@
+"""The run directory: whole lines only, one writer, and exactly what is owed."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_episode_records import a_record, a_run
+
+from agentquest.errors import Cause, DataError, UserError
+from agentquest.records import run_directory
+from agentquest.records.run_directory import (
+    EPISODES,
+    MANIFEST,
+    RESULTS,
+    RunDirectory,
+    cut_torn_line,
+    write_atomically,
+)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.99])
+def test_a_torn_last_line_is_passed_over_and_then_cut(tmp_path: Path, share: float) -> None:
+    run = a_run(tmp_path, a_record("a#0"), a_record("b#0"))
+    file = run.path / EPISODES
+    first, second = file.read_bytes().splitlines(keepends=True)
+    torn = second[: int(len(second) * share)]
+    file.write_bytes(first + torn)
+    assert [record.key for record in run.records()] == ["a#0"]
+    assert run.owed(["a#0", "b#0"]) == ["b#0"]
+    with run.locked() as log:
+        assert file.read_bytes() == first
+        log.append(a_record("b#0"))
+    assert [record.key for record in run.records()] == ["a#0", "b#0"]
+
+
+def test_a_line_that_lacks_only_its_end_is_torn_too(tmp_path: Path) -> None:
+    run = a_run(tmp_path, a_record("a#0"))
+    file = run.path / EPISODES
+    file.write_bytes(file.read_bytes()[:-1])
+    assert run.records() == []
+    with run.locked():
+        assert file.read_bytes() == b""
+
+
+@settings(max_examples=50)
+@given(st.binary(max_size=300), st.integers(1, 64))
+def test_cutting_leaves_all_whole_lines(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes, chunk: int
+) -> None:
+    file = tmp_path_factory.mktemp("cut") / EPISODES
+    file.write_bytes(content)
+    whole = content[: content.rfind(b"\n") + 1]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run_directory, "_CHUNK", chunk)
+        assert cut_torn_line(file) == len(content) - len(whole)
+    assert file.read_bytes() == whole
+
+
+ENDS = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(Cause)), max_size=8)
+
+
+@settings(max_examples=50)
+@given(ENDS)
+def test_what_is_owed_is_what_has_no_score(
+    tmp_path_factory: pytest.TempPathFactory, ends: list[tuple[str, Cause]]
+) -> None:
+    run = a_run(tmp_path_factory.mktemp("run"), *(a_record(f"{name}#0", end) for name, end in ends))
+    scored = {f"{name}#0" for name, end in ends if end.scored}
+    keys = ["a#0", "b#0", "c#0"]
+    assert run.owed(keys) == [key for key in keys if key not in scored]
+    found = {record.key: record for record in run.records()}
+    assert len(found) == len({name for name, _ in ends})
+    for key, record in found.items():
+        tries = [end for name, end in ends if f"{name}#0" == key]
+        best = [end for end in tries if end.scored] or tries
+        assert record.end is best[-1]
+
+
+def test_a_second_writer_is_refused_until_the_first_is_done(tmp_path: Path) -> None:
+    run = a_run(tmp_path)
+    with run.locked(), pytest.raises(UserError, match="is being written to by another process"):
+        run.locked().__enter__()
+    with run.locked():
+        pass
+
+
+def test_reading_needs_no_lock(tmp_path: Path) -> None:
+    run = a_run(tmp_path, a_record())
+    with run.locked():
+        assert len(run.records()) == 1
+
+
+def test_a_full_disk_leaves_no_half_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = a_run(tmp_path, a_record("a#0"))
+    before = (run.path / EPISODES).read_bytes()
+    write = os.write
+    room = [100, 30]
+
+    def nearly_full(number: int, data: memoryview) -> int:
+        if not room:
+            raise OSError(28, "No space left on device")
+        return write(number, data[: room.pop(0)])
+
+    with run.locked() as log:
+        monkeypatch.setattr(os, "write", nearly_full)
+        with pytest.raises(DataError, match=r"cannot write .*episodes\.jsonl: No space left"):
+            log.append(a_record("b#0"))
+        monkeypatch.undo()
+        assert (run.path / EPISODES).read_bytes() == before
+        log.append(a_record("c#0"))
+    assert [record.key for record in run.records()] == ["a#0", "c#0"]
+
+
+def test_a_write_in_pieces_is_still_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = a_run(tmp_path)
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda number, data: write(number, data[:7]))
+    with run.locked() as log:
+        log.append(a_record())
+    assert run.records() == [a_record()]
+
+
+def test_drafts_that_a_killed_process_left_are_removed(tmp_path: Path) -> None:
+    run = a_run(tmp_path)
+    draft = run.path / f".{RESULTS}.abc123"
+    draft.write_text("{", encoding="utf-8")
+    with run.locked():
+        assert not draft.exists()
+
+
+def test_a_file_is_replaced_at_once_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "file.json"
+    write_atomically(file, "old")
+
+    def fails(number: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fails)
+    with pytest.raises(OSError, match="No space"):
+        write_atomically(file, "new")
+    assert file.read_text(encoding="utf-8") == "old"
+    monkeypatch.undo()
+    write_atomically(file, "new ✓")
+    assert file.read_text(encoding="utf-8") == "new ✓"
+
+
+def test_a_folder_that_is_no_run_is_said_to_be_none(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"is not a run directory: it has no manifest\.json"):
+        RunDirectory(tmp_path).manifest()
+
+
+@pytest.mark.parametrize("content", ["{", "[]", ""])
+def test_a_damaged_manifest_is_named(tmp_path: Path, content: str) -> None:
+    (tmp_path / MANIFEST).write_text(content, encoding="utf-8")
+    with pytest.raises(DataError, match=r"manifest\.json"):
+        RunDirectory(tmp_path).manifest()
+
+
+def test_a_place_where_nothing_can_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(UserError, match=r"cannot make .*file"):
+        RunDirectory(tmp_path / "file" / "run").create("", {})
+
+
+def test_results_are_readable_json(tmp_path: Path) -> None:
+    run = a_run(tmp_path)
+    run.write_results({"a": [1.5, None, "ü"]})
+    assert json.loads((run.path / RESULTS).read_text(encoding="utf-8")) == {"a": [1.5, None, "ü"]}
+    with pytest.raises(ValueError, match="Out of range"):
+        run.write_results({"a": float("nan")})
