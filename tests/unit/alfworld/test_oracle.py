@@ -134,6 +134,14 @@ ODD_WORLDS = {
         "Shelf",
         sliced=True,
     ),
+    "sliced in one order, carried in the other": SmallWorld(
+        (COUNTER, SHELF, Furniture("Desk", 2)),
+        (Thing("Apple", (0,), APPLE), Thing("Apple", (2,), APPLE), Thing("Knife", (0,))),
+        "two",
+        "Apple",
+        "Shelf",
+        sliced=True,
+    ),
     "an apple brought to the knife, for the knife may not come to it": SmallWorld(
         (COUNTER, SHELF),
         (
