@@ -1,0 +1,149 @@
+"""Chromium, driven through its debugging protocol: what a person sees and clicks."""
+
+import asyncio
+import base64
+import itertools
+import json
+import shutil
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--disable-dev-shm-usage", "--remote-debugging-port=0", "--window-size=1200,900",
+)  # fmt: skip
+_WAIT_S = 60
+_POLLS = 600
+
+
+class Tab:
+    """One page. Elements are found by CSS selector and clicked with the mouse."""
+
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        self._socket = socket
+        self._numbers = itertools.count(1)
+        self.console: list[str] = []
+
+    async def call(self, method: str, **params: Any) -> Any:
+        number = next(self._numbers)
+        await self._socket.send_json({"id": number, "method": method, "params": params})
+        while True:
+            message = await self._socket.receive_json(timeout=_WAIT_S)
+            if message.get("method") in ("Log.entryAdded", "Runtime.consoleAPICalled"):
+                self.console.append(json.dumps(message["params"]))
+            if message.get("id") == number:
+                assert "error" not in message, message
+                return message["result"]
+
+    async def evaluate(self, script: str) -> Any:
+        """Look at the page; works where the page itself may run no script."""
+        found = await self.call("Runtime.evaluate", expression=script, returnByValue=True)
+        return found["result"].get("value")
+
+    async def open(self, url: str) -> None:
+        mark = await self._mark()
+        await self.call("Page.navigate", url=url)
+        await self._arrive(mark)
+
+    async def back(self) -> None:
+        mark = await self._mark()
+        history = await self.call("Page.getNavigationHistory")
+        entry = history["entries"][history["currentIndex"] - 1]
+        await self.call("Page.navigateToHistoryEntry", entryId=entry["id"])
+        await self._arrive(mark)
+
+    async def click(self, selector: str, moves: bool = True) -> None:
+        """Click the middle of an element; `moves` if that leads to another page."""
+        mark = await self._mark()
+        chosen = f"document.querySelector({json.dumps(selector)})"
+        await self.evaluate(f"{chosen}.scrollIntoView({{block: 'center'}})")
+        box = await self.evaluate(f"(({chosen}.getBoundingClientRect())).toJSON()")
+        assert box is not None, f"there is no {selector}"
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        for kind in ("mousePressed", "mouseReleased"):
+            await self.call(
+                "Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1
+            )
+        if moves:
+            await self._arrive(mark)
+
+    async def type(self, selector: str, text: str) -> None:
+        await self.click(selector, moves=False)
+        await self.evaluate(f"document.querySelector({json.dumps(selector)}).select()")
+        await self.call("Input.insertText", text=text)
+
+    async def press(self, key: str, code: int, moves: bool = False) -> None:
+        mark = await self._mark()
+        text = "\r" if key == "Enter" else ""
+        for kind in ("keyDown", "keyUp"):
+            await self.call(
+                "Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code,
+                text=text if kind == "keyDown" else "",
+            )  # fmt: skip
+        if moves:
+            await self._arrive(mark)
+
+    async def text(self, selector: str = "body") -> str:
+        return str(await self.evaluate(f"document.querySelector({json.dumps(selector)}).innerText"))
+
+    async def count(self, selector: str) -> int:
+        script = f"document.querySelectorAll({json.dumps(selector)}).length"
+        return int(await self.evaluate(script))
+
+    async def screenshot(self, file: Path) -> None:
+        shot = await self.call("Page.captureScreenshot", captureBeyondViewport=True)
+        file.write_bytes(base64.b64decode(shot["data"]))
+
+    async def _mark(self) -> str:
+        """What tells this document from the next one."""
+        return str(await self.evaluate("String(performance.timeOrigin)"))
+
+    async def _arrive(self, before: str) -> None:
+        for _ in range(_POLLS):
+            state = await self.evaluate("document.readyState + ' ' + performance.timeOrigin")
+            if state and state.split(" ", 1)[0] == "complete" and state.split(" ", 1)[1] != before:
+                return
+            await asyncio.sleep(0.05)
+        raise AssertionError("the next page never came")
+
+
+@asynccontextmanager
+async def browser_tab(scripts: bool = True) -> AsyncIterator[Tab]:
+    """A tab of a new browser with a profile of its own."""
+    assert CHROMIUM is not None
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        process = await asyncio.create_subprocess_exec(
+            CHROMIUM, *FLAGS, f"--user-data-dir={profile}", "about:blank",
+            stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
+        )  # fmt: skip
+        try:
+            port = await _port(Path(profile) / "DevToolsActivePort")
+            async with aiohttp.ClientSession() as http:
+                async with http.get(f"http://127.0.0.1:{port}/json/list") as answer:
+                    pages = [page for page in await answer.json() if page["type"] == "page"]
+                address = pages[0]["webSocketDebuggerUrl"]
+                async with http.ws_connect(address, max_msg_size=0) as socket:
+                    tab = Tab(socket)
+                    for domain in ("Page", "Runtime", "Log"):
+                        await tab.call(f"{domain}.enable")
+                    if not scripts:
+                        await tab.call("Emulation.setScriptExecutionDisabled", value=True)
+                    yield tab
+        finally:
+            process.kill()
+            await process.wait()
+
+
+async def _port(file: Path) -> int:
+    for _ in range(_POLLS):
+        if file.is_file() and "\n" in (text := file.read_text()):
+            return int(text.splitlines()[0])
+        await asyncio.sleep(0.1)
+    raise AssertionError("the browser did not start")
