@@ -56,6 +56,7 @@ def sensible_walk(engine: AlfWorldEngine, dice: random.Random) -> Walk:
 def odd_walk(engine: AlfWorldEngine, dice: random.Random) -> Walk:
     """Errands at the spots where the reference is peculiar, one after the other."""
     yield "look"
+    yield from spoiling(engine)
     errands = [move_within, two_homes, slicing, lamps, treatments, vessels, doors]
     while True:
         dice.shuffle(errands)
@@ -175,7 +176,10 @@ def treatments(engine: AlfWorldEngine, dice: random.Random) -> Walk:
     """Clean, heat and cool one thing in any order, and look at it after each."""
     world = engine.world
     able = world.cleanable | world.heatable | world.coolable
-    things = [t for t in range(len(world.object_names)) if able >> t & 1]
+    both = world.heatable & world.coolable & ~world.receptacle_objects
+    every = range(len(world.object_names))
+    # What can be hot and cold tells most; a vessel tells nothing about itself when examined.
+    things = [t for t in every if both >> t & 1] or [t for t in every if able >> t & 1]
     if not things:
         return
     thing = dice.choice(things)
@@ -183,11 +187,29 @@ def treatments(engine: AlfWorldEngine, dice: random.Random) -> Walk:
     yield from fetch(engine, thing)
     tools = [("clean", "sinkbasintype"), ("heat", "microwavetype"), ("cool", "fridgetype")]
     dice.shuffle(tools)
-    for verb, kind in tools:
+    for verb, kind in [*tools, tools[0]]:
         for place in [r for r, k in enumerate(world.receptacle_types) if k == kind][:1]:
             yield from visit(engine, place, dice.random() < 0.3)
             yield f"{verb} {name} with {world.receptacle_names[place]}"
             yield f"examine {name}"
+
+
+def spoiling(engine: AlfWorldEngine) -> Walk:
+    """Follow the oracle, but undo the heating or cooling before the last errand: no win."""
+    world = engine.world
+    plan = engine.plan().commands
+    treated = [n for n, command in enumerate(plan, 1) if command.startswith(("heat ", "cool "))]
+    if not treated:
+        return
+    yield from plan[: treated[-1]]
+    hot = plan[treated[-1] - 1].startswith("heat ")
+    verb, kind = ("cool", "fridgetype") if hot else ("heat", "microwavetype")
+    for place in [r for r, k in enumerate(world.receptacle_types) if k == kind][:1]:
+        yield from visit(engine, place, opening=False)
+        if engine.state.held >= 0:
+            name = world.object_names[engine.state.held]
+            yield f"{verb} {name} with {world.receptacle_names[place]}"
+    yield from plan[treated[-1] :]
 
 
 def vessels(engine: AlfWorldEngine, dice: random.Random) -> Walk:
