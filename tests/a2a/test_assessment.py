@@ -196,7 +196,7 @@ def test_the_first_action_policy_is_only_for_comparisons(green, strange):
 @pytest.mark.parametrize("kind", ["repetitive", "alternating", "random", "oracle"])
 def test_the_baselines(green, served, kind):
     data, again = (
-        green.assess(f"{served}{kind}/", num_games=6, max_steps=20, concurrency=n).data
+        green.assess(f"{served}{kind}/", num_games=6, max_steps=12, concurrency=n).data
         for n in (3, 1)
     )
     assert data["errors"] == 0

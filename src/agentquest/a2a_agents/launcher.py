@@ -83,12 +83,13 @@ async def _until_signalled(work: Awaitable[T]) -> T:
 async def _launched(launch: Launch, say: Say) -> AssessmentResult:
     async with AsyncExitStack() as stack:
         stack.callback(say, "✓ Agents terminated successfully.")
-        say("Launching green agent…")
+        # The green agent is started last and so stopped first: it must not take the end of a
+        # run for a failure of the agent under test.
+        white = None if launch.agent_url else await _start("white", launch, stack)
         green = await _start("green", launch, stack)
-        white = None
-        if launch.agent_url is None:
-            say(f"Launching white agent ({launch.white_agent_type})…")
-            white = await _start("white", launch, stack)
+        say(f"Launching green agent on port {green.port}…")
+        if white is not None:
+            say(f"Launching white agent ({launch.white_agent_type}) on port {white.port}…")
         stack.callback(say, "Terminating agents…")
         card = await green.ready(say)
         if white is not None:

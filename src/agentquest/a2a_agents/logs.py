@@ -127,7 +127,7 @@ class AssessmentLog:
             "task_type_numbers": meta.type_numbers,
             "config": {**config.model_dump(mode="json"), "trials": 1},
             "notes": meta.all_notes,
-            "tasks": meta.tasks,
+            "task_ids": meta.tasks,
             "trials": 1,
         }
 

@@ -6,11 +6,12 @@ launcher holds the other end of its standard input.
 
 import asyncio
 import os
+import signal
 import socket
 import sys
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 
 import uvicorn
@@ -23,7 +24,7 @@ from starlette.applications import Starlette
 
 from agentquest.a2a_agents import ports
 
-_LAST_WORDS_S = 2
+_LAST_WORDS_S = 1
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def application(
 
 def serve(app: Starlette, sock: socket.socket, launched: bool = False) -> None:
     """Serve until SIGINT, SIGTERM or, for a launched agent, the launcher's end."""
-    server = uvicorn.Server(
+    server = _Server(
         uvicorn.Config(
             app,
             log_level="warning",
@@ -80,7 +81,23 @@ def serve(app: Starlette, sock: socket.socket, launched: bool = False) -> None:
     )
     if launched:
         threading.Thread(target=_stop_with_launcher, args=(server,), daemon=True).start()
-    asyncio.run(server.serve(sockets=[sock]))
+    # Leaving the loop cancels assessments that go on, so that their logs say so.
+    asyncio.run(server.serve_until_told(sock))
+
+
+class _Server(uvicorn.Server):
+    """Ends by itself on a signal; the original ends the process, and with it our last words."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def serve_until_told(self, sock: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with suppress(NotImplementedError):
+                loop.add_signal_handler(number, self.handle_exit, number, None)
+        await self.serve(sockets=[sock])
 
 
 def _stop_with_launcher(server: uvicorn.Server) -> None:

@@ -1,0 +1,193 @@
+"""The launcher: a result every time, and nothing left behind however it ends."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from agent_processes import (
+    DEADLINE_S,
+    ROOT,
+    Process,
+    agentquest,
+    clean_environment,
+    eventually,
+    port_is_held,
+    processes_with,
+)
+
+from agentquest.a2a_agents.ports import free_port
+
+
+class Launched:
+    """`python main.py launch` on two free ports, with its own log folder to be known by."""
+
+    def __init__(self, logs, *options):
+        self.logs = str(logs)
+        self.ports = [free_port(), free_port()]
+        self.command = [sys.executable, str(ROOT / "main.py"), "launch", "--log-dir", self.logs]
+        self.command += ["--green-port", str(self.ports[0]), "--white-port", str(self.ports[1])]
+        self.command += ["--data-path", "builtin", *options]
+
+    def run(self, **environment):
+        return subprocess.run(
+            self.command,
+            capture_output=True,
+            text=True,
+            timeout=DEADLINE_S * 2,
+            env={**clean_environment(), **environment},
+        )
+
+    def start(self):
+        return Process(self.command)
+
+    def nothing_is_left(self):
+        assert eventually(lambda: not processes_with(self.logs)), processes_with(self.logs)
+        assert eventually(lambda: not any(port_is_held(port) for port in self.ports))
+        white = f"--port\0{self.ports[1]}\0"
+        assert eventually(lambda: not processes_with(white))
+
+
+def test_the_quick_start_needs_no_key(tmp_path):
+    launched = Launched(tmp_path)
+    done = launched.run()
+    assert done.returncode == 0, done.stderr
+    said = done.stdout
+    order = (
+        "OPENAI_API_KEY is not set",
+        "Launching green",
+        "Launching white",
+        "✓ Green agent is ready",
+        "✓ White agent is ready",
+        "<env_config>",
+        "[1/1]",
+        "ASSESSMENT RESULTS",
+        "Overall Score: ",
+        "Terminating agents…",
+        "✓ Agents terminated successfully.",
+    )
+    places = [said.find(text) for text in order]
+    assert places == sorted(places)
+    assert -1 not in places
+    assert len(list(tmp_path.glob("run_*/game_000.json"))) == 1
+    launched.nothing_is_left()
+
+
+def test_the_result_as_json(tmp_path):
+    launched = Launched(tmp_path, "--json", "--num-games", "3", "--task-types", "1,5,1")
+    done = launched.run()
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["num_games"] == 3
+    assert set(result["per_type"]) == {"pick_and_place_simple", "pick_cool_then_place_in_recep"}
+    launched.nothing_is_left()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_interrupted(tmp_path, number):
+    launched = Launched(tmp_path, "--white-agent-type", "known_agents:SlowAgent")
+    process = launched.start()
+    try:
+        assert eventually(lambda: any("games, logs in" in line for line in process.lines))
+        assert all(port_is_held(port) for port in launched.ports)
+        process.signal(number)
+        code = process.wait()
+    finally:
+        process.stop()
+    assert code == (-9 if number == signal.SIGKILL else 128 + number), process.lines
+    launched.nothing_is_left()
+    summary = json.loads(next(tmp_path.glob("run_*/run_summary.json")).read_text())
+    assert number == signal.SIGKILL or summary["status"] == "cancelled"
+
+
+def test_interrupted_while_starting(tmp_path):
+    launched = Launched(tmp_path)
+    process = launched.start()
+    try:
+        assert eventually(lambda: any("Launching white" in line for line in process.lines))
+        process.signal(signal.SIGINT)
+        assert process.wait() == 130
+    finally:
+        process.stop()
+    launched.nothing_is_left()
+
+
+def test_out_of_time(tmp_path):
+    options = ("--white-agent-type", "known_agents:SlowAgent", "--timeout", "1")
+    launched = Launched(tmp_path, *options)
+    done = launched.run()
+    assert done.returncode == 2
+    assert "no result within 1 s" in done.stderr
+    launched.nothing_is_left()
+
+
+def test_an_agent_that_errs_is_told_by_the_exit_code(tmp_path, strange):
+    launched = Launched(tmp_path, "--agent-url", f"{strange}error/")
+    done = launched.run()
+    assert done.returncode == 1
+    assert "agent_error" in done.stdout
+    launched.nothing_is_left()
+
+
+def test_an_agent_that_cannot_be_started(tmp_path):
+    launched = Launched(tmp_path, "--white-agent-type", "nobody")
+    done = launched.run()
+    assert done.returncode == 2
+    assert "white agent ended" in done.stderr
+    assert "'nobody' is not an agent" in done.stderr
+    launched.nothing_is_left()
+
+
+def test_an_agent_that_already_runs_is_named(tmp_path):
+    with agentquest("white", "--type", "repetitive", "--port", "0") as stale:
+        launched = Launched(tmp_path)
+        launched.command += ["--white-port", str(stale.port)]
+        done = launched.run()
+        assert done.returncode == 2
+        assert f"port {stale.port}" in done.stderr
+        assert "AgentQuest white agent (repetitive)" in done.stderr
+        assert "--white-port" in done.stderr
+        assert port_is_held(stale.port)
+    launched.nothing_is_left()
+
+
+def test_a_port_in_use_is_said_with_a_free_one(tmp_path):
+    with agentquest("white", "--type", "repetitive", "--port", "0") as other:
+        done = subprocess.run(
+            [sys.executable, "-m", "agentquest", "green", "--port", str(other.port)],
+            capture_output=True,
+            text=True,
+            timeout=DEADLINE_S,
+            env=clean_environment(),
+        )
+    assert done.returncode == 2
+    assert f"port {other.port}" in done.stderr
+    assert "try --port" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_served_agent_stops_when_told(number):
+    with agentquest("white", "--type", "scripted", "--port", "0") as process:
+        os.kill(process.pid, number)
+        process.wait()
+        assert not port_is_held(process.port)
+        assert not any("Traceback" in line for line in process.lines)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--num-games", "0"], "--num-games"),
+        (["--coverage-mode", "adversarial"], "coverage-mode"),
+        (["--env-type", "AlfredThorEnv"], "simulator"),
+        (["--task-types", ""], "--task-types"),
+    ],
+)
+def test_wrong_options(tmp_path, options, problem):
+    done = Launched(tmp_path, *options).run()
+    assert done.returncode == 2
+    assert problem in done.stderr
+    assert "Traceback" not in done.stderr
