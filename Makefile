@@ -2,29 +2,39 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-STAMP  := $(VENV)/.installed
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+CORE   := $(VENV)/.core-installed
+DEV    := $(VENV)/.dev-installed
 
 .PHONY: help install demo test lint check bench conformance lock clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
 
-$(STAMP): pyproject.toml requirements.lock
+$(BIN)/python:
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 10) else f"AgentQuest needs Python 3.10 or newer; {sys.executable} is {v.major}.{v.minor}. Try: make PYTHON=python3.12 $(MAKECMDGOALS)")'
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
-	@touch $(STAMP)
+	$(PYTHON) -m venv $(VENV)
 
-install: $(STAMP)  ## make the virtual environment
+# What users install: small and quick.
+$(CORE): pyproject.toml requirements.lock | $(BIN)/python
+	$(PIP) --constraint requirements.lock --editable .
+	@touch $(CORE)
 
-demo: $(STAMP)   ## run the baseline agents on the built-in homes
+# Everything pinned in the lock file: all extras, tests and tools.
+$(DEV): pyproject.toml requirements.lock | $(BIN)/python
+	$(PIP) --requirement requirements.lock
+	$(PIP) --no-deps --editable .
+	@touch $(DEV) $(CORE)
+
+install: $(DEV)  ## make the virtual environment with everything in it
+
+demo: $(CORE)    ## run the baseline agents on the built-in homes
 	$(BIN)/agentquest demo
 
-test: $(STAMP)   ## run all tests
+test: $(DEV)     ## run all tests
 	$(BIN)/python -m pytest -n auto
 
-lint: $(STAMP)   ## style, types and the import rules
+lint: $(DEV)   ## style, types and the import rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -32,13 +42,13 @@ lint: $(STAMP)   ## style, types and the import rules
 
 check: lint test ## what CI runs
 
-bench: $(STAMP)  ## measure speed, side by side with what people run otherwise
+bench: $(DEV)  ## measure speed, side by side with what people run otherwise
 	$(BIN)/python benchmarks/run.py $(BENCH)
 
-conformance: $(STAMP) ## play built-in homes on the reference engine too, and compare
+conformance: $(DEV) ## play built-in homes on the reference engine too, and compare
 	$(BIN)/python conformance/run.py $(CONFORMANCE)
 
-lock: $(STAMP)   ## refresh requirements.lock from pyproject.toml
+lock: $(DEV)   ## refresh requirements.lock from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-emit-index-url \
 	  --no-header --no-annotate --extra dev -o requirements.lock pyproject.toml
