@@ -54,4 +54,4 @@ lock: $(DEV)   ## refresh requirements.lock from pyproject.toml
 	  --no-header --no-annotate --extra dev -o requirements.lock pyproject.toml
 
 clean:           ## remove everything that was made
-	rm -rf $(VENV) .reference-venv dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .reference-venv .a2a-03-venv dist .pytest_cache .mypy_cache .ruff_cache
