@@ -9,7 +9,7 @@ LITELLM_PROXY_API_KEY, LITELLM_PROXY_API_BASE   used when no OPENAI_API_KEY is s
 
 from collections.abc import Mapping
 
-from pydantic import SecretStr, ValidationError
+from pydantic import ValidationError
 
 from agentquest.errors import ConfigError
 from agentquest.lib import Agent, Answer, Observation
@@ -19,6 +19,7 @@ from agentquest.llms.model import ChatModel, ModelConfig
 OPENAI = "https://api.openai.com/v1"
 _LITELLM = "http://localhost:4000/v1"
 _HISTORY = 60
+_KEYS = ("OPENAI_API_KEY", "LITELLM_PROXY_API_KEY")
 
 ACT = "You play a text game. Answer with exactly one of the available actions and nothing else."
 THINK = (
@@ -28,19 +29,16 @@ THINK = (
 
 
 def has_key(environment: Mapping[str, str]) -> bool:
-    return any(
-        environment.get(name, "").strip() for name in ("OPENAI_API_KEY", "LITELLM_PROXY_API_KEY")
-    )
+    return any(environment.get(name, "").strip() for name in _KEYS)
 
 
 def model_config(environment: Mapping[str, str]) -> ModelConfig:
     """The model that the environment variables describe."""
-    key = environment.get("OPENAI_API_KEY", "").strip()
-    url = environment.get("OPENAI_BASE_URL", "").strip() or OPENAI
-    if not key:
-        key = environment.get("LITELLM_PROXY_API_KEY", "").strip()
+    key, url = _KEYS[0], environment.get("OPENAI_BASE_URL", "").strip() or OPENAI
+    if not environment.get(key, "").strip():
+        key = _KEYS[1]
         url = environment.get("LITELLM_PROXY_API_BASE", "").strip() or _LITELLM
-    if not key:
+    if not environment.get(key, "").strip():
         raise ConfigError(
             "OPENAI_API_KEY is not set: set it, or choose --white-agent-type scripted"
         )
@@ -49,9 +47,9 @@ def model_config(environment: Mapping[str, str]) -> ModelConfig:
         return ModelConfig(
             model=environment.get("WHITE_AGENT_MODEL", "").strip() or "gpt-4o-mini",
             base_url=url,
-            api_key=SecretStr(key),
+            api_key_env=key,
             temperature=None if temperature.lower() == "none" else _number(temperature),
-            max_tokens=1024,
+            max_tokens=None,
         )
     except ValidationError as error:
         first = error.errors()[0]
