@@ -14,7 +14,7 @@ from agentquest.registry import suggestion
 
 @dataclass(frozen=True)
 class Published:
-    """One score from a paper or repository; `success` in percent."""
+    """Scores from a paper or repository, in percent: success unless the name says otherwise."""
 
     source: str
     setting: str
@@ -127,6 +127,42 @@ _TABLE = (
                 "agentify-alfworld README",
                 "unseen, 100 games, 50 steps",
                 {"gpt-4o-mini (about)": 25},
+            ),
+        ),
+    ),
+    Protocol(
+        "webshop-500",
+        "The 500 test goals in people's words, all products, 15 turns, as ReAct shopped; "
+        "the score is the mean reward in percent.",
+        {
+            "benchmark": "webshop",
+            "split": "test",
+            **_ALL_TASKS,
+            "dialect": None,
+            "benchmark_settings.goals": "human",
+            "benchmark_settings.size": "all",
+            "benchmark_settings.strict": False,
+            "benchmark_settings.seed": 0,
+            "max_steps": 15,
+            **_OUR_PROMPT,
+        },
+        (
+            Published(
+                "ReAct paper",
+                "500 test goals, at most 15 turns",
+                {
+                    "PaLM-540B score": 66.6,
+                    "PaLM-540B success": 40,
+                    "imitation learning score": 59.9,
+                    "imitation learning success": 29.1,
+                    "human expert score": 82.1,
+                    "human expert success": 59.6,
+                },
+            ),
+            Published(
+                "ReAct repository",
+                "500 test goals",
+                {"text-davinci-002 score": 63.8, "text-davinci-002 success": 35.8},
             ),
         ),
     ),

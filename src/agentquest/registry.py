@@ -15,6 +15,7 @@ from agentquest.errors import UnknownName
 
 BENCHMARKS = {
     "alfworld": "agentquest.benchmarks.alfworld.benchmark:AlfWorldBenchmark",
+    "webshop": "agentquest.benchmarks.webshop.benchmark:WebshopBenchmark",
 }
 AGENTS = {
     "oracle": "agentquest.agents.oracle:OracleAgent",

@@ -7,12 +7,12 @@ import pytest
 
 import agentquest.lib
 from agentquest import registry
-from agentquest.benchmarks import alfworld
+from agentquest.benchmarks import alfworld, webshop
 from agentquest.lib import Agent, Answer, Benchmark, Driver, Explorer
 from agentquest.running.assemble import make_agent, make_benchmark
 from agentquest.running.one_episode import EpisodePlayer, Origin, Rules, versions
 
-BUILTIN = {"alfworld": {"data_path": "builtin"}}
+BUILTIN = {"alfworld": {"data_path": "builtin"}, "webshop": {"data_path": "builtin"}}
 BENCHMARKS = sorted(BUILTIN)
 
 
@@ -48,6 +48,14 @@ def test_exported_names_of_the_library_are_these_and_no_others() -> None:
         "AlfWorldState",
         "AlfWorldUtils",
     }
+    assert set(webshop.__all__) == {
+        "WebshopAction",
+        "WebshopDriver",
+        "WebshopMetrics",
+        "WebshopObservation",
+        "WebshopState",
+        "WebshopUtils",
+    }
 
 
 @pytest.mark.parametrize("name", registry.names("benchmark"))
@@ -76,7 +84,10 @@ def test_driver_contract(name: str) -> None:
     driver = benchmark.driver(benchmark.tasks()[0])
     assert isinstance(driver, Driver)
     first = driver.reset()
-    assert first.can_proceed and not first.success and first.text and first.admissible
+    assert first.can_proceed
+    assert not first.success
+    assert first.text
+    assert first.admissible
     assert len(driver.data_hash) == 64
     assert not driver.outcome.done
     before = driver.metrics.export()
@@ -98,7 +109,8 @@ def test_agent_contract(benchmark_name: str, agent_name: str) -> None:
     origin = Origin("contract", "0" * 64, versions(), benchmark_name, agent_name)
     record = asyncio.run(player.play(origin))
     assert record.scored, record.error
-    assert record.task_id == task.id and record.agent == agent_name
+    assert record.task_id == task.id
+    assert record.agent == agent_name
     assert record.success or agent_name != "oracle"
 
 

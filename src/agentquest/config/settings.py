@@ -64,8 +64,9 @@ class RunConfig(_Settings):
     protocol: str | None = None
     """A named setting that published scores can be compared with; fixes the fields it names."""
 
-    split: str = "valid_unseen"
-    """valid_unseen, valid_seen, valid_train or train."""
+    split: str | None = None
+    """ALFWorld: valid_unseen, valid_seen, valid_train, train; WebShop: test, dev, train; null: the
+    first of these."""
 
     task_types: tuple[int | str, ...] | None = None
     """Task types by number or name; null means all."""
@@ -81,6 +82,10 @@ class RunConfig(_Settings):
 
     dialect: str | None = None
     """0.3 or 0.4; null: the game file's own."""
+
+    benchmark_settings: dict[str, Any] = Field(default_factory=dict)
+    """What else the benchmark can be set to; WebShop: goals (synthetic or human), strict, seed,
+    size (small or all)."""
 
     seed: int = 42
     """Decides which tasks are chosen and what random agents do."""
@@ -150,6 +155,9 @@ class RunConfig(_Settings):
         fields = self.model_dump(mode="json", exclude=set(_OPERATIONAL))
         if fields["llm"] is not None:
             fields["llm"] = {k: v for k, v in fields["llm"].items() if k not in _OPERATIONAL_LLM}
+        if not self.benchmark_settings:
+            # As in runs from before there were any, which so keep their names.
+            del fields["benchmark_settings"]
         if self.agent.prompt_file is not None:
             fields["agent"]["prompt_file"] = _file_hash(self.agent.prompt_file)
         return fields

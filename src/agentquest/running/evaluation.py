@@ -35,14 +35,11 @@ class Evaluation:
     """One run, prepared but not started."""
 
     def __init__(self, config: RunConfig) -> None:
+        self.benchmark = make_benchmark(config.benchmark, **_benchmark_settings(config))
+        if config.split is None:
+            # What was played goes into the records, not that nothing was asked for.
+            config = config.model_copy(update={"split": self.benchmark.provenance()["split"]})
         self.config = config
-        self.benchmark = make_benchmark(
-            config.benchmark,
-            split=config.split,
-            task_types=config.task_types,
-            data_path=config.data_path,
-            dialect=config.dialect,
-        )
         check_agent(config.agent.name, config.agent.settings)
         self.template = load_template(config.agent.prompt_file)
         self.selection = self._select()
@@ -211,6 +208,19 @@ class Evaluation:
             agent=self.config.agent.name,
             model=self.model_name,
         )
+
+
+def _benchmark_settings(config: RunConfig) -> dict[str, Any]:
+    """What the benchmark is told: only what was given, as not every one has every setting."""
+    given = {
+        name: getattr(config, name) for name in ("split", "task_types", "data_path", "dialect")
+    }
+    for name in config.benchmark_settings:
+        if name in given:
+            raise ConfigError(f"benchmark_settings.{name}: give {name} by itself")
+    return {name: value for name, value in given.items() if value is not None} | dict(
+        config.benchmark_settings
+    )
 
 
 def episode_seed(seed: int, task_id: str, trial: int) -> int:

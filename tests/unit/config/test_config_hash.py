@@ -28,6 +28,7 @@ DECIDES: dict[str, Any] = {
     "tasks": ["a"],
     "data_path": "builtin",
     "dialect": "0.3",
+    "benchmark_settings": {"goals": "human"},
     "seed": 1,
     "trials": 2,
     "max_steps": 7,

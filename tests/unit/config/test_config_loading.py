@@ -48,7 +48,7 @@ def written(tmp_path: Path, content: Any) -> Path:
 def at(config: RunConfig, path: str) -> Any:
     value: Any = config
     for part in path.split("."):
-        value = getattr(value, part)
+        value = value[part] if isinstance(value, dict) else getattr(value, part)
     return value.get_secret_value() if path == "llm.api_key" else value
 
 
@@ -257,7 +257,7 @@ def test_a_protocol_fixes_what_it_names(name: str) -> None:
 
 # A value other than the one the protocol fixes, for every path that any protocol fixes.
 OTHERWISE = {
-    "benchmark": "webshop",
+    "benchmark": "another",
     "split": "train",
     "dialect": "0.4",
     "max_steps": 7,
@@ -265,6 +265,10 @@ OTHERWISE = {
     "num_games": 5,
     "tasks": "[a]",
     "seed": 1,
+    "benchmark_settings.goals": "synthetic",
+    "benchmark_settings.size": "small",
+    "benchmark_settings.strict": "true",
+    "benchmark_settings.seed": 1,
     "agent.use_few_shot": "false",
     "agent.num_examples": 1,
     "agent.history_length": 3,

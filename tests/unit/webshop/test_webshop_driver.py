@@ -80,10 +80,12 @@ def test_invalid_actions_repeat_the_observation(driver):
 
 
 def test_admissible_actions_are_accepted(driver):
-    driver.reset(3)
+    assert driver.reset(3).admissible == ("search[<query>]",)
     observation = driver.step_raw("Action: search[tea]")
-    assert observation.admissible[0] == "search[<query>]"
+    assert "click[next >]" in observation.admissible
+    assert not any(action.startswith("search") for action in observation.admissible)
     assert all(driver.accepts(action) for action in observation.admissible)
+    assert driver.accepts("search[green tea]"), "as in the original, on every page"
 
 
 def test_details_say_what_was_scored_and_how(driver, shop):

@@ -73,9 +73,12 @@ class WebshopUtils:
 
     @staticmethod
     def admissible(available: dict[str, Any]) -> tuple[str, ...]:
-        """The actions possible now; `search[<query>]` stands for all searches."""
+        """What the page offers; `search[<query>]`, where it has a search bar, is all searches.
+
+        The shop takes a search on every page, as the original does; see `accepts`.
+        """
         clicks = [f"click[{text}]" for text in available["clickables"] if text != "search"]
-        return ("search[<query>]", *clicks)
+        return ("search[<query>]", *clicks) if available["has_search_bar"] else tuple(clicks)
 
 
 class _InProcess:

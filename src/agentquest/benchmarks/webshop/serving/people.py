@@ -87,7 +87,8 @@ class Visit:
 
     def _admissible(self) -> list[str]:
         page = self.session.page
-        return list(WebshopUtils.admissible({"clickables": list(page.clickables)}))
+        available = {"clickables": list(page.clickables), "has_search_bar": page.search_bar}
+        return list(WebshopUtils.admissible(available))
 
 
 def search_action(query: str) -> str | None:
