@@ -13,6 +13,7 @@ from rich.progress import Progress
 
 from agentquest.benchmarks.webshop.catalogue import open_catalogue
 from agentquest.benchmarks.webshop.shop import Shop
+from agentquest.benchmarks.webshop.tasks import BUILTIN, data_root
 from agentquest.errors import ConfigError, UnknownName, UserError
 
 HUMAN_RUN = Path("runs/webshop-human")
@@ -34,7 +35,8 @@ def command(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="For agents; 0 takes any free port.")] = 5555,
     data: Annotated[
-        Path | None, typer.Option(help="Folder of the official files; default: built-in products.")
+        str | None,
+        typer.Option(help="Folder of the official files, or `builtin`; default: found by itself."),
     ] = None,
     size: Annotated[Size | None, typer.Option(help="Which files, if the folder has both.")] = None,
     seed: Annotated[int, typer.Option(help="Decides hidden prices and price limits.")] = 0,
@@ -68,15 +70,16 @@ def command(
     from agentquest.benchmarks.webshop.serving.running import listen, serve
     from agentquest.benchmarks.webshop.serving.site import site_app
 
-    shop = _open_shop(data, size, seed, goals, strict)
+    folder = data_root(data)
+    shop = _open_shop(folder, size, seed, goals, strict)
     limits = Limits(max_sessions, session_ttl)
     with ExitStack() as stack:
         listening = [listen(api_app(shop, limits), host, port)]
         if site:
-            name = "built-in" if data is None else str(data)
-            people = stack.enter_context(HumanRecords(shop, records or HUMAN_RUN, name))
+            people = stack.enter_context(HumanRecords(shop, records or HUMAN_RUN, folder))
             listening.append(listen(site_app(shop, people, limits), host, site_port))
             typer.echo(f"people's episodes go to {people.directory.path}", err=True)
+        typer.echo(f"data: {folder or BUILTIN}", err=True)
         _announce(shop, host, [each.url for each in listening])
         asyncio.run(serve(listening))
 

@@ -97,9 +97,10 @@ class Tab:
         script = f"document.querySelectorAll({json.dumps(selector)}).length"
         return int(await self.evaluate(script))
 
-    async def screenshot(self, file: Path) -> None:
+    async def screenshot(self) -> bytes:
+        """The whole page as PNG."""
         shot = await self.call("Page.captureScreenshot", captureBeyondViewport=True)
-        file.write_bytes(base64.b64decode(shot["data"]))
+        return base64.b64decode(shot["data"])
 
     async def _mark(self) -> str:
         """What tells this document from the next one."""
@@ -143,7 +144,12 @@ async def browser_tab(scripts: bool = True) -> AsyncIterator[Tab]:
 
 async def _port(file: Path) -> int:
     for _ in range(_POLLS):
-        if file.is_file() and "\n" in (text := file.read_text()):
-            return int(text.splitlines()[0])
+        lines = _lines(file)
+        if len(lines) > 1:
+            return int(lines[0])
         await asyncio.sleep(0.1)
     raise AssertionError("the browser did not start")
+
+
+def _lines(file: Path) -> list[str]:
+    return file.read_text().splitlines() if file.is_file() else []

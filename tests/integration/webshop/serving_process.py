@@ -21,6 +21,8 @@ class ServerProcess:
     def __init__(self, folder: Path, cache: Path, *options: str, port: int = 0) -> None:
         self.folder = folder
         environment = os.environ | {"AGENTQUEST_CACHE": str(cache), "NO_COLOR": "1"}
+        if "--data" not in options:
+            options = ("--data", "builtin", *options)
         command = [sys.executable, "-c", START, "serve", "webshop", "--port", str(port), *options]
         self.process = subprocess.Popen(
             command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True

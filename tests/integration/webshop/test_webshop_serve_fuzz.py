@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from serving_process import ServerProcess, post, send
 
 SETTINGS = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 NAMES = ("action", "session", "goal", "")
 PIECES = ("search", "click", "[", "]", "<", ">", "next >", "< prev", "buy now", "<r>", "<a>", "<c>")

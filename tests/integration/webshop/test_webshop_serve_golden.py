@@ -6,9 +6,9 @@ import json
 
 import pytest
 from serving_process import ServerProcess, post
-from shared_data import SHARED, WEBSHOP, needs_webshop
 
 from agentquest.benchmarks.webshop import WebshopAction, WebshopDriver
+from shared_data import SHARED, WEBSHOP, needs_webshop
 
 pytestmark = needs_webshop
 GOLDEN = WEBSHOP / "golden"

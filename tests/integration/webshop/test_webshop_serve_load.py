@@ -98,8 +98,7 @@ async def test_work_in_threads_leaves_the_loop_free():
         return "done"
 
     running = asyncio.create_task(work.run(slow))
-    while not started.is_set():
-        await asyncio.sleep(0.01)
+    assert await asyncio.to_thread(started.wait, 60)
     released.set()  # reached although `slow` is under way
     assert await running == "done"
     work.close()
@@ -136,7 +135,7 @@ def test_a_killed_server_gives_errors_and_its_successor_no_wrong_page(shop, cach
     with ServerProcess(tmp_path, cache, port=first.port) as second:
         assert send(second.url).json == {"test": "okay"}
         for driver in drivers:
-            with pytest.raises(NetworkError, match="404.*POST /reset"):
+            with pytest.raises(NetworkError, match=r"404.*POST /reset"):
                 driver.step(WebshopAction("click[next >]"))
         refused = post(f"{second.url}/step", {"action": "click[next >]"})
         assert (refused.status, "POST /reset" in refused.json["error"]) == (409, True)

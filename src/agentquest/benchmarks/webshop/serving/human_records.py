@@ -19,9 +19,10 @@ from typing import Any
 import yaml
 
 from agentquest import __version__
-from agentquest.benchmarks.webshop.goals import SPLITS
+from agentquest.benchmarks.webshop.benchmark import task_hash
 from agentquest.benchmarks.webshop.serving.people import MAX_STEPS, Visit
 from agentquest.benchmarks.webshop.shop import Shop
+from agentquest.benchmarks.webshop.tasks import BUILTIN, numbers_of, task_of
 from agentquest.errors import Cause, DataError, UserError
 from agentquest.lib.similarity import repetition_rate
 from agentquest.records.episode import EpisodeRecord, episode_key
@@ -31,29 +32,18 @@ AGENT = "human"
 BENCHMARK = "webshop"
 
 
-def task_id(shop: Shop, number: int) -> str:
-    """What goal `number` is called in records."""
-    return f"{shop.goals.kind}-{number}"
-
-
-def split_of(number: int) -> str:
-    return next(
-        name for name, (first, end) in SPLITS.items() if first <= number and number < (end or 1e18)
-    )
-
-
 class HumanRecords:
     """Appends visits to a run directory; open while the site runs (`with records:`)."""
 
-    def __init__(self, shop: Shop, folder: Path, data: str = "built-in") -> None:
+    def __init__(self, shop: Shop, folder: Path, data: Path | None = None) -> None:
         self.shop = shop
         self.directory = RunDirectory(folder)
         self._data = data
         self._stack = ExitStack()
         self._log: EpisodeLog | None = None
         self._writing = asyncio.Lock()
-        self._saved: Counter[str] = Counter()
-        self._given: Counter[str] = Counter()
+        self._saved: Counter[str] = Counter()  # episodes by task
+        self._given: Counter[int] = Counter()  # visits by the goal's number
 
     def __enter__(self) -> "HumanRecords":
         try:
@@ -72,7 +62,7 @@ class HumanRecords:
         self._log = self._stack.enter_context(self.directory.locked())
         for record in self.directory.records(slim=True):
             self._saved[record.task_id] += 1
-        self._given.update(self._saved)
+            self._given[int(record.problem)] += 1
 
     def __exit__(
         self,
@@ -84,41 +74,41 @@ class HumanRecords:
 
     def give_task(self, number: int | None = None) -> int:
         """The number of the goal for a new visit: the one asked for, or one played least."""
-        first, end = SPLITS["test"]
         if number is None:
-            choice = range(first, min(end or first, len(self.shop.goals)))
-            number = min(choice, key=lambda n: (self._given[task_id(self.shop, n)], n))
-        self._given[task_id(self.shop, number)] += 1
+            choice = numbers_of("test", len(self.shop.goals))
+            number = min(choice, key=lambda n: (self._given[n], n))
+        task_of(self.shop.goals, number)  # refuses a goal that no record could name
+        self._given[number] += 1
         return number
 
     async def save(self, visit: Visit) -> None:
         """Write a visit down; one that is not over was left."""
-        name = task_id(self.shop, visit.number)
         if visit.end is None and not visit.steps:
-            self._given[name] -= 1  # nothing happened: the task is free again
+            self._given[visit.number] -= 1  # nothing happened: the task is free again
             return
         assert self._log is not None, "use `with records`"
         async with self._writing:
-            record = self._record(visit, name, self._saved[name])
+            record = self._record(visit)
             await asyncio.to_thread(self._log.append, record)
-            self._saved[name] += 1
+            self._saved[record.task_id] += 1
 
-    def _record(self, visit: Visit, name: str, trial: int) -> EpisodeRecord:
+    def _record(self, visit: Visit) -> EpisodeRecord:
         end = visit.end or Cause.CANCELLED
-        session, shop = visit.session, self.shop
+        task = task_of(self.shop.goals, visit.number)
+        trial = self._saved[task.id]
         return EpisodeRecord(
             run_id=self.directory.path.name,
-            key=episode_key(name, trial),
+            key=episode_key(task.id, trial),
             benchmark=BENCHMARK,
-            task_id=name,
-            task_type=session.goal.category,
-            split=split_of(visit.number),
+            task_id=task.id,
+            task_type=task.task_type,
+            split=task.split,
             trial=trial,
-            seed=shop.seed,
-            problem=str(visit.number),
-            data_hash=shop.catalogue.digest,
+            seed=self.shop.seed,
+            problem=task.problem,
+            data_hash=task_hash(self.shop, visit.number),
             dialect="",
-            goal=_writable(visit.first_observation),
+            goal=_writable(visit.session.instruction),
             agent=AGENT,
             config_hash=_hash(self._deciding()),
             versions=_versions(),
@@ -152,7 +142,7 @@ class HumanRecords:
         }
 
     def _config(self) -> dict[str, Any]:
-        return self._deciding() | {"data": self._data}
+        return self._deciding() | {"data_path": self._data and str(self._data)}
 
     def _manifest(self) -> dict[str, Any]:
         return {
@@ -164,7 +154,7 @@ class HumanRecords:
             "benchmark": BENCHMARK,
             "agent": AGENT,
             "model": None,
-            "provenance": {"benchmark": BENCHMARK, "data": self._data},
+            "provenance": self._config() | {"data": "real" if self._data else BUILTIN},
             "versions": _versions(),
             "config_hash": _hash(self._deciding()),
             "data_hash": self.shop.catalogue.digest,

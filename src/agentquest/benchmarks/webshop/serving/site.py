@@ -34,6 +34,7 @@ from agentquest.benchmarks.webshop.serving.store import RecentlyUsed
 from agentquest.benchmarks.webshop.serving.views import shop_page
 from agentquest.benchmarks.webshop.serving.work import Work
 from agentquest.benchmarks.webshop.shop import Session, Shop
+from agentquest.errors import DataError
 
 COOKIE = "webshop_visit"
 HEADERS = {
@@ -155,10 +156,15 @@ class _Site:
         if visit is not None and visit.end is None:
             visit.notice = _UNDER_WAY
             return _go_to(address(visit))
-        number = self.records.give_task(self._wanted(fields.get("number", "")))
+        wanted = self._wanted(fields.get("number", ""))
+        participant = _participant(fields)
+        try:
+            number = self.records.give_task(wanted)
+        except DataError as error:
+            raise HTTPException(422, str(error)) from error
         rng = random.Random(f"{self.shop.seed}/{number}")
         session = Session(self.shop, str(number), self.shop.goals[number], rng)
-        visit = Visit(session, number, _participant(fields))
+        visit = Visit(session, number, participant)
         name = secrets.token_urlsafe(16)
         self.visits.put(name, visit)
         await self._record_left(self.visits.drop())

@@ -1,0 +1,117 @@
+"""Product text with HTML and scripts in it stays text, on every page and in every form."""
+
+import pytest
+from hostile_shop import IMAGE, QUOTES, SCRIPT, write_hostile_shop
+from serving_process import ServerProcess, post
+from site_visitor import Page, Visitor
+
+from agentquest.benchmarks.webshop.catalogue import open_catalogue
+from agentquest.benchmarks.webshop.shop import Session, Shop
+from agentquest.records.run_directory import RunDirectory
+
+ELEMENTS = {
+    "a", "aside", "body", "button", "caption", "div", "fieldset", "footer", "form", "h1", "h2",
+    "head", "header", "html", "input", "label", "legend", "li", "link", "main", "meta", "meter",
+    "nav", "ol", "p", "span", "strong", "table", "tbody", "td", "th", "title", "tr", "ul",
+}  # fmt: skip
+ADDRESSES = ("/", "#")
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    return write_hostile_shop(tmp_path_factory.mktemp("hostile"))
+
+
+@pytest.fixture(scope="module")
+def hostile_server(hostile, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("served")
+    options = ("--site", "--site-port", "0", "--data", str(hostile), "--goals", "human")
+    with ServerProcess(folder, folder / "cache", *options) as process:
+        yield process
+
+
+def check(page: Page) -> Page:
+    """Only elements and attributes of our own making."""
+    assert page.status in (200, 422)
+    for tag, attributes in page.elements:
+        assert tag in ELEMENTS, tag
+        for name, value in attributes.items():
+            assert not name.startswith("on"), (tag, name)
+            if name in ("href", "action"):
+                assert value.startswith(ADDRESSES), value
+    return page
+
+
+def walk(visitor, asin):
+    """Every kind of page of one product."""
+    check(visitor.search("wrench"))
+    assert SCRIPT.lower() in visitor.page.text.lower()
+    check(visitor.click(asin))
+    texts = [visitor.page.text]
+    for part in ("description", "features", "reviews"):
+        texts.append(check(visitor.click(part)).text)
+        check(visitor.click("< prev"))
+    return texts
+
+
+def test_no_page_of_the_site_has_an_element_from_the_data(hostile_server):
+    visitor = Visitor(hostile_server.site)
+    check(visitor.get("/"))
+    check(visitor.start(0, participant=SCRIPT))
+    assert SCRIPT in visitor.page.text
+    item, description, features, _ = walk(visitor, "<b>0000000")
+    assert f"Wrench {SCRIPT}" in item
+    assert f"{SCRIPT} description" in description
+    assert f"bullet {IMAGE}" in features
+    check(visitor.click(IMAGE.lower()))
+    check(visitor.click(QUOTES.lower()))
+    check(visitor.get("/give-up"))
+    visitor.get("/visit/" + visitor.page.form("/give-up")["turn"])
+    check(visitor.click("buy now"))
+    assert SCRIPT in visitor.page.text
+    (record,) = RunDirectory(hostile_server.folder / "runs/webshop-human").records()
+    assert SCRIPT in record.first_observation
+    assert "\\ud83d" in record.goal
+    assert record.details["participant"] == SCRIPT
+
+
+def test_searching_for_html_shows_it_as_text(hostile_server):
+    visitor = Visitor(hostile_server.site)
+    visitor.start(1)
+    for query in (SCRIPT, IMAGE, QUOTES, '" autofocus onfocus=x "', "</title><script>"):
+        page = check(visitor.search(query))
+        shown = [a["value"] for tag, a in page.elements if a.get("name") == "query"]
+        assert shown == [query.lower()]
+
+
+def test_what_cannot_be_chosen_is_dead_and_the_rest_is_not(hostile_server):
+    visitor = Visitor(hostile_server.site)
+    visitor.start(0)
+    visitor.search("wrench")
+    visitor.click("<b>0000000")
+    dead = [a for tag, a in visitor.page.elements if tag == "button" and "disabled" in a]
+    assert len(dead) == 3  # `red` of the first group, and two texts of the page's own buttons
+    visitor.click("red")
+    chosen = [a["value"] for _, a in visitor.page.elements if a.get("aria-pressed") == "true"]
+    assert chosen == ["click[red]"]
+
+
+def test_no_observation_in_html_has_an_element_from_the_data(hostile, tmp_path):
+    shop = Shop(open_catalogue(hostile, cache=tmp_path), goals="human")
+    session = Session(shop, "x", shop.goals[0], None)
+    pages = [session.observe("html")]
+    for action in (
+        "search[wrench]", "click[<b>0000000]", "click[description]", "click[< prev]",
+        "click[features]", "click[< prev]", f"click[{IMAGE.lower()}]", "click[buy now]",
+    ):  # fmt: skip
+        assert session.step(action).valid, action
+        pages.append(session.observe("html"))
+    for html in pages:
+        check(Page("", 200, html.encode("utf-8", "replace").decode()))
+
+
+def test_agents_get_the_text_as_it_is(hostile_server):
+    post(f"{hostile_server.url}/reset", {"session": 0})
+    answer = post(f"{hostile_server.url}/step", {"session": 0, "action": "search[wrench]"})
+    assert f"Wrench {SCRIPT}" in answer.json["obs"]
+    assert answer.body.isascii()
