@@ -63,8 +63,8 @@ def report(
         f"step {len(samples.ours['step'])} and {len(samples.theirs['step'])}, "
         f"plan {len(samples.ours['plan'])} and {len(samples.plans['plan'])}, "
         f"along a walk {len(samples.ours['walk plan'])} and {len(samples.plans['walk plan'])} "
-        "(ours and the reference's).",
-        f"> : the reference did not finish its plan in {plan_seconds:g} s."
+        "(ours and the reference's). All times are processor time.",
+        f"> : the reference did not finish a plan in {plan_seconds:g} s by the clock."
         if measured
         else "The reference is not installed here: its column shows figures noted elsewhere, on "
         "other games, with no ratio. `make conformance` installs it.",

@@ -9,6 +9,7 @@ for the next game: its planner cannot be interrupted and its memory only grows.
 """
 
 import json
+import os
 import queue
 import subprocess
 import threading
@@ -26,7 +27,14 @@ _ERROR_LINES = 15
 
 
 class ReferenceTimeout(AgentQuestError):
-    """The reference did not answer in the time given; its process was ended."""
+    """The reference did not answer in the time given; its process was ended.
+
+    `seconds` is the processor time it had spent on the answer, where the system tells.
+    """
+
+    def __init__(self, text: str, seconds: float | None) -> None:
+        super().__init__(text)
+        self.seconds = seconds
 
 
 class ReferenceFailure(AgentQuestError):
@@ -63,7 +71,7 @@ class ReferenceClient:
         return _shown(self._ask({"do": "step", "command": command}))
 
     def plan(self, timeout: float) -> tuple[list[str], float]:
-        """The planner's commands from here, and the seconds it took."""
+        """The planner's commands from here, and the processor time it took."""
         answer = self._ask({"do": "plan"}, timeout)
         return list(answer["plan"]), float(answer["seconds"])
 
@@ -91,13 +99,17 @@ class ReferenceClient:
     def _ask(self, request: dict[str, Any], timeout: float = _ANSWER_SECONDS) -> dict[str, Any]:
         child = self._child or self._start()
         assert child.stdin is not None
+        before = _processor_seconds(child.pid)
         try:
             child.stdin.write(json.dumps(request) + "\n")
             child.stdin.flush()
             line = self._answers.get(timeout=timeout)
         except queue.Empty:
+            after = _processor_seconds(child.pid)
             self.close()
-            raise ReferenceTimeout(f"no answer to {request['do']!r} in {timeout:g} s") from None
+            spent = None if before is None or after is None else after - before
+            text = f"no answer to {request['do']!r} in {timeout:g} s"
+            raise ReferenceTimeout(text, spent) from None
         except OSError:
             line = ""
         if not line:
@@ -137,6 +149,16 @@ def _read_errors(
 ) -> None:
     assert child.stderr is not None
     errors.extend(child.stderr)
+
+
+def _processor_seconds(process: int) -> float | None:
+    """Processor time of a process so far; None where there is no /proc to say."""
+    try:
+        stat = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return None
+    user, system = stat.rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def _shown(answer: dict[str, Any]) -> Shown:

@@ -2,8 +2,9 @@
 
 One JSON object a line in, one out. `{"do": "open", "game": path}`,
 `{"do": "step", "command": text}`, `{"do": "plan"}`, `{"do": "memory"}`,
-`{"do": "quit"}`. Answers carry what an agent would be shown and the seconds the
-engine took, so that the pipe is not measured with it. With `"keep": true` the
+`{"do": "quit"}`. Answers carry what an agent would be shown and the seconds of
+processor time the engine took, so that neither the pipe nor other programs on
+the machine are measured with it. With `"keep": true` the
 game opened before stays alive, which is how memory is measured.
 
 Nothing of AgentQuest is imported here, and nothing of the reference elsewhere.
@@ -43,9 +44,9 @@ class Player:
         raise ValueError(f"unknown request {do!r}")
 
     def timed(self, work):
-        start = time.perf_counter()
+        start = time.process_time()
         result = work()
-        result["seconds"] = time.perf_counter() - start
+        result["seconds"] = time.process_time() - start
         return result
 
     def open(self, game):
