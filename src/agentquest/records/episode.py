@@ -15,9 +15,13 @@ SCHEMA_VERSION: Literal[1] = 1
 
 
 def _writable(value: Any) -> Any:
-    """Models can send half a surrogate pair, which no file can hold: shown as its escape."""
+    """Models and data can hold half a surrogate pair, which no file can: shown as its escape."""
     if isinstance(value, str) and not value.isascii():
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, dict):
+        return {_writable(key): _writable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_writable(item) for item in value]
     return value
 
 
@@ -96,13 +100,13 @@ class EpisodeRecord(_Record):
     problem: str
     data_hash: str
     dialect: str
-    goal: str
+    goal: Text
     agent: str
     model: Text | None = None
     config_hash: str
     versions: dict[str, str]
     max_steps: int
-    first_observation: str
+    first_observation: Text
     first_admissible: list[str] = Field(default_factory=list)
     milestones: list[str] = Field(default_factory=list)
     steps: list[Step]
@@ -112,7 +116,7 @@ class EpisodeRecord(_Record):
     progress: float
     repetition_rate: float
     error: Failure | None = None
-    details: dict[str, Any] = Field(default_factory=dict)
+    details: Annotated[dict[str, Any], BeforeValidator(_writable)] = Field(default_factory=dict)
     started_at: str
     seconds: float
 

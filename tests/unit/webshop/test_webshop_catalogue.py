@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import random
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from agentquest.benchmarks.webshop import catalogue_build
 from agentquest.benchmarks.webshop.builtin import official_files
 from agentquest.benchmarks.webshop.catalogue import find_files, open_catalogue
 from agentquest.benchmarks.webshop.products import Product
+from agentquest.benchmarks.webshop.shop import Session, Shop
 from agentquest.errors import DataError
 
 
@@ -259,3 +261,20 @@ def test_special_searches_find_by_query_and_category(catalogue):
     grocery = catalogue.in_category("grocery")
     assert set(teas) < set(grocery)
     assert np.all(np.diff(grocery) > 0)
+
+
+@pytest.mark.parametrize("asin", ["REVIEWS", "BUY NOW", "FEATURES"])
+def test_a_product_named_like_a_button_is_still_a_product(data, tmp_path, asin):
+    listings = {
+        asin: {
+            "attributes": ["steel"],
+            "instruction": "a kettle",
+            "instruction_attributes": ["steel"],
+        }
+    }
+    shop = Shop(load(write(data, [record(asin)], listings), tmp_path))
+    session = Session(shop, "0", shop.goals[0], random.Random(0))
+    session.step("search[kettle]")
+    step = session.step(f"click[{asin.lower()}]")
+    assert (step.valid, session.asin) == (True, asin)
+    assert session.step("click[reviews]").valid

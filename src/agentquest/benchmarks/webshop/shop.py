@@ -140,6 +140,11 @@ class Session:
 
     def _click(self, argument: str, target: Piece) -> Step:
         place = self._place()
+        if target.kind is Kind.LINK:
+            # Before the buttons: a product may be named like one.
+            self.asin = target.text
+            self.visited.add(target.text)
+            return self._moved(self._item_page())
         if argument == "buy now":
             return self._buy()
         if argument == "back to search":
@@ -152,10 +157,7 @@ class Session:
             return self._search(self.keywords, self.page_number)
         if argument in _SUB_PAGES:
             return self._moved(self._sub_page(_SUB_PAGES[argument]))
-        if target.kind is Kind.LINK:
-            self.asin = target.text
-            self.visited.add(target.text)
-        elif target.kind is Kind.OPTION:
+        if target.kind is Kind.OPTION:
             self.options[target.group.lower()] = argument
         return self._moved(self._item_page())
 
