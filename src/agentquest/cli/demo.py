@@ -1,4 +1,4 @@
-"""`agentquest demo`: the baseline agents on the built-in homes, side by side."""
+"""`agentquest demo`: the baseline agents on the built-in data, side by side."""
 
 import asyncio
 from typing import Annotated
@@ -8,37 +8,45 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from agentquest.cli.benchmark_choice import BENCHMARK_HELP, SPLIT_HELP, chosen_benchmark
 from agentquest.lib import Benchmark, Task
 from agentquest.metrics.summary import Group, summarise
 from agentquest.records.episode import EpisodeRecord
-from agentquest.running.assemble import make_agent, make_benchmark
+from agentquest.running.assemble import make_agent
 from agentquest.running.one_episode import EpisodePlayer, Origin, Rules, versions
 
 AGENTS = ("oracle", "scripted", "random")
+_TITLES = {"alfworld": "ALFWorld, built-in homes", "webshop": "WebShop, built-in products"}
 
 
 def command(
+    benchmark: Annotated[str, typer.Argument(help=BENCHMARK_HELP)] = "alfworld",
     games: Annotated[int, typer.Option(help="Games a task type; 0 plays the whole split.")] = 0,
-    split: Annotated[str, typer.Option(help="Which split.")] = "valid_unseen",
-    dialect: Annotated[str | None, typer.Option(help="0.3 or 0.4.")] = None,
+    split: Annotated[str | None, typer.Option(help=SPLIT_HELP)] = None,
+    dialect: Annotated[str | None, typer.Option(help="alfworld: 0.3 or 0.4.")] = None,
     max_steps: Annotated[int, typer.Option(help="Steps before a game counts as lost.")] = 50,
 ) -> None:
-    """Play oracle, scripted and random agents on the built-in homes; no key, no download."""
+    """Play oracle, scripted and random agents on the built-in data; no key, no download."""
     console = Console()
-    benchmark = make_benchmark("alfworld", split=split, data_path="builtin", dialect=dialect)
-    tasks = _first_of_each_type(benchmark.tasks(), games)
+    source = chosen_benchmark(
+        benchmark, {"split": split, "data_path": "builtin", "dialect": dialect}
+    )
+    tasks = _first_of_each_type(source.tasks(), games)
+    played = source.provenance()["split"]
     console.print(
-        f"ALFWorld, built-in homes, {split}: {len(tasks)} games, {max_steps} steps at most"
+        f"{_TITLES.get(benchmark, benchmark)}, {played}: {len(tasks)} games, "
+        f"{max_steps} steps at most"
     )
     for name in AGENTS:
         records = [
-            asyncio.run(_play(benchmark, name, task, max_steps))
+            asyncio.run(_play(source, name, task, max_steps))
             for task in track(tasks, f"{name:>8}", console=console, transient=True)
         ]
-        console.print(_table(name, records, benchmark.task_types))
+        console.print(_table(name, records, source.task_types))
     console.print(
         "oracle knows the shortest plan, scripted reads only what an LLM would read,\n"
-        "random picks any admissible command; [95% intervals]. Next: agentquest play alfworld"
+        "random picks any admissible command; [95% intervals].\n"
+        f"Next: agentquest play {benchmark}"
     )
 
 

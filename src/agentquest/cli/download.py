@@ -14,32 +14,46 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from agentquest.benchmarks.alfworld.download import (
-    OFFICIAL_URL,
-    default_data_folder,
-    download_alfworld,
-)
+from agentquest.benchmarks.alfworld import download as alfworld
+from agentquest.benchmarks.webshop import download as webshop
+from agentquest.benchmarks.webshop.tasks import default_data_folder as webshop_folder
 from agentquest.downloads import Progress as OnProgress
-from agentquest.errors import UnknownName
+from agentquest.errors import ConfigError, UnknownName
+
+_WHERE = (
+    "Where to put it; default $ALFWORLD_DATA or ~/.cache/alfworld,"
+    " $WEBSHOP_DATA or ~/.cache/agentquest/webshop-data."
+)
 
 
 def command(
-    benchmark: Annotated[str, typer.Argument(help="alfworld")],
-    data_path: Annotated[
-        Path | None,
-        typer.Option(help="Where to put it; default $ALFWORLD_DATA or ~/.cache/alfworld."),
+    benchmark: Annotated[str, typer.Argument(help="alfworld or webshop")],
+    data_path: Annotated[Path | None, typer.Option(help=_WHERE)] = None,
+    size: Annotated[
+        str | None,
+        typer.Option(help="webshop: small (1,000 products, 10 MB) or all (1.18 million, 5.7 GB)."),
     ] = None,
     base_url: Annotated[
-        str, typer.Option(help="Where to fetch from: the official releases, or a mirror.")
-    ] = OFFICIAL_URL,
+        str | None, typer.Option(help="Where to fetch from: a mirror of the official place.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
 ) -> None:
-    """Fetch the three official ALFWorld archives (about 145 MB).
+    """Fetch the official ALFWorld archives (about 145 MB) or WebShop files.
 
     A broken transfer goes on where it stopped, here or at the next call.
     """
-    if benchmark != "alfworld":
-        raise UnknownName(f"{benchmark!r} has no data to download; there is: alfworld")
+    if benchmark not in ("alfworld", "webshop"):
+        raise UnknownName(f"{benchmark!r} has no data to download; there is: alfworld, webshop")
+    if size is not None and benchmark != "webshop":
+        raise ConfigError(f"--size is for webshop; {benchmark} has one size")
+    with _bars() as bars:
+        if benchmark == "alfworld":
+            _alfworld(bars, data_path, base_url or alfworld.OFFICIAL_URL, force)
+        else:
+            _webshop(bars, data_path, base_url or webshop.OFFICIAL_URL, force, size or "small")
+
+
+def _bars() -> Progress:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -47,14 +61,34 @@ def command(
         TransferSpeedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True)) as progress:
+    return Progress(*columns, console=Console(stderr=True))
 
-        def on_archive(name: str) -> OnProgress:
-            bar = progress.add_task(name, total=None)
-            return lambda done, total: progress.update(bar, completed=done, total=total)
 
-        done = download_alfworld(data_path, base_url=base_url, force=force, on_archive=on_archive)
+def _bar(bars: Progress, name: str) -> OnProgress:
+    bar = bars.add_task(name, total=None)
+    return lambda done, total: bars.update(bar, completed=done, total=total)
+
+
+def _alfworld(bars: Progress, data_path: Path | None, base_url: str, force: bool) -> None:
+    done = alfworld.download_alfworld(
+        data_path, base_url=base_url, force=force, on_archive=lambda name: _bar(bars, name)
+    )
     for archive in done:
         state = "was there" if archive.present else f"{archive.written} files written"
         typer.echo(f"{archive.name}: {state}")
-    typer.echo(f"ALFWorld data is in {data_path or default_data_folder()}")
+    typer.echo(f"ALFWorld data is in {data_path or alfworld.default_data_folder()}")
+
+
+def _webshop(bars: Progress, data_path: Path | None, base_url: str, force: bool, size: str) -> None:
+    from agentquest.benchmarks.webshop.catalogue import open_catalogue
+
+    webshop.download_webshop(
+        data_path,
+        size=size,
+        base_url=base_url,
+        force=force,
+        on_file=lambda file: _bar(bars, file.name),
+    )
+    folder = data_path or webshop_folder()
+    catalogue = open_catalogue(folder, size=size, progress=_bar(bars, "catalogue"))
+    typer.echo(f"WebShop data is in {folder}: {len(catalogue):,} products")

@@ -9,6 +9,12 @@ from typing import Annotated, TypeVar
 
 import typer
 
+from agentquest.cli.benchmark_choice import (
+    BENCHMARK_HELP,
+    SETTING_HELP,
+    SPLIT_HELP,
+    chosen_benchmark,
+)
 from agentquest.cli.play_choice import find_task, find_type, some_tasks
 from agentquest.cli.play_prompt import make_reader
 from agentquest.cli.play_screen import Screen
@@ -16,16 +22,13 @@ from agentquest.cli.play_session import WORDS, PlaySession, Reply, Turn, count
 from agentquest.cli.play_views import view_of
 from agentquest.errors import UnknownName, UserError
 from agentquest.lib import Benchmark, Task
-from agentquest.running.assemble import make_benchmark
 
 T = TypeVar("T")
 
 
 def command(
-    benchmark: Annotated[str, typer.Argument(help="alfworld")],
-    split: Annotated[
-        str | None, typer.Option(help="train, valid_seen, valid_unseen, valid_train")
-    ] = None,
+    benchmark: Annotated[str, typer.Argument(help=BENCHMARK_HELP)],
+    split: Annotated[str | None, typer.Option(help=SPLIT_HELP)] = None,
     task_type: Annotated[
         list[str] | None,
         typer.Option("--type", "-t", help="Only this task type (number or name); may be repeated."),
@@ -41,23 +44,25 @@ def command(
         str | None, typer.Option(help="Folder of the real data, or `builtin`.")
     ] = None,
     dialect: Annotated[
-        str | None, typer.Option(help="0.3 or 0.4; by default the game's own.")
+        str | None, typer.Option(help="alfworld: 0.3 or 0.4; by default the game's own.")
     ] = None,
+    setting: Annotated[list[str] | None, typer.Option(help=SETTING_HELP)] = None,
     seed: Annotated[
         int | None, typer.Option(help="Makes the random choices the same every time.")
     ] = None,
 ) -> None:
     """Play a game in the terminal; Tab completes, `hint` asks the oracle.
 
-    Example: agentquest play alfworld --type heat --seed 1
+    Examples: agentquest play alfworld --type heat --seed 1
+              agentquest play webshop --type fashion
     """
     options = {"split": split, "data_path": data_path, "dialect": dialect}
-    given = {key: value for key, value in options.items() if value is not None}
-    source = make_benchmark(benchmark, **given, **({"task_types": task_type} if task_type else {}))
+    source = chosen_benchmark(benchmark, {**options, "task_types": task_type}, setting)
     command_line = ["agentquest", "play", benchmark]
-    for key in ("data_path", "dialect"):
-        if key in given:
-            command_line += [f"--{key.replace('_', '-')}", given[key]]
+    for key, value in (("data-path", data_path), ("dialect", dialect)):
+        command_line += [f"--{key}", value] if value is not None else []
+    for text in setting or ():
+        command_line += ["--setting", text]
     evening = _Evening(source, random.Random(seed), command_line)
     try:
         evening.play(task)

@@ -5,14 +5,16 @@ last list shown, or a command. A command goes to the game exactly as it was
 typed; what the game does not understand costs a step, as it does an agent.
 """
 
+import re
 from dataclasses import dataclass, replace
 from enum import Enum
 
 from agentquest.cli.play_views import GameView
-from agentquest.lib import Driver, Observation
+from agentquest.lib import Driver
 
 WORDS = ("hint", "hint all", "commands", "task", "undo", "restart", "next", "quit")
 _OTHER_NAMES = {"?": "hint", "exit": "quit"}
+_BLANK = re.compile(r"<[a-z]+>")  # stands for words of the player's own
 _BARE = "other"  # heads the commands that are a verb and nothing else
 _OVER = "The game is over; Enter for the next, `undo`, `restart`, `quit`."
 _OUT_OF_REACH = "No plan wins any more from here; `undo` or `restart`."
@@ -128,12 +130,14 @@ class PlaySession:
         self.observation = self.driver.step(self.driver.action_class(value=command))
         outcome = self.driver.outcome
         warning = "" if outcome.done or outcome.reachable else _OUT_OF_REACH
-        return Reply(said=_text(self.observation), moved=True, warning=warning)
+        return Reply(said=self.view.said(self.observation), moved=True, warning=warning)
 
     def _choose(self, number: int) -> Reply:
         if not 1 <= number <= len(self.listed):
             return Reply(notice=f"The last list goes from 1 to {len(self.listed)}.")
         command = self.listed[number - 1]
+        if _BLANK.search(command):
+            return Reply(notice=f"Type it yourself, with your own words in it: {command}")
         reply = self._play(command)
         return replace(reply, chosen=command) if reply.moved else reply
 
@@ -183,7 +187,7 @@ class PlaySession:
         for step in steps[:-1]:
             self.observation = self.driver.step(step.action)
         self.undone += 1
-        said = _text(self.observation) if self.steps else ""
+        said = self.view.said(self.observation) if self.steps else ""
         return Reply(notice=f"Taken back: {steps[-1].action.value}", said=said, moved=True)
 
 
@@ -194,10 +198,6 @@ def as_number(text: str) -> int | None:
 
 def count(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
-
-
-def _text(observation: Observation) -> str:
-    return observation.text or observation.output
 
 
 def _fits(wanted: list[str], words: list[str]) -> bool:

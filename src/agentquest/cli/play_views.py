@@ -10,6 +10,10 @@ from itertools import groupby
 from agentquest.benchmarks.alfworld import AlfWorldDriver
 from agentquest.lib import Driver, Observation
 
+_SEPARATOR = " [SEP] "
+_INSTRUCTION = "Instruction:"
+_PRODUCT_CODE = re.compile(r"[A-Z0-9]{10}")
+_LONG = 50  # characters; shorter pieces of a page share a line
 _SEEN = re.compile(r"Looking quickly around you, you see (.+)\.")
 _ARTICLE_KIND_NUMBER = re.compile(r"(?:and )?a (\S+) (\d{1,6})")
 
@@ -22,6 +26,10 @@ class GameView:
 
     def room(self, observation: Observation) -> str:
         """The first observation without its goal, as short as it can be understood."""
+        return observation.text or observation.output
+
+    def said(self, observation: Observation) -> str:
+        """What the game answers, laid out for reading."""
         return observation.text or observation.output
 
     def plan(self, driver: Driver) -> list[str]:
@@ -56,7 +64,44 @@ class AlfWorldView(GameView):
         return super().verb_and_rest(command)
 
 
-_VIEWS: dict[str, type[GameView]] = {"alfworld": AlfWorldView}
+class WebshopView(GameView):
+    title = "WebShop"
+    has_hints = True
+
+    def room(self, observation: Observation) -> str:
+        return "The search page of a shop: search[<words>] looks for products."
+
+    def said(self, observation: Observation) -> str:
+        """The page without the instruction, a product of the results to a line."""
+        texts = observation.text.split(_SEPARATOR)
+        if texts[0] == _INSTRUCTION:
+            del texts[:2]
+        if _INSTRUCTION in texts:
+            return self.room(observation)
+        lines = [""]
+        for place, text in enumerate(texts):
+            if _begins_line(text, texts[place - 1] if place else ""):
+                lines.append("")
+            lines[-1] += f"  {text}" if lines[-1] else text
+        return "\n".join(line for line in lines if line)
+
+    def plan(self, driver: Driver) -> list[str]:
+        return list(driver.oracle_actions())  # type: ignore[attr-defined]
+
+    def verb_and_rest(self, command: str) -> tuple[str, str]:
+        verb, _, rest = command.partition("[")
+        return verb, rest.removesuffix("]")
+
+
+def _begins_line(text: str, before: str) -> bool:
+    """Results get a line each, long texts one of their own, short ones share."""
+    if _PRODUCT_CODE.fullmatch(before) or text.startswith("$"):
+        return False
+    begins = _PRODUCT_CODE.fullmatch(text) or text.startswith(("Page ", "Price: ", "Description"))
+    return bool(begins) or len(text) > _LONG or len(before) > _LONG
+
+
+_VIEWS: dict[str, type[GameView]] = {"alfworld": AlfWorldView, "webshop": WebshopView}
 
 
 def view_of(benchmark: str) -> GameView:

@@ -4,14 +4,17 @@ from typing import Annotated
 
 import typer
 
-from agentquest import registry
+from agentquest.cli.benchmark_choice import (
+    BENCHMARK_HELP,
+    SETTING_HELP,
+    SPLIT_HELP,
+    chosen_benchmark,
+)
 
 
 def command(
-    benchmark: Annotated[str, typer.Argument(help="alfworld")],
-    split: Annotated[
-        str, typer.Option(help="train, valid_seen, valid_unseen, valid_train")
-    ] = "valid_unseen",
+    benchmark: Annotated[str, typer.Argument(help=BENCHMARK_HELP)],
+    split: Annotated[str | None, typer.Option(help=SPLIT_HELP)] = None,
     task_type: Annotated[
         list[str] | None,
         typer.Option("--type", "-t", help="Only this task type (number or name); may be repeated."),
@@ -22,15 +25,15 @@ def command(
     data_path: Annotated[
         str | None, typer.Option(help="Folder of the real data, or `builtin`.")
     ] = None,
+    setting: Annotated[list[str] | None, typer.Option(help=SETTING_HELP)] = None,
     count: Annotated[bool, typer.Option("--count", help="Only say how many, by type.")] = False,
 ) -> None:
     """List the tasks of a benchmark, one id a line.
 
     Example: agentquest tasks alfworld --split valid_seen --type heat --match Fridge
     """
-    source = registry.load("benchmark", benchmark)(
-        split=split, task_types=task_type, data_path=data_path
-    )
+    given = {"split": split, "task_types": task_type, "data_path": data_path}
+    source = chosen_benchmark(benchmark, given, setting)
     tasks = [task for task in source.tasks() if match.lower() in task.id.lower()]
     if not count:
         for task in tasks:

@@ -1,0 +1,188 @@
+"""The official WebShop files, fetched from where their authors keep them.
+
+That is a file host made for people: before a large file it may show a page that
+asks for confirmation, and when too many ask for a file, a page that refuses. A
+page is never taken for data, the confirmation is given, and a refusal is
+reported with all that is needed to do it by hand.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import urlencode, urljoin
+
+from agentquest.benchmarks.webshop.tasks import default_data_folder
+from agentquest.downloads import Progress, Retry, fetch
+from agentquest.downloads.answers import Broken, Hopeless, Outdated, ask
+from agentquest.errors import NetworkError, UnknownName
+from agentquest.registry import suggestion
+
+OFFICIAL_URL = "https://drive.usercontent.google.com"
+_BY_HAND_URL = "https://drive.google.com/uc"
+_LONGEST_PAGE = 200_000
+_PAGE_TIMEOUT_S = 30.0
+
+
+@dataclass(frozen=True)
+class OfficialFile:
+    """One published file, by its name, its id on the file host, its size and its checksum."""
+
+    name: str
+    id: str
+    size: int
+    sha256: str
+
+    def url(self, base: str) -> str:
+        asked = urlencode({"id": self.id, "export": "download", "confirm": "t"})
+        return f"{base.rstrip('/')}/download?{asked}"
+
+    @property
+    def by_hand(self) -> str:
+        """The address for a browser."""
+        return f"{_BY_HAND_URL}?{urlencode({'export': 'download', 'id': self.id})}"
+
+
+_HUMAN = OfficialFile(
+    "items_human_ins.json",
+    "14Kb5SPBk_jfdLZ_CDBNitW98QLDlKR5O",
+    5_137_548,
+    "cf78667548a71786e1d9049c24b802e48e1084ad4bb021cae56ce1f6d96954a3",
+)
+FILES = {
+    "small": (
+        OfficialFile(
+            "items_shuffle_1000.json",
+            "1EgHdxQ_YxqIQlvvq5iKlCrkEKR6-j0Ib",
+            4_467_013,
+            "30a4765c3a327af72d9a9a95a6b2486d516f0fa1d3ecd83681901ce82a21b269",
+        ),
+        OfficialFile(
+            "items_ins_v2_1000.json",
+            "1IduG0xl544V_A_jv3tHXC0kyFi7PnyBu",
+            147_099,
+            "f88a36314a397b53b3d9c3fa5878e5f7b26d35019a51ec83fbedeca61a948f6f",
+        ),
+        _HUMAN,
+    ),
+    "all": (
+        OfficialFile(
+            "items_shuffle.json",
+            "1A2whVgOO0euk5O13n2iYDM0bQRkkRduB",
+            5_479_720_229,
+            "2ef591d65df3af89e972ab72468eb82cbf124d876552d9f3678667edd620a6c8",
+        ),
+        OfficialFile(
+            "items_ins_v2.json",
+            "1s2j6NgHljiZzQNL3veZaAiyW_qDEgBNi",
+            186_295_270,
+            "1d36af476bdb8f82a5da62bd8acdabe54cd8de2fa84010d37da5c4890feb447e",
+        ),
+        _HUMAN,
+    ),
+}
+
+
+def files_of(size: str) -> tuple[OfficialFile, ...]:
+    if size not in FILES:
+        raise UnknownName(f"{size!r} is not a size of WebShop; {suggestion(size, list(FILES))}")
+    return FILES[size]
+
+
+def download_webshop(
+    data_path: Path | None = None,
+    *,
+    size: str = "small",
+    base_url: str = OFFICIAL_URL,
+    files: tuple[OfficialFile, ...] | None = None,
+    force: bool = False,
+    retry: Retry | None = None,
+    on_file: Callable[[OfficialFile], Progress] | None = None,
+) -> tuple[Path, ...]:
+    """Have the files of a catalogue in the data folder, whole and checked.
+
+    What is there and sound is not fetched again, unless `force`. `on_file` is
+    called with each file that has to be fetched, and gives the callback for its bytes.
+    """
+    folder = data_path if data_path is not None else default_data_folder()
+    todo = files if files is not None else files_of(size)
+    for position, file in enumerate(todo):
+        target = folder / file.name
+        progress = None
+        url = file.url(base_url)
+        try:
+            if force or not target.exists():
+                progress = on_file(file) if on_file is not None else None
+                url = _confirmed(url, file)
+            fetch(
+                url, target, sha256=file.sha256, progress=progress, retry=retry, force=force
+            )  # checks what is there
+        except NetworkError as error:
+            raise _by_hand(error, folder, todo[position:]) from error
+    return tuple(folder / file.name for file in todo)
+
+
+def _confirmed(url: str, file: OfficialFile) -> str:
+    """The address that gives the file: another one, if the host first shows a page to confirm."""
+    page = _page_at(url)
+    if page is None:
+        return url
+    if "confirm" in page.fields:
+        asked = urljoin(url, page.action or url).split("?")[0]
+        confirmed = f"{asked}?{urlencode(page.fields)}"
+        if asked.startswith(("http://", "https://")) and _page_at(confirmed) is None:
+            return confirmed
+    said = f", titled {page.title.strip()[:100]!r}" if page.title.strip() else ""
+    raise NetworkError(f"could not download {file.name}: the host answers with a web page{said}")
+
+
+def _page_at(url: str) -> "_Page | None":
+    """The web page at an address; None for a file, and where nothing can be had at all."""
+    try:
+        with ask(url, 0, None, _PAGE_TIMEOUT_S) as answer:
+            response = answer.response
+            if response is None or response.headers.get_content_type() != "text/html":
+                return None
+            page = _Page()
+            page.feed(response.read(_LONGEST_PAGE).decode("utf-8", "replace"))
+            return page
+    except (Broken, Hopeless, Outdated, OSError):
+        return None  # fetching meets the same, tries again, and says what is wrong
+
+
+class _Page(HTMLParser):
+    """What matters of a page: its title, and the hidden fields of its form."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.title = ""
+        self.action = ""
+        self.fields: dict[str, str] = {}
+        self._in_title = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self._in_title = tag == "title"
+        if tag == "form":
+            self.action = given.get("action", "")
+        elif tag == "input" and given.get("name"):
+            self.fields[given["name"]] = given.get("value", "")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._in_title = False
+
+    def handle_data(self, data: str) -> None:
+        if self._in_title:
+            self.title += data
+
+
+def _by_hand(error: NetworkError, folder: Path, missing: tuple[OfficialFile, ...]) -> NetworkError:
+    """The failure, and what to do: which files, where from, where to, and how to check them."""
+    reason = str(error).partition("\nTo do it by hand:")[0]
+    lines = ["By hand: open each address in a browser, save the file, and run this again."]
+    for file in missing:
+        lines += [
+            f"  {file.by_hand}",
+            f"    as {folder / file.name} ({file.size:,} bytes, sha256 {file.sha256})",
+        ]
+    return NetworkError("\n".join([reason, *lines]))
