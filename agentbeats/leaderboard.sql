@@ -1,4 +1,4 @@
--- The leaderboard of AgentBeats, in DuckDB: one row a submission, its shards added up.
+-- The leaderboard of AgentBeats, in DuckDB: one row an agent, its shards added up.
 -- `agent` is the role's name; `results` are the files of the leaderboard repository.
 SELECT
   results.participants.agent AS id,

@@ -3,8 +3,11 @@
 import itertools
 import json
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from agent_processes import agentquest
+from green_client import Green
 
 from agentquest.a2a_agents.asking import AssessmentFailed
 from agentquest.a2a_agents.assessment import Assessment
@@ -12,6 +15,7 @@ from agentquest.a2a_agents.requests import AssessmentConfig, AssessmentRequest
 from agentquest.metrics.behaviour import assess_behaviour
 from agentquest.records.run_directory import RunDirectory
 from agentquest.reports.html import write_html_report
+from shared_data import ALFWORLD, needs_alfworld
 
 
 def prepared(**config):
@@ -208,3 +212,32 @@ def test_the_baselines(green, served, kind):
         assert data["behaviour"]["repetition_rate"] > 0.5
     if kind == "alternating":
         assert data["behaviour"]["cycle_rate"] > 0.5
+
+
+def test_two_assessments_at_once_do_not_meet(green, served):
+    with ThreadPoolExecutor() as pool:
+        one = pool.submit(green.assess, f"{served}scripted/", num_games=3, max_steps=10, seed=1)
+        two = pool.submit(green.assess, f"{served}repetitive/", num_games=2, max_steps=5, seed=2)
+        results = one.result(), two.result()
+    assert [result.data["num_games"] for result in results] == [3, 2]
+    assert len({result.data["run_id"] for result in results}) == 2
+
+
+def test_webshop_is_assessed_the_same_way(green):
+    options = ["--type", "scripted", "--benchmark", "webshop", "--port", "0"]
+    with agentquest("white", *options, "--data-path", "builtin") as agent:
+        data = green.assess(agent.url, benchmark="webshop", num_games=5, max_steps=15).data
+    assert (data["num_games"], data["errors"], data["invalid_rate"]) == (5, 0, 0)
+    assert set(data["per_type"]) == {"beauty", "electronics", "fashion", "garden", "grocery"}
+    assert data["avg_score"] > 0
+
+
+@needs_alfworld
+def test_real_games(tmp_path):
+    """The oracle finds out which of the real games it plays, though some begin alike."""
+    with agentquest("white", "--type", "oracle", "--port", "0", "--data-path", ALFWORLD) as agent:
+        options = ["--port", "0", "--log-dir", tmp_path, "--data-path", ALFWORLD]
+        with agentquest("green", *options) as process:
+            data = Green(process, tmp_path).assess(agent.url, num_games=12, concurrency=4).data
+    assert data["data"] == "real"
+    assert (data["success_rate"], data["errors"]) == (1, 0)

@@ -114,6 +114,22 @@ def test_interrupted_while_starting(tmp_path):
     launched.nothing_is_left()
 
 
+def test_a_green_agent_that_dies(tmp_path):
+    launched = Launched(tmp_path, "--white-agent-type", "known_agents:SlowAgent")
+    process = launched.start()
+    try:
+        assert eventually(lambda: any("games, logs in" in line for line in process.lines))
+        (green,) = processes_with(
+            f"agentquest\0green\0--host\0localhost\0--port\0{launched.ports[0]}"
+        )
+        os.kill(green, signal.SIGKILL)
+        assert process.wait() == 2
+    finally:
+        process.stop()
+    assert any("gave no result" in line for line in process.lines)
+    launched.nothing_is_left()
+
+
 def test_out_of_time(tmp_path):
     options = ("--white-agent-type", "known_agents:SlowAgent", "--timeout", "1")
     launched = Launched(tmp_path, *options)
@@ -190,4 +206,28 @@ def test_wrong_options(tmp_path, options, problem):
     done = Launched(tmp_path, *options).run()
     assert done.returncode == 2
     assert problem in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["launch", "green", "white"])
+def test_without_the_sdk_it_says_what_to_install(command):
+    program = (
+        "import sys\n"
+        "class Absent:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.split('.')[0] == 'a2a':\n"
+        "            raise ModuleNotFoundError(name)\n"
+        "sys.meta_path.insert(0, Absent())\n"
+        "from agentquest.cli import main\n"
+        f"main(['{command}'])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+        env=clean_environment(),
+    )
+    assert done.returncode == 2
+    assert "pip install 'agentquest[a2a]'" in done.stderr
     assert "Traceback" not in done.stderr

@@ -4,7 +4,7 @@ import json
 import subprocess
 
 import pytest
-from agent_processes import DEADLINE_S, HERE, clean_environment, script
+from agent_processes import DEADLINE_S, HERE, clean_environment, eventually, script
 from old_sdk import old_python
 
 __all__ = ["old_python"]
@@ -59,8 +59,12 @@ def test_the_platform_is_told_why_a_request_is_rejected(old_python, green):
 
 
 def test_the_platform_can_cancel(old_python, green, strange):
+    before = set(green.logs.iterdir())
     request = agentbeats_request(f"{strange}hang/", turn_timeout=600)
     assert ask_as_platform(old_python, green, "cancel", request)["state"] == "canceled"
+    (folder,) = set(green.logs.iterdir()) - before
+    summary = folder / "run_summary.json"
+    assert eventually(lambda: json.loads(summary.read_text())["status"] == "cancelled")
 
 
 def test_the_card_has_what_the_platform_reads(old_python, green, scripted):
