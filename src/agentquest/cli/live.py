@@ -13,6 +13,7 @@ from rich.text import Text
 
 from agentquest.metrics.statistics import wilson
 from agentquest.records.episode import EpisodeRecord, Step
+from agentquest.reports.safe_text import visible
 from agentquest.running.many_episodes import Job, Watcher
 
 _LINE_EVERY_S = 10.0
@@ -126,7 +127,8 @@ class LiveView(Watcher):
         self._tally.step(job, step)
         self._log.debug("%s step %d: %s (%s)", job.key, step.index, step.action, step.how)
         if self._debug:
-            self._console.print(debug_text(job, step), markup=False, highlight=False)
+            text = visible(debug_text(job, step))
+            self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def finished(self, job: Job, record: EpisodeRecord) -> None:
         self._tally.finish(job, record)

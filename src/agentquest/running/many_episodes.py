@@ -69,6 +69,8 @@ async def run_many(
     Stopping or cancelling loses what is in flight and nothing else; with
     `save_cut_short` that is saved too, as cancelled, because it may have cost money.
     """
+    if stop is not None and stop.is_set():
+        return
     watch = watcher or Watcher()
     waiting = iter(jobs)
 

@@ -40,6 +40,7 @@ class Supervisor(Watcher):
         for record in records:
             keep_newest(self._newest, record.slim())
             self._cost += sum(call.cost or 0.0 for call in record.calls)
+        self._check_cost()
 
     def call_regularly(self, checkpoint: Checkpoint, every_s: float) -> None:
         self._checkpoint, self._every_s = checkpoint, every_s
@@ -63,6 +64,9 @@ class Supervisor(Watcher):
     def stepped(self, job: Job, step: Step) -> None:
         self._watcher.stepped(job, step)
         self._cost += sum(call.cost or 0.0 for call in step.calls)
+        self._check_cost()
+
+    def _check_cost(self) -> None:
         if self._cost_limit is not None and self._cost >= self._cost_limit:
             self._give_up(f"the cost limit of {self._cost_limit:g} is reached ({self._cost:.4f})")
 

@@ -44,6 +44,8 @@ class AlfWorldBenchmark(Benchmark):
         return prompting.instructions(Dialect(dialect))
 
     def demonstrations(self, task: Task, dialect: str, count: int) -> list[Demonstration]:
+        if count == 0:
+            return []
         return list(prompting.examples(task.task_type, Dialect(dialect), count))
 
     def fingerprint(self, tasks: Sequence[Task]) -> str:

@@ -1,0 +1,51 @@
+"""The ends of the scale: what rules, an oracle and chance reach through the evaluator."""
+
+from pathlib import Path
+
+import pytest
+from evaluator_runs import evaluate
+
+from agentquest.records.episode import EpisodeRecord
+from shared_data import ALFWORLD, needs_alfworld
+
+GAMES = 134
+
+
+async def played(folder: Path, *overrides: str) -> list[EpisodeRecord]:
+    evaluation, reason = await evaluate(
+        folder, "split=valid_unseen", "max_steps=50", "save_prompts=false", *overrides
+    )
+    assert reason is None
+    records = evaluation.directory.records(slim=True)
+    assert len(records) == GAMES
+    assert all(record.scored for record in records)
+    return records
+
+
+def success_rate(records: list[EpisodeRecord]) -> float:
+    return sum(record.success for record in records) / len(records)
+
+
+async def test_the_scripted_model_solves_most_built_in_homes(tmp_path: Path) -> None:
+    records = await played(tmp_path)
+    assert success_rate(records) >= 0.8
+    assert {record.model for record in records} == {"scripted"}
+    # Through the very path a model takes: prompt, reply, parse.
+    assert {step.how for record in records for step in record.steps} == {"exact"}
+    assert all(step.calls for record in records for step in record.steps)
+
+
+async def test_the_oracle_solves_all_and_chance_almost_none(tmp_path: Path) -> None:
+    oracle = await played(tmp_path, "agent.name=oracle")
+    assert success_rate(oracle) == 1.0
+    assert all(len(record.steps) == len(record.milestones) for record in oracle)
+    assert success_rate(await played(tmp_path, "agent.name=random")) < 0.05
+
+
+@needs_alfworld
+@pytest.mark.parametrize(
+    ("agent", "least"), [("react", 0.6), ("oracle", 1.0)], ids=["scripted", "oracle"]
+)
+async def test_the_real_unseen_games(tmp_path: Path, agent: str, least: float) -> None:
+    records = await played(tmp_path, f"data_path={ALFWORLD}", f"agent.name={agent}")
+    assert success_rate(records) >= least

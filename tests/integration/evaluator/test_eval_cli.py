@@ -1,0 +1,179 @@
+"""`agentquest eval` as people use it: stopping it, going on, and being told what is wrong."""
+
+import re
+import signal
+from pathlib import Path
+
+import pytest
+from evaluator_runs import (
+    PATIENCE_S,
+    agentquest,
+    lines_in,
+    model_at,
+    outcomes,
+    rule_server,
+    scored_keys,
+    started,
+    wait_until,
+)
+
+from agentquest.records.run_directory import RunDirectory
+
+GAMES = 24
+
+
+def test_it_works_offline_without_any_configuration(tmp_path: Path) -> None:
+    done = agentquest(tmp_path, "eval", "data_path=builtin", "num_games=6")
+    assert done.returncode == 0, done.stderr
+    assert "6/6" in done.stdout
+    (run,) = (tmp_path / "runs").iterdir()
+    assert {path.name for path in run.iterdir()} >= {
+        "config.yaml",
+        "manifest.json",
+        "episodes.jsonl",
+        "results.json",
+        "run.log",
+    }
+    assert f"run directory: runs/{run.name}" in done.stderr
+    again = agentquest(tmp_path, "eval", "data_path=builtin", "num_games=6")
+    assert again.returncode == 0
+    assert "going on: 6 of 6 episodes are there" in again.stderr
+    assert again.stdout == done.stdout
+    (run / "results.json").unlink()
+    agentquest(tmp_path, "eval", "data_path=builtin", "num_games=6")
+    assert (run / "results.json").is_file()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stopping_says_how_to_go_on_and_loses_nothing_finished(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    run = tmp_path / "runs" / "r"
+    with rule_server("--latency", "0.01") as url:
+        arguments = ["eval", *model_at(url), f"num_games={GAMES}", "parallel=4", "run_name=r"]
+        with started(tmp_path, *arguments) as process:
+            wait_until(lambda: lines_in(run) >= 3, "three finished episodes")
+            process.send_signal(number)
+            said, told = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 1
+        assert "Traceback" not in told
+        owed = re.search(r"(\d+) of 24 episodes are owed; the same command again runs", told)
+        assert owed is not None, told
+        finished = scored_keys(run)
+        assert len(finished) == GAMES - int(owed[1]) >= 3
+        assert (run / "episodes.jsonl").read_bytes().endswith(b"\n")
+        assert "AgentQuest report: r" in said
+        done = agentquest(tmp_path, *arguments)
+    assert done.returncode == 0, done.stderr
+    assert f"going on: {len(finished)} of {GAMES} episodes are there" in done.stderr
+    keys = scored_keys(run)
+    assert len(keys) == len(set(keys)) == GAMES
+    assert keys[: len(finished)] == finished
+    assert len(outcomes(run)) == GAMES
+
+
+def test_two_processes_cannot_run_into_one_directory(tmp_path: Path) -> None:
+    run = tmp_path / "runs" / "r"
+    with rule_server("--latency", "0.3") as url:
+        arguments = ["eval", *model_at(url), "num_games=6", "run_name=r", "use_few_shot=false"]
+        with started(tmp_path, *arguments) as first:
+            wait_until(lambda: (run / ".lock").exists(), "the first to have begun")
+            second = agentquest(tmp_path, *arguments)
+            assert second.returncode == 2
+            assert second.stderr.splitlines()[-1] == (
+                "agentquest: runs/r is being written to by another process"
+            )
+            _, told = first.communicate(timeout=PATIENCE_S)
+            assert first.returncode == 0, told
+    keys = scored_keys(run)
+    assert len(keys) == len(set(keys)) == 6
+
+
+def test_another_configuration_under_the_same_name_is_refused_with_the_difference(
+    tmp_path: Path,
+) -> None:
+    arguments = ["eval", "data_path=builtin", "num_games=2", "run_name=r", "agent.name=oracle"]
+    assert agentquest(tmp_path, *arguments).returncode == 0
+    before = outcomes(tmp_path / "runs" / "r")
+    changed = agentquest(tmp_path, *arguments, "max_steps=49", "num_games=3", "parallel=2")
+    assert changed.returncode == 2
+    assert changed.stderr.splitlines() == [
+        "agentquest: runs/r was made with another configuration:",
+        "  max_steps: was 50, is 49",
+        "  num_games: was 2, is 3",
+        "  data_hash changed",
+        "  task_ids changed",
+        "Use another run_name (or none) to start a new run.",
+    ]
+    assert outcomes(tmp_path / "runs" / "r") == before
+    same = agentquest(tmp_path, *arguments, "parallel=2", "debug=true", "save_prompts=false")
+    assert same.returncode == 0
+    unnamed = [argument for argument in arguments if argument != "run_name=r"]
+    assert agentquest(tmp_path, *unnamed).returncode == 0
+    assert agentquest(tmp_path, *unnamed, "max_steps=49").returncode == 0
+    assert len(list((tmp_path / "runs").iterdir())) == 3
+
+
+def test_a_wrong_key_is_one_clear_line(tmp_path: Path) -> None:
+    with rule_server("--api-key", "the-right-key") as url:
+        done = agentquest(
+            tmp_path,
+            "eval",
+            *model_at(url),
+            "llm.api_key_env=SOME_KEY",
+            "num_games=12",
+            SOME_KEY="the-wrong-key-0123",
+        )
+    assert done.returncode == 1
+    assert "stopped: HTTP 401: Wrong key." in done.stderr.splitlines()
+    assert "Traceback" not in done.stderr
+    assert "the-wrong-key" not in done.stderr + done.stdout
+
+
+def test_a_missing_key_is_said_before_anything_is_asked(tmp_path: Path) -> None:
+    done = agentquest(
+        tmp_path, "eval", "model=m", "llm.api_key_env=NO_SUCH_VARIABLE", "data_path=builtin"
+    )
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == (
+        "agentquest: api_key_env: the variable NO_SUCH_VARIABLE is not set"
+    )
+
+
+def test_debug_shows_every_prompt_and_raw_reply_also_in_parallel(tmp_path: Path) -> None:
+    done = agentquest(
+        tmp_path,
+        "eval",
+        "data_path=builtin",
+        "num_games=3",
+        "max_steps=4",
+        "parallel=3",
+        "debug=true",
+        "run_name=r",
+    )
+    assert done.returncode == 0, done.stderr
+    steps = [step for r in RunDirectory(tmp_path / "runs" / "r").records() for step in r.steps]
+    blocks = done.stderr.split("─" * 72)[1:]
+    assert len(blocks) == len(steps)
+    for step in steps:
+        # A step is printed in one piece, whatever else goes on.
+        assert any(
+            step.prompt[1].content in block
+            and f"── raw reply\n{step.reply}\n" in block
+            and f"── observation\n{step.observation}\n" in block
+            for block in blocks
+        )
+    log = (tmp_path / "runs" / "r" / "run.log").read_text(encoding="utf-8")
+    assert log.count(" step ") == len(steps)
+
+
+def test_init_writes_a_configuration_that_runs(tmp_path: Path) -> None:
+    made = agentquest(tmp_path, "init")
+    assert made.returncode == 0
+    assert "wrote run.yaml" in made.stdout
+    assert agentquest(tmp_path, "init").returncode == 2
+    assert agentquest(tmp_path, "init", "--force").returncode == 0
+    tried = agentquest(tmp_path, "eval", "-c", "run.yaml", "data_path=builtin", "--dry-run")
+    assert tried.returncode == 0
+    assert "134 episodes, run directory runs/" in tried.stdout
+    assert not (tmp_path / "runs").exists()

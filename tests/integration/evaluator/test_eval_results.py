@@ -1,0 +1,112 @@
+"""`results.json` has the shape that document 002 gives, key by key and type by type."""
+
+import asyncio
+import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from evaluator_runs import evaluate, results
+from explorer_answers import answer
+
+from chat_server import ChatServer
+
+# The document's example is not valid JSON, so its shape stands here by hand:
+# the keys in their order, and the type of each value.
+DOCUMENT: dict[str, Any] = {
+    "model": str,
+    "timestamp": str,
+    "config": {
+        "num_games": int,
+        "task_types": [int],
+        "seed": int,
+        "use_few_shot": bool,
+        "max_steps": int,
+        "temperature": float,
+        "max_tokens": int,
+    },
+    "summary": {"total_games": int, "successes": int, "success_rate": float, "avg_steps": float},
+    "results": [
+        {
+            "task_type": int,
+            "game_id": str,
+            "success": bool,
+            "steps": int,
+            "actions": [str],
+            "observations": [str],
+            "game_file": str,
+        }
+    ],
+}
+
+
+def check(found: Any, expected: Any, path: str) -> None:
+    if isinstance(expected, dict):
+        assert isinstance(found, dict), path
+        # The documented keys come first, in the documented order.
+        assert list(found)[: len(expected)] == list(expected), path
+        for key, inner in expected.items():
+            check(found[key], inner, f"{path}.{key}")
+    elif isinstance(expected, list):
+        assert isinstance(found, list), path
+        assert found, path
+        for number, item in enumerate(found):
+            check(item, expected[0], f"{path}.{number}")
+    else:
+        assert type(found) is expected, f"{path} is {found!r}"
+
+
+@pytest.fixture(scope="module")
+def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    folder = tmp_path_factory.mktemp("results")
+    asyncio.run(a_run(folder))
+    return results(folder / "r")
+
+
+async def a_run(folder: Path) -> None:
+    async with ChatServer(answer) as server:
+        await evaluate(
+            folder,
+            "num_games=18",
+            "max_steps=8",
+            "run_name=r",
+            "llm.model=qwen/qwen3-8b",
+            "agent.history_length=60",
+            f"llm.base_url={server.url}",
+        )
+
+
+def test_it_has_the_documents_keys_and_types(document: dict[str, Any]) -> None:
+    check(document, DOCUMENT, "results.json")
+    assert document["model"] == "qwen/qwen3-8b"
+    assert datetime.datetime.fromisoformat(document["timestamp"]).tzinfo is not None
+    assert document["config"] == {
+        "num_games": 18,
+        "task_types": [1, 2, 3, 4, 5, 6],
+        "seed": 42,
+        "use_few_shot": True,
+        "max_steps": 8,
+        "temperature": 0.3,
+        "max_tokens": 8192,
+    }
+
+
+def test_its_figures_are_those_of_its_games(document: dict[str, Any]) -> None:
+    games, summary = document["results"], document["summary"]
+    assert 0 < summary["successes"] < 18
+    assert summary["total_games"] == len(games) == 18
+    assert summary["successes"] == sum(game["success"] for game in games)
+    assert summary["success_rate"] == summary["successes"] / 18
+    assert summary["avg_steps"] == sum(game["steps"] for game in games) / 18
+    for game in games:
+        assert len(game["actions"]) == len(game["observations"]) == game["steps"] <= 8
+        assert game["success"] or game["steps"] == 8
+
+
+async def test_two_runs_of_one_configuration_write_the_same_results(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        await evaluate(tmp_path, "num_games=6", f"run_name={name}")
+    one, two = results(tmp_path / "a"), results(tmp_path / "b")
+    for content in (one, two):
+        del content["timestamp"], content["run_id"]
+    assert one == two
