@@ -15,6 +15,7 @@ from agentquest.a2a_agents.requests import AssessmentConfig, AssessmentRequest
 from agentquest.metrics.behaviour import assess_behaviour
 from agentquest.records.run_directory import RunDirectory
 from agentquest.reports.html import write_html_report
+from agentquest.running.assemble import make_benchmark
 from shared_data import ALFWORLD, needs_alfworld
 
 
@@ -154,6 +155,15 @@ class TestSelection:
         assessment = prepared(num_games_per_type=1000, task_types=("heat",))
         assert len(assessment.jobs) == len({job.key for job in assessment.jobs}) < 1000
         assert any("1000 games wanted" in note for note in assessment.notes)
+
+    def test_as_many_as_there_are_is_all_of_them(self):
+        everything = {task.id for task in make_benchmark("alfworld", data_path="builtin").tasks()}
+        exact, more = (prepared(num_games=len(everything) + extra) for extra in (0, 1))
+        assert (
+            {job.task.id for job in exact.jobs} == {job.task.id for job in more.jobs} == everything
+        )
+        assert exact.notes == ()
+        assert any(f"there are {len(everything)}" in note for note in more.notes)
 
     def test_shards_are_parts_of_the_whole(self):
         whole = [job.key for job in prepared(num_games=10).jobs]

@@ -77,7 +77,7 @@ def test_the_quick_start_needs_no_key(tmp_path):
 
 def test_the_result_as_json(tmp_path):
     launched = Launched(tmp_path, "--json", "--num-games", "3", "--task-types", "1,5,1")
-    done = launched.run()
+    done = launched.run(AGENT_URL="http://elsewhere.invalid/")
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert result["num_games"] == 3

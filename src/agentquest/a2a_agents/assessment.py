@@ -24,7 +24,7 @@ from agentquest.running.assemble import make_benchmark
 from agentquest.running.evaluation import episode_seed
 from agentquest.running.many_episodes import Job, Stage, Watcher, run_many
 from agentquest.running.one_episode import Origin, Rules, versions
-from agentquest.running.selection import select
+from agentquest.running.selection import Selection, select
 
 Tell = Callable[[str], Awaitable[None]]
 _STEP_NEWS_EVERY_S = 2.0
@@ -49,8 +49,11 @@ class Assessment:
         # The benchmark knows its types by number and by several names; it says which it took.
         wanted = getattr(self.benchmark, "wanted", None) or self.benchmark.task_types
         types = [name for name in self.benchmark.task_types if name in wanted]
-        games = None if config.per_type else config.num_games
-        chosen = select(tasks, types, config.seed, games, config.per_type)
+        chosen = select(tasks, types, config.seed, config.num_games, config.per_type)
+        if config.per_type is None and config.num_games >= len(tasks):
+            # Whoever asks for as many as there are means all, however they are spread.
+            few = f"{config.num_games} games wanted, there are {len(tasks)}"
+            chosen = Selection(tuple(tasks), (few,) if config.num_games > len(tasks) else ())
         capped = chosen.tasks[: config.num_instances]
         dealt = [
             task

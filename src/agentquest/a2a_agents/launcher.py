@@ -144,6 +144,8 @@ async def _start(role: str, launch: Launch, stack: AsyncExitStack) -> _Started:
     port = await _port(launch.host, wanted, f"--{role}-port")
     launch_id = uuid4().hex
     arguments = [role, "--host", launch.host, "--port", str(port), "--launched-by", launch_id]
+    # Said outright, because AGENT_URL would give both the same address.
+    arguments += ["--card-url", f"http://{launch.host}:{port}/"]
     arguments += _green_options(launch) if role == "green" else _white_options(launch)
     if launch.data_path is not None:
         arguments += ["--data-path", launch.data_path]
