@@ -10,10 +10,9 @@ taken from the texts that list it. The engine is not asked.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from agentquest.benchmarks.alfworld.narrator import NOTHING_HAPPENS
-from agentquest.benchmarks.alfworld.task_types import TASK_TYPES
+from agentquest.benchmarks.alfworld.task_types import StatedGoal, read_goal_sentence
 from agentquest.errors import UserError
 from agentquest.lib import Interaction, Observation
 
@@ -28,34 +27,12 @@ _CONTENTS = re.compile(rf"(?:On the {_NAME}|The {_NAME} is open\. In it), you se
 _THING = re.compile(r"\ba (\w+ \d+)")
 
 
-@dataclass(frozen=True)
-class Quest:
-    """A goal sentence taken apart; `target` is the receptacle's class, or the lamp's."""
-
-    task_type: str
-    thing: str
-    target: str
-    sliced: bool
-
-
-def read_quest(goal: str) -> Quest:
-    """Which of the six task types a goal sentence states; UserError when none."""
-    sentence = goal.strip().rstrip(".").lower()
-    for task_type, sliced, pattern in _sentences():
-        if found := pattern.fullmatch(sentence):
-            return Quest(task_type, found["thing"], found["target"], sliced)
-    raise UserError(f"the goal {goal[:120]!r} states none of ALFWorld's six tasks")
-
-
-@lru_cache(maxsize=1)
-def _sentences() -> tuple[tuple[str, bool, re.Pattern[str]], ...]:
-    thing, target = r"(?P<thing>\w+)", r"(?P<target>\w+)"
-    return tuple(
-        (task.name, sliced, re.compile(sentence.format(obj=thing, recep=target, toggle=target)))
-        for task in TASK_TYPES
-        for sliced, sentences in ((False, task.sentences), (True, task.sliced_sentences))
-        for sentence in sentences
-    )
+def read_quest(goal: str) -> StatedGoal:
+    """What a goal sentence states; UserError when it is none of the six tasks."""
+    quest = read_goal_sentence(goal)
+    if quest is None:
+        raise UserError(f"the goal {goal[:120]!r} states none of ALFWorld's six tasks")
+    return quest
 
 
 def class_of(name: str) -> str:

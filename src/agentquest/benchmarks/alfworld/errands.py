@@ -87,9 +87,18 @@ class _Errands(Parts):
             for before in self._carry_all(first, target, free_hand=True):
                 for knife, cut in self._cut(before, uncut):
                     for after in afterwards:
-                        downs = self.put_anywhere(knife) if after else [None]
-                        for down in downs:
-                            yield (*cut, *([down] if down else []), *after)
+                        if not after:
+                            yield cut
+                            continue
+                        for down in self._put_between(knife, cut[-1], after[0]):
+                            yield (*cut, down, *after)
+
+    def _put_between(self, knife: int, last: Visit, following: Visit) -> list[Visit]:
+        """Put the knife down on the way; a detour costs as much as a door opened there."""
+        everywhere = self.put_anywhere(knife)
+        places = (last.location, following.location)
+        near = [put for put in everywhere if put.location in places]
+        return near if near and not self.goal.all_closed else everywhere
 
     def _cut_and_fetch(self, thing: int) -> Iterator[Visits]:
         """Slice an object and have it in the hand; it may be brought to the knife first."""

@@ -7,12 +7,11 @@ at all of them, and `go to` the others is refused.
 
 import re
 from dataclasses import dataclass, field
-from functools import cache
 from typing import NamedTuple
 
 from agentquest.benchmarks.alfworld.explorer_knowledge import GUESSES
 from agentquest.benchmarks.alfworld.narrator import NOTHING_HAPPENS
-from agentquest.benchmarks.alfworld.task_types import TASK_TYPES
+from agentquest.benchmarks.alfworld.task_types import read_goal_sentence
 
 _NAME = r"([a-z]+ [0-9]+)"
 _ERRAND = re.compile(r"Your task is to: ([^\n]*)")
@@ -195,28 +194,12 @@ def read_errand(text: str) -> Errand | None:
     stated = _ERRAND.search(text)
     if stated is None:
         return None
-    sentence = stated[1].strip().removesuffix(".")
-    for task, sliced, pattern in _sentences():
-        if found := pattern.fullmatch(sentence):
-            words = found.groupdict()
-            return Errand(
-                task, words["obj"], words.get("recep", ""), words.get("toggle", ""), sliced
-            )
-    return None
-
-
-@cache
-def _sentences() -> tuple[tuple[str, bool, re.Pattern[str]], ...]:
-    return tuple(
-        (
-            task.short,
-            sliced,
-            re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[a-z]+)", sentence)),
-        )
-        for task in TASK_TYPES
-        for sliced, sentences in ((False, task.sentences), (True, task.sliced_sentences))
-        for sentence in sentences
-    )
+    goal = read_goal_sentence(stated[1])
+    if goal is None:
+        return None
+    look = goal.task.short == "look"
+    place, lamp = ("", goal.target) if look else (goal.target, "")
+    return Errand(goal.task.short, goal.thing, place, lamp, goal.sliced)
 
 
 def kind_of(name: str) -> str:

@@ -40,8 +40,8 @@ have been cool, or a lamp on, before the agent came.
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from agentquest.benchmarks.alfworld.episode_reading import Knowledge, Quest, class_of, read_quest
-from agentquest.benchmarks.alfworld.task_types import task_type
+from agentquest.benchmarks.alfworld.episode_reading import Knowledge, class_of, read_quest
+from agentquest.benchmarks.alfworld.task_types import StatedGoal
 from agentquest.errors import UserError
 from agentquest.lib import Interaction
 
@@ -53,7 +53,7 @@ class Milestone(NamedTuple):
     progress: float
 
 
-Machine = Callable[[Quest, Knowledge], Milestone]
+Machine = Callable[[StatedGoal, Knowledge], Milestone]
 
 INITIAL = Milestone("initial", 0.0)
 _PLACED = Milestone("object placed correctly", 1.0)
@@ -64,9 +64,9 @@ _BOTH_PLACED = Milestone("both objects placed correctly", 1.0)
 def follow(goal: str, steps: Iterable[Interaction], wanted: str | None = None) -> list[Milestone]:
     """The state after each step; `wanted` is the only task type that will do."""
     quest = read_quest(goal)
-    if wanted is not None and quest.task_type != wanted:
-        raise UserError(f"the goal {goal[:120]!r} is a {quest.task_type} task, not {wanted}")
-    machine, last = _MACHINES[task_type(quest.task_type).short]
+    if wanted is not None and quest.task.name != wanted:
+        raise UserError(f"the goal {goal[:120]!r} is a {quest.task.name} task, not {wanted}")
+    machine, last = _MACHINES[quest.task.short]
     knowledge = Knowledge()
     milestones = []
     for step in steps:
@@ -75,7 +75,7 @@ def follow(goal: str, steps: Iterable[Interaction], wanted: str | None = None) -
     return milestones
 
 
-def _pick(quest: Quest, known: Knowledge) -> Milestone:
+def _pick(quest: StatedGoal, known: Knowledge) -> Milestone:
     if any(_placed(quest, known, thing) for thing in _candidates(quest, known)):
         return _PLACED
     return Milestone("object picked up", 0.5) if _holds(quest, known) else INITIAL
@@ -86,21 +86,21 @@ def _treat(verb: str, done: str) -> Machine:
     in_hand = Milestone(f"object {done} and picked up", 0.75)
     put_down = Milestone(f"object {done} and not picked up", 0.5)
 
-    def state_of(quest: Quest, known: Knowledge, thing: str) -> Milestone:
+    def state_of(quest: StatedGoal, known: Knowledge, thing: str) -> Milestone:
         if thing not in known.treated[verb]:
             return picked_up if thing == known.held else INITIAL
         if _placed(quest, known, thing):
             return _PLACED
         return in_hand if thing == known.held else put_down
 
-    def machine(quest: Quest, known: Knowledge) -> Milestone:
+    def machine(quest: StatedGoal, known: Knowledge) -> Milestone:
         states = [state_of(quest, known, thing) for thing in _candidates(quest, known)]
         return max(states, key=lambda state: state.progress, default=INITIAL)
 
     return machine
 
 
-def _look(quest: Quest, known: Knowledge) -> Milestone:
+def _look(quest: StatedGoal, known: Knowledge) -> Milestone:
     places = {p for lamp, at in known.lit.items() if class_of(lamp) == quest.target for p in at}
     if not _holds(quest, known):
         return Milestone("lamp turned on", 0.25) if places else INITIAL
@@ -111,7 +111,7 @@ def _look(quest: Quest, known: Knowledge) -> Milestone:
     return Milestone("object picked up and lamp turned on", 0.75)
 
 
-def _two(quest: Quest, known: Knowledge) -> Milestone:
+def _two(quest: StatedGoal, known: Knowledge) -> Milestone:
     best = Milestone("first object picked up", 0.25) if _holds(quest, known) else INITIAL
     for things in known.in_any(quest.target):
         there = {thing for thing in things if _fits(quest, known, thing)}
@@ -134,21 +134,21 @@ _MACHINES: dict[str, tuple[Machine, Milestone]] = {
 }
 
 
-def _candidates(quest: Quest, known: Knowledge) -> list[str]:
+def _candidates(quest: StatedGoal, known: Knowledge) -> list[str]:
     """The correct objects heard of so far."""
     names = {known.held}.union(*known.inside.values(), *known.treated.values())
     return sorted(name for name in names if class_of(name) == quest.thing)
 
 
-def _holds(quest: Quest, known: Knowledge) -> bool:
+def _holds(quest: StatedGoal, known: Knowledge) -> bool:
     return class_of(known.held) == quest.thing
 
 
-def _fits(quest: Quest, known: Knowledge, thing: str) -> bool:
+def _fits(quest: StatedGoal, known: Knowledge, thing: str) -> bool:
     return class_of(thing) == quest.thing and (not quest.sliced or thing in known.treated["slice"])
 
 
-def _placed(quest: Quest, known: Knowledge, thing: str) -> bool:
+def _placed(quest: StatedGoal, known: Knowledge, thing: str) -> bool:
     return _fits(quest, known, thing) and any(
         thing in things for things in known.in_any(quest.target)
     )

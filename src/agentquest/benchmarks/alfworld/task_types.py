@@ -1,6 +1,8 @@
 """The six task types, their numbers, and the sentences that state their goals."""
 
 import hashlib
+import re
+from functools import cache
 from typing import NamedTuple
 
 from agentquest.errors import UnknownName
@@ -85,3 +87,32 @@ def goal_sentence(
     choice = hashlib.sha256(task_id.encode()).digest()[0] % 2
     sentence = (task.sliced_sentences if sliced else task.sentences)[choice]
     return sentence.format(obj=target.lower(), recep=receptacle.lower(), toggle=toggle.lower())
+
+
+class StatedGoal(NamedTuple):
+    """A goal sentence taken apart; `target` is the receptacle's class, or the lamp's."""
+
+    task: TaskType
+    thing: str
+    target: str
+    sliced: bool
+
+
+def read_goal_sentence(sentence: str) -> StatedGoal | None:
+    """What a goal sentence states; None when it is none of ours."""
+    plain = sentence.strip().removesuffix(".").lower()
+    for task, sliced, pattern in _patterns():
+        if found := pattern.fullmatch(plain):
+            return StatedGoal(task, found["thing"], found["target"], sliced)
+    return None
+
+
+@cache
+def _patterns() -> tuple[tuple[TaskType, bool, re.Pattern[str]], ...]:
+    thing, target = r"(?P<thing>\w+)", r"(?P<target>\w+)"
+    return tuple(
+        (task, sliced, re.compile(sentence.format(obj=thing, recep=target, toggle=target)))
+        for task in TASK_TYPES
+        for sliced, sentences in ((False, task.sentences), (True, task.sliced_sentences))
+        for sentence in sentences
+    )

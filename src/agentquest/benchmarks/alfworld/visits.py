@@ -71,6 +71,16 @@ class Parts:
             stays = lies_there and (not fetch or fetch[0].receptacle != target)
             for treat, put in product(treatments, anywhere if stays else puts):
                 yield (*fetch, *treat, *put)
+            if free_hand and missing and not lies_there:
+                # Placed at once, it can still be treated where it lies a second time.
+                left = [
+                    r
+                    for r in self.containers.get(thing, ())
+                    if not fetch or r != fetch[0].receptacle
+                ]
+                for put, again in product(puts, list(self.take(thing, left))):
+                    for treat, down in product(treatments, anywhere):
+                        yield (*fetch, *put, *again, *treat, *down)
 
     def fetch(self, thing: int) -> Iterator[Visits]:
         """Get the object into the hand."""
