@@ -120,7 +120,9 @@ def test_two_members_for_one_place_are_refused(tmp_path: Path) -> None:
         extract_zip(archive, tmp_path / "out", place=lambda n: PurePosixPath("v", *n.parts[1:]))
 
 
-@pytest.mark.parametrize("content", [b"", b"not a zip", zipped({"a": b"1"})[:-5]])
+@pytest.mark.parametrize(
+    "content", [b"", b"not a zip", zipped({"a": b"1"})[:-5]], ids=["empty", "text", "cut off"]
+)
 def test_what_is_no_archive_is_named(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.zip"
     path.write_bytes(content)
