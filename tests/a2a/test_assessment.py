@@ -1,5 +1,6 @@
 """What an assessment measures, writes down and sends; through a real green agent."""
 
+import asyncio
 import itertools
 import json
 from collections import Counter
@@ -15,7 +16,8 @@ from agentquest.a2a_agents.requests import AssessmentConfig, AssessmentRequest
 from agentquest.metrics.behaviour import assess_behaviour
 from agentquest.records.run_directory import RunDirectory
 from agentquest.reports.html import write_html_report
-from agentquest.running.assemble import make_benchmark
+from agentquest.running.assemble import make_agent, make_benchmark
+from agentquest.running.one_episode import EpisodePlayer, Origin, Rules, versions
 from shared_data import ALFWORLD, needs_alfworld
 
 
@@ -122,6 +124,19 @@ class TestOneRun:
             assert record.task_type in record.task_id
             assert game["end_reason"] == record.end.value
             assert len(record.steps) <= 30
+
+    def test_a_game_over_a2a_is_the_game_in_process(self, run):
+        """The same agent, asked without any network, does exactly the same."""
+        benchmark = make_benchmark("alfworld", data_path="builtin")
+        tasks = {task.id: task for task in benchmark.tasks()}
+        origin = Origin("here", "", versions(), "alfworld", "scripted")
+        for record in RunDirectory(run[2]).records():
+            task = tasks[record.task_id]
+            agent = make_agent("scripted", benchmark)
+            player = EpisodePlayer(benchmark.driver(task), agent, task, Rules(max_steps=30))
+            here = asyncio.run(player.play(origin))
+            assert here.actions == record.actions
+            assert (here.end, here.progress) == (record.end, record.progress)
 
     def test_the_report(self, run):
         report = (run[2] / "run_report.txt").read_text()
