@@ -44,7 +44,8 @@ def main(folder: str, base_url: str, episodes: str, steps: str, parallel: str) -
     taken = {"wall": time.perf_counter() - wall, "processor": time.process_time() - processor}
     occupied = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     records = evaluation.directory.records(slim=True)
-    assert len(records) == int(episodes) and all(record.scored for record in records)
+    assert len(records) == int(episodes)
+    assert all(record.scored for record in records)
     calls = sum(len(record.calls) for record in records)
     sys.stdout.write(json.dumps({**taken, "calls": calls, "bytes": occupied}) + "\n")
 

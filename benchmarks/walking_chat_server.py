@@ -57,7 +57,9 @@ class Walker(asyncio.Protocol):
         place = places[self._asked % len(places)].decode()
         text = f"THINK: I have not been everywhere yet.\nACTION: go to {place}"
         content = json.dumps(_completion(text, len(body) // 4)).encode()
-        head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(content)}"
+        head = (
+            f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(content)}"
+        )
         return head.encode() + _HEAD_END + content
 
 

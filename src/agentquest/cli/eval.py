@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
@@ -47,6 +48,8 @@ def command(
 
         agentquest eval -c run.yaml parallel=32
     """
+    # An agent or benchmark of the user's own may stand in the folder they are in.
+    sys.path.append(str(Path.cwd()))
     settings, warnings = load_config(config, overrides or [])
     for warning in warnings:
         typer.secho(f"warning: {warning}", fg="yellow", err=True)

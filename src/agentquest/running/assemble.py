@@ -25,6 +25,11 @@ def check_agent(name: str, settings: Mapping[str, Any]) -> None:
             )
 
 
+def asks_a_model(name: str) -> bool:
+    """Whether the agent takes a model; the built-in baselines do not."""
+    return "model" in _parameters("agent", name, registry.load("agent", name))
+
+
 def make_agent(
     name: str,
     benchmark: Benchmark,

@@ -22,10 +22,10 @@ from agentquest.llms.openai_chat import OpenAIChat
 from agentquest.protocols import protocol
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.run_directory import RunDirectory
-from agentquest.running.assemble import check_agent, make_agent, make_benchmark
+from agentquest.running.assemble import asks_a_model, check_agent, make_agent, make_benchmark
 from agentquest.running.many_episodes import Job, Stage, Watcher, run_many
 from agentquest.running.one_episode import Origin, Rules, versions
-from agentquest.running.selection import Selection, pick_by_name, select
+from agentquest.running.selection import Selection, episode_seed, pick_by_name, select
 from agentquest.running.supervision import Supervisor
 
 Checkpoint = Callable[[Sequence[EpisodeRecord]], None]
@@ -76,7 +76,7 @@ class Evaluation:
 
     @property
     def model_name(self) -> str | None:
-        if self.config.agent.name != "react":
+        if not asks_a_model(self.config.agent.name):
             return None
         return self.config.llm.model if self.config.llm else ScriptedModel.name
 
@@ -221,12 +221,6 @@ def _benchmark_settings(config: RunConfig) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None} | dict(
         config.benchmark_settings
     )
-
-
-def episode_seed(seed: int, task_id: str, trial: int) -> int:
-    """An episode's own seed, the same whatever else is in the run."""
-    digest = hashlib.sha256(f"{seed}/{task_id}/{trial}".encode()).digest()
-    return int.from_bytes(digest[:4], "big")
 
 
 def _differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:

@@ -5,6 +5,7 @@ system. Too few games of a type is said, and never made up for by playing one
 twice.
 """
 
+import hashlib
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -60,6 +61,12 @@ def pick_by_name(tasks: Sequence[Task], names: Sequence[str]) -> Selection:
             )
         chosen += [task for task in found if task not in chosen]
     return Selection(tuple(chosen))
+
+
+def episode_seed(seed: int, task_id: str, trial: int) -> int:
+    """An episode's own seed, the same whatever else is in the run."""
+    digest = hashlib.sha256(f"{seed}/{task_id}/{trial}".encode()).digest()
+    return int.from_bytes(digest[:4], "big")
 
 
 def _shuffled(tasks: Sequence[Task], task_type: str, seed: int) -> list[Task]:

@@ -6,6 +6,11 @@ The tests copy this file under another name into a folder of their own.
 import asyncio
 
 from agentquest.lib import Agent, Answer, Benchmark, Episode, Explorer, Observation
+from agentquest.llms.messages import ChatMessage
+from agentquest.llms.model import ChatModel
+
+
+NOT_A_CLASS = 5
 
 
 class Polite(Agent):
@@ -58,4 +63,12 @@ class NoAgent:
         return Answer(None)
 
 
-NOT_A_CLASS = 5
+class Asks(Agent):
+    """Asks the configured model in its own words."""
+
+    def __init__(self, model: ChatModel) -> None:
+        self._model = model
+
+    async def act(self, observation: Observation) -> Answer:
+        reply = await self._model.complete([ChatMessage("user", observation.text)])
+        return Answer(reply.text.rpartition("ACTION: ")[2], how="asked", reply=reply.text)

@@ -67,6 +67,32 @@ async def test_an_agent_of_ones_own_by_its_dotted_path(tmp_path: Path, odd: str)
     assert records[0].model is None
 
 
+async def test_an_agent_of_ones_own_may_ask_the_model_and_is_recorded_with_it(
+    tmp_path: Path, odd: str
+) -> None:
+    async with ChatServer(lambda messages: "ACTION: look") as server:
+        evaluation, _ = await evaluate(
+            tmp_path,
+            "num_games=1",
+            "max_steps=2",
+            f"agent.name={odd}:Asks",
+            "llm.model=m-7",
+            f"llm.base_url={server.url}",
+        )
+    (record,) = evaluation.directory.records()
+    assert [step.action for step in record.steps] == ["look", "look"]
+    assert record.model == results(evaluation.directory.path)["model"] == "m-7"
+
+
+async def test_a_model_that_is_configured_but_not_asked_is_not_recorded(tmp_path: Path) -> None:
+    evaluation, _ = await evaluate(
+        tmp_path, "num_games=1", "agent.name=oracle", "llm.model=m-7", "run_name=r"
+    )
+    (record,) = evaluation.directory.records()
+    assert record.model is None
+    assert results(tmp_path / "r")["model"] == "oracle"
+
+
 async def test_a_misbehaving_agent_ends_its_own_episodes_only(tmp_path: Path, odd: str) -> None:
     evaluation, reason = await evaluate(
         tmp_path, "num_games=12", f"agent.name={odd}:Moody", "step_timeout_s=0.3", "parallel=12"
