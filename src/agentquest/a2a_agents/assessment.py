@@ -21,10 +21,9 @@ from agentquest.errors import UserError
 from agentquest.lib import Task
 from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.running.assemble import make_benchmark
-from agentquest.running.evaluation import episode_seed
 from agentquest.running.many_episodes import Job, Stage, Watcher, run_many
 from agentquest.running.one_episode import Origin, Rules, versions
-from agentquest.running.selection import Selection, select
+from agentquest.running.selection import Selection, episode_seed, select
 
 Tell = Callable[[str], Awaitable[None]]
 _STEP_NEWS_EVERY_S = 2.0

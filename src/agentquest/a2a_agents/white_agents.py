@@ -13,7 +13,7 @@ from agentquest.a2a_agents.baselines import (
 )
 from agentquest.a2a_agents.llm_white import LLMWhiteAgent, model_config, wants_reasoning
 from agentquest.lib import Agent, Benchmark
-from agentquest.llms.openai_chat import OpenAIChat
+from agentquest.llms.model import ChatModel
 from agentquest.running.assemble import make_agent
 
 
@@ -83,9 +83,12 @@ class _SharedModel:
 
     def __init__(self) -> None:
         self.config = model_config(os.environ)
-        self._client: OpenAIChat | None = None
+        self._client: ChatModel | None = None
 
-    def model(self) -> OpenAIChat:
+    def model(self) -> ChatModel:
+        # Imported here, because only agents that ask a model need an HTTP client of their own.
+        from agentquest.llms.openai_chat import OpenAIChat
+
         if self._client is None:
             self._client = OpenAIChat(self.config)
         return self._client
