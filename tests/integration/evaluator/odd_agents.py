@@ -9,7 +9,6 @@ from agentquest.lib import Agent, Answer, Benchmark, Episode, Explorer, Observat
 from agentquest.llms.messages import ChatMessage
 from agentquest.llms.model import ChatModel
 
-
 NOT_A_CLASS = 5
 
 

@@ -1,0 +1,150 @@
+"""The evaluator's pages: their commands run, their files load, and no field is left out."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from evaluator_runs import PATIENCE_S, environment, results
+
+from agentquest.config import AgentConfig, RunConfig, load_config
+from agentquest.config.loading import FLAT_NAMES
+from agentquest.errors import Cause
+from agentquest.llms.model import ModelConfig
+from agentquest.protocols import PROTOCOLS
+from agentquest.records.episode import Call, EpisodeRecord, Failure, Message, Step
+from agentquest.records.run_directory import RunDirectory
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+PAGES = ("evaluator.md", "records.md")
+BLOCK = re.compile(r"^```(\w+) ?([\w.]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def page(name: str) -> str:
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+def named(text: str) -> set[str]:
+    """Everything that stands between backticks, in all its dotted parts."""
+    quoted = re.findall(r"`([^`\n]+)`", text)
+    return {part for word in quoted for part in (word, *word.split("."))}
+
+
+@pytest.fixture(scope="module")
+def worked_through(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Each page's files written and its commands run, in order, in a folder of its own."""
+    folders = {}
+    for name in PAGES:
+        folder = folders[name] = tmp_path_factory.mktemp(name.partition(".")[0])
+        for language, file, content in BLOCK.findall(page(name)):
+            if file:
+                (folder / file).write_text(content, encoding="utf-8")
+            elif language == "bash":
+                run_all(content, folder)
+    return folders
+
+
+def run_all(commands: str, folder: Path) -> None:
+    here = str(Path(sys.executable).parent)
+    done = subprocess.run(
+        ["bash", "-euc", commands],
+        cwd=folder,
+        env=environment(PATH=f"{here}{os.pathsep}{os.environ['PATH']}"),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 0, f"{commands}\n{done.stdout}\n{done.stderr}"
+
+
+def test_the_commands_do_what_the_pages_say(worked_through: dict[str, Path]) -> None:
+    runs = worked_through["evaluator.md"] / "runs"
+    assert (runs / "first" / "report.html").is_file()
+    assert results(runs / "first")["summary"]["total_games"] == 6
+    configs = [RunDirectory(run).manifest()["config"]["agent"] for run in sorted(runs.iterdir())]
+    assert {config["name"] for config in configs} == {"react", "my_agent:Nosy"}
+    assert {config["prompt_file"] for config in configs} == {None, "my_prompt.txt"}
+    assert results(worked_through["records.md"] / "runs" / "tiny")["summary"]["total_games"] == 2
+
+
+def test_the_template_shown_is_solved_by_the_scripted_model(
+    worked_through: dict[str, Path],
+) -> None:
+    for run in (worked_through["evaluator.md"] / "runs").iterdir():
+        if RunDirectory(run).manifest()["config"]["agent"]["prompt_file"]:
+            records = RunDirectory(run).records()
+            assert [record.end for record in records] == [Cause.WON, Cause.WON]
+            assert records[0].steps[0].prompt[0].content.startswith("You live in a text game.")
+
+
+def test_the_configurations_shown_are_valid(worked_through: dict[str, Path]) -> None:
+    shown = [file for kind, file, _ in BLOCK.findall(page("evaluator.md")) if kind == "yaml"]
+    assert shown
+    for file in shown:
+        config, warnings = load_config(worked_through["evaluator.md"] / file)
+        assert config.llm is not None
+        assert warnings == []
+
+
+def test_every_setting_is_on_the_page() -> None:
+    words = named(page("evaluator.md"))
+    settings: list[str] = [
+        *RunConfig.model_fields,
+        *(f"agent.{name}" for name in AgentConfig.model_fields),
+        *(f"llm.{name}" for name in ModelConfig.model_fields),
+    ]
+    assert [name for name in settings if name not in words] == []
+    assert [name for name in PROTOCOLS if name not in words] == []
+    assert [cause.value for cause in Cause if cause.value not in words] == []
+
+
+def test_the_table_of_document_002_is_right() -> None:
+    table = page("evaluator.md").partition("### Every parameter of document 002")[2]
+    rows = re.findall(r"^\| .*? \| (`.*?) \| (.*?) \| (.*) \|$", table, re.MULTILINE)
+    listed = set()
+    for flat, section, default in rows:
+        path = re.findall(r"`([\w.]+)`", section)
+        for name in re.findall(r"`(\w+)`", flat):
+            listed.add(name)
+            target = FLAT_NAMES.get(name, name)
+            assert target == (path[0] if path else name)
+            check_default(target, default)
+    assert len(rows) == 16
+    assert listed >= {"model", "api_base_url", "api_key", "num_games", "parallel", "debug"}
+
+
+def check_default(target: str, said: str) -> None:
+    section, _, name = target.rpartition(".")
+    models: dict[str, Any] = {"": RunConfig, "agent": AgentConfig, "llm": ModelConfig}
+    field = models[section].model_fields[name]
+    if field.is_required() or field.default is None:
+        return
+    value = str(field.default).lower() if isinstance(field.default, bool) else field.default
+    shown = re.split(r"[;, ]", said.replace("`", ""))[0]
+    assert shown == str(value).removesuffix(".0")
+
+
+@pytest.mark.parametrize("model", [EpisodeRecord, Step, Call, Message, Failure])
+def test_every_field_of_the_records_is_on_the_page(model: Any) -> None:
+    words = named(page("records.md"))
+    assert [name for name in model.model_fields if name not in words] == []
+
+
+def test_every_key_that_is_written_is_on_the_page(worked_through: dict[str, Path]) -> None:
+    words = named(page("records.md"))
+    run = worked_through["records.md"] / "runs" / "tiny"
+    content = results(run)
+    keys = {
+        *RunDirectory(run).manifest(),
+        *content,
+        *content["config"],
+        *content["summary"],
+        *content["results"][0],
+    }
+    assert sorted(key for key in keys if key not in words) == []
+    files = {path.name for path in run.iterdir()}
+    assert sorted(name for name in files if name not in words) == []
