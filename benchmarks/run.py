@@ -12,6 +12,8 @@ from pathlib import Path
 # A benchmark is a module here with `main(arguments) -> exit code`.
 BENCHMARKS = {
     "alfworld": "alfworld_speed",
+    "evaluator": "evaluator",
+    "webshop": "webshop",
 }
 
 

@@ -24,6 +24,8 @@ def about(records: Sequence[EpisodeRecord], manifest: Mapping[str, Any]) -> tupl
         ("benchmark", plain(origin.get("benchmark")) or _seen(records, lambda r: r.benchmark)),
         ("data", plain(origin.get("data"))),
         ("data path", plain(origin.get("data_path"))),
+        ("goals", plain(origin.get("goals"))),
+        ("noun tagger", plain(origin.get("nouns"))),
         ("split", plain(origin.get("split")) or _seen(records, lambda r: r.split)),
         ("dialect", _seen(records, lambda r: r.dialect) or plain(origin.get("dialect"))),
         ("protocol", plain(manifest.get("protocol")) or "none (settings of its own)"),
