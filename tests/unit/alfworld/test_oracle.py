@@ -142,6 +142,28 @@ ODD_WORLDS = {
         "Shelf",
         sliced=True,
     ),
+    "an apple in two places, treated in one and placed in the other": SmallWorld(
+        (
+            Furniture("SinkBasin", 0),
+            Furniture("Drawer", 1, openable=True),
+            Furniture("Fridge", 0, openable=True),
+        ),
+        (Thing("Apple", (0, 1), (*APPLE, "cleanable")), Thing("Knife", (0,))),
+        "clean",
+        "Apple",
+        "Drawer",
+        sliced=True,
+        misfits=frozenset({("Drawer", "Knife")}),
+    ),
+    "an apple in two places, left in one and taken from the other": SmallWorld(
+        (Furniture("Cabinet", 0), COUNTER, Furniture("Drawer", 1, openable=True)),
+        (Thing("Apple", (0, 2), APPLE), Thing("Apple", (2,), APPLE), Thing("Knife", (2,))),
+        "two",
+        "Apple",
+        "CounterTop",
+        sliced=True,
+        misfits=frozenset({("Cabinet", "Knife")}),
+    ),
     "an apple brought to the knife, for the knife may not come to it": SmallWorld(
         (COUNTER, SHELF),
         (

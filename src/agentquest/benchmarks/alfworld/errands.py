@@ -5,15 +5,16 @@ slice everything uncut, put it down again if anything is left to carry. That
 happens once, before, between or after the carryings: slicing on two occasions
 costs a fetching and a putting down more, and fetching the knife last of all
 costs at most the way there and back. For the same reason an object on its way
-to its place is never set down elsewhere in order to slice it; only one that has
-to be in the hand at the end may be.
+to its place is not set down elsewhere in order to slice it, with two exceptions:
+one that has to be in the hand at the end, and one that lies in two receptacles,
+as the published games have them, and can be taken up again from the other.
 """
 
 from collections.abc import Iterator
 from itertools import permutations, product
 
 from agentquest.benchmarks.alfworld.goals import Goal
-from agentquest.benchmarks.alfworld.rules import Move, Rule
+from agentquest.benchmarks.alfworld.rules import Move, Rule, apply
 from agentquest.benchmarks.alfworld.state import NOTHING, State
 from agentquest.benchmarks.alfworld.visits import Parts, Visit, Visits, joined, members
 from agentquest.benchmarks.alfworld.world import World
@@ -24,12 +25,31 @@ def errands(world: World, state: State, goal: Goal) -> Iterator[Visits]:
     item = goal.place.item if goal.place is not None else goal.hold
     assert item is not None
     search = _Errands(world, state, goal, item)
-    plans = search.placing() if goal.place is not None else search.lighting()
-    for visits in plans:
-        yield from search.with_free_hand(visits)
+    yield from search.all()
+    for put in search.left_lying():
+        lying = state._replace(location=put.location, opened=state.opened | 1 << put.receptacle)
+        for visits in _Errands(world, apply(world, lying, put.acts[0]), goal, item).all():
+            yield (put, *visits)
 
 
 class _Errands(Parts):
+    def all(self) -> Iterator[Visits]:
+        plans = self.placing() if self.goal.place is not None else self.lighting()
+        for visits in plans:
+            yield from self.with_free_hand(visits)
+
+    def left_lying(self) -> list[Visit]:
+        """Ways to put down an object for slices that lies in a second receptacle as well.
+
+        It can be left here, to free the hand for the knife, and taken from there later.
+        """
+        held = self.state.held
+        if self.goal.place is None or not self.item.sliced or held not in self.containers:
+            return []
+        if not self.item.things >> held & 1:
+            return []
+        return [put for put in self.put_anywhere(held) if put.location in self.crossings]
+
     def placing(self) -> Iterator[Visits]:
         assert self.goal.place is not None
         ready = self.item.ready(self.state)
@@ -59,10 +79,16 @@ class _Errands(Parts):
         held = self.state.held
         in_the_way = held != NOTHING and visits and visits[0].acts[:1]
         if in_the_way and visits[0].acts[0].rule is Rule.TAKE:
-            for put in self.put_anywhere(held):
+            for put in self._put_between(held, self.state.location, visits[0].location):
                 yield (put, *visits)
         else:
             yield visits
+
+    def _put_between(self, thing: int, here: int, there: int) -> list[Visit]:
+        """Put something down on the way; a detour costs no less than a door opened there."""
+        everywhere = self.put_anywhere(thing)
+        near = [put for put in everywhere if put.location in (here, there)]
+        return near if near and not self.goal.all_closed else everywhere
 
     def _carry_all(
         self, chosen: tuple[int, ...], target: int, free_hand: bool = False
@@ -90,15 +116,8 @@ class _Errands(Parts):
                         if not after:
                             yield cut
                             continue
-                        for down in self._put_between(knife, cut[-1], after[0]):
+                        for down in self._put_between(knife, cut[-1].location, after[0].location):
                             yield (*cut, down, *after)
-
-    def _put_between(self, knife: int, last: Visit, following: Visit) -> list[Visit]:
-        """Put the knife down on the way; a detour costs as much as a door opened there."""
-        everywhere = self.put_anywhere(knife)
-        places = (last.location, following.location)
-        near = [put for put in everywhere if put.location in places]
-        return near if near and not self.goal.all_closed else everywhere
 
     def _cut_and_fetch(self, thing: int) -> Iterator[Visits]:
         """Slice an object and have it in the hand; it may be brought to the knife first."""
