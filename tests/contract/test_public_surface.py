@@ -35,6 +35,7 @@ def test_exported_names_of_the_library_are_these_and_no_others() -> None:
         "State",
         "Task",
         "Turn",
+        "aggregate_metrics",
         "parse_action",
         "repetition_rate",
         "repetitions",

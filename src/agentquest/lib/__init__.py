@@ -1,6 +1,7 @@
 """The AgentQuest vocabulary: the base classes a benchmark or a metric is written on."""
 
 from agentquest.lib.agent import Agent, Answer, Episode, Explorer, ModelCall, Turn
+from agentquest.lib.aggregate import aggregate_metrics
 from agentquest.lib.benchmark import Benchmark, Demonstration
 from agentquest.lib.driver import Driver, Outcome
 from agentquest.lib.interaction import Action, Interaction, Observation, State
@@ -27,6 +28,7 @@ __all__ = [
     "State",
     "Task",
     "Turn",
+    "aggregate_metrics",
     "parse_action",
     "repetition_rate",
     "repetitions",
