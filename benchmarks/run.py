@@ -1,6 +1,7 @@
-"""Measures how fast AgentQuest is, beside the engines it replaces.
+"""Measures how fast AgentQuest is, beside what people run otherwise.
 
-    .venv/bin/python benchmarks/run.py alfworld
+    .venv/bin/python benchmarks/run.py                 all of them, one after the other
+    .venv/bin/python benchmarks/run.py alfworld --help
 
 Times are printed, never judged: they say something about a machine.
 """
@@ -13,18 +14,26 @@ from pathlib import Path
 BENCHMARKS = {
     "alfworld": "alfworld_speed",
     "evaluator": "evaluator",
+    "a2a": "a2a_cost",
     "webshop": "webshop",
 }
 
 
 def main(arguments: list[str]) -> int:
-    if not arguments or arguments[0] not in BENCHMARKS:
-        sys.stderr.write(f"usage: run.py {{{','.join(BENCHMARKS)}}} [--help]\n")
-        return 2
     # The reference engines are found and spoken to in one place, beside the conformance run.
     sys.path.append(str(Path(__file__).resolve().parents[1] / "conformance"))
-    module = importlib.import_module(BENCHMARKS[arguments[0]])
-    code: int = module.main(arguments[1:])
+    if not arguments:
+        return max(_run(name, []) for name in BENCHMARKS)
+    if arguments[0] not in BENCHMARKS:
+        sys.stderr.write(f"usage: run.py [{'|'.join(BENCHMARKS)} [--help]]\n")
+        return 2
+    return _run(arguments[0], arguments[1:])
+
+
+def _run(name: str, arguments: list[str]) -> int:
+    sys.stdout.write(f"\n== {name} ==\n")
+    sys.stdout.flush()
+    code: int = importlib.import_module(BENCHMARKS[name]).main(arguments)
     return code
 
 
