@@ -28,15 +28,33 @@ def odd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 async def test_parallel_results_are_the_sequential_ones(tmp_path: Path) -> None:
-    for parallel in (1, 64):
-        await evaluate(tmp_path, "num_games=60", f"parallel={parallel}", f"run_name=p{parallel}")
+    async with ChatServer(answer, latency=0.001) as server:
+        for parallel in (1, 64):
+            await evaluate(
+                tmp_path,
+                "num_games=36",
+                "max_steps=9",
+                f"parallel={parallel}",
+                f"run_name=p{parallel}",
+                "agent.history_length=60",
+                "llm.model=rules",
+                f"llm.base_url={server.url}",
+            )
+        assert server.most_in_flight > 20
     one, many = tmp_path / "p1", tmp_path / "p64"
-    assert len(outcomes(one)) == 60
+    assert len(outcomes(one)) == 36
     assert outcomes(one) == outcomes(many)
     # The episodes finish in another order, but the results stand in that of the tasks.
-    assert results(one)["results"] == results(many)["results"]
     keys = [[record.key for record in RunDirectory(run).tries()] for run in (one, many)]
+    assert keys[0] != keys[1]
     assert sorted(keys[0]) == sorted(keys[1])
+    assert results(one)["results"] == results(many)["results"]
+
+
+async def test_the_scripted_model_plays_the_same_in_parallel(tmp_path: Path) -> None:
+    for parallel in (1, 64):
+        await evaluate(tmp_path, "num_games=30", f"parallel={parallel}", f"run_name=p{parallel}")
+    assert outcomes(tmp_path / "p1") == outcomes(tmp_path / "p64")
 
 
 async def test_no_more_than_asked_for_are_under_way_at_once(tmp_path: Path) -> None:

@@ -331,6 +331,11 @@ def test_a_key_is_in_no_error(content: str, tmp_path: Path) -> None:
     assert error.value.__cause__ is None
 
 
+def test_a_key_that_looks_like_a_number_is_in_no_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"llm\.api_key: Input should be a valid string$"):
+        load_config(written(tmp_path, "model: m\napi_key: 8675309867530986753\n"))
+
+
 @pytest.mark.parametrize("override", [f"api_key:{KEY}", f"api_key=[{KEY}", f"llm.api_key={{{KEY}"])
 def test_a_key_is_in_no_error_about_an_override(override: str) -> None:
     with pytest.raises(ConfigError) as error:
