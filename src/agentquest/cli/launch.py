@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from pydantic import ValidationError
@@ -14,6 +14,9 @@ from agentquest.a2a_agents.llm_white import has_key
 from agentquest.a2a_agents.requests import AssessmentConfig, CoverageMode, split_list
 from agentquest.cli.green import DataPath, LogDir
 from agentquest.errors import ConfigError
+
+if TYPE_CHECKING:
+    from agentquest.a2a_agents.launcher import Launch
 
 _RULE = "=" * 70
 _OWN_CONCURRENCY = 8
@@ -67,7 +70,7 @@ def command(
     Example: agentquest launch --num-games 6 --white-agent-type scripted
     """
     require_a2a()
-    from agentquest.a2a_agents import launcher
+    from agentquest.a2a_agents.launcher import Launch
 
     def say(text: str) -> None:
         typer.echo(text, err=as_json)
@@ -87,7 +90,7 @@ def command(
         turn_timeout=turn_timeout,
     )
     say(f"{_RULE}\nAgentQuest A2A assessment ({benchmark})\n{_RULE}")
-    launch = launcher.Launch(
+    launch = Launch(
         config=config,
         white_agent_type=_white_type(white_agent_type, agent_url, say),
         agent_url=agent_url,
@@ -98,6 +101,12 @@ def command(
         data_path=data_path,
         timeout=timeout,
     )
+    _run(launch, say, as_json)
+
+
+def _run(launch: "Launch", say: Callable[[str], None], as_json: bool) -> None:
+    from agentquest.a2a_agents import launcher
+
     try:
         result = launcher.run(launch, say)
     except launcher.Interrupted as error:

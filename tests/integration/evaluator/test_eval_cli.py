@@ -78,7 +78,10 @@ def test_two_processes_cannot_run_into_one_directory(tmp_path: Path) -> None:
         arguments = ["eval", *model_at(url), "num_games=6", "run_name=r", "use_few_shot=false"]
         with started(tmp_path, *arguments) as first:
             wait_until(lambda: (run / ".lock").exists(), "the first to have begun")
+            # Held still meanwhile, so that it cannot be done before the second has looked.
+            first.send_signal(signal.SIGSTOP)
             second = agentquest(tmp_path, *arguments)
+            first.send_signal(signal.SIGCONT)
             assert second.returncode == 2
             assert second.stderr.splitlines()[-1] == (
                 "agentquest: runs/r is being written to by another process"
