@@ -105,8 +105,12 @@ def _steps_table(options: argparse.Namespace) -> str:
         other = quantile(theirs[kind], 0.5) if theirs else _NOTED[kind]
         rows.append(Row(f"{kind}, p50", duration(ours), duration(other), times(other, ours)))
         rows.append(Row(f"{kind}, p95", duration(quantile(samples[kind], 0.95))))
-    said = f"{len(catalogue):,} products; {len(samples['search'])} searches, all different."
-    return "\n".join([table(Row("", "AgentQuest", head, "better"), rows), said, ""])
+    said = [f"{len(catalogue):,} products; {len(samples['search'])} searches, all different."]
+    if not theirs:
+        said.append("No original was asked: its column was noted on other, equally shared, cores.")
+    else:
+        said.append("The original was asked over HTTP; its start and memory are noted ones.")
+    return "\n".join([table(Row("", "AgentQuest", head, "better"), rows), *said, ""])
 
 
 def _walk(session: Session) -> Iterator[tuple[str, str]]:
