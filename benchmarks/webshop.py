@@ -87,7 +87,7 @@ def _steps_table(options: argparse.Namespace) -> str:
     catalogue = open_catalogue(options.data)  # made now, so that what follows opens it
     began = _child("start", options.data or "", options.episodes)
     samples = _our_samples(Shop(catalogue), options.episodes)
-    theirs = _their_samples(options.original, Shop(catalogue)) if options.original else {}
+    theirs = _their_samples(options.original) if options.original else {}
     head = "original" if theirs else "original (noted)"
     start = began["import"] + began["open"]
     rows = [Row("start: import, open, first page", duration(start), duration(_NOTED["start"]),
@@ -143,7 +143,7 @@ def _our_samples(shop: Shop, episodes: int) -> dict[str, list[float]]:
     return samples
 
 
-def _their_samples(url: str, shop: Shop) -> dict[str, list[float]]:
+def _their_samples(url: str) -> dict[str, list[float]]:
     """The same kinds of step on a server that chooses its own goals."""
     samples: dict[str, list[float]] = {kind: [] for kind in KINDS}
     client = ShopClient(url)
