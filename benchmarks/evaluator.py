@@ -94,7 +94,7 @@ def ours(quick: bool) -> tuple[list[Row], Taken]:
         load = Load(parallel, steps, parallel)
         taken = run("evaluator_run.py", sys.executable, LATENCY_S, load)
         rows.append(Row(f"{parallel} episodes at once, replies in 500 ms", share(load, taken)))
-    many = run("evaluator_run.py", sys.executable, 0.0, Load(100 if quick else 1000, 20, 64))
+    many = run("evaluator_run.py", sys.executable, 0.0, Load(100 if quick else 1000, steps, 64))
     return rows, many
 
 
@@ -102,12 +102,11 @@ def theirs(python: str | None, quick: bool) -> tuple[str, str, str]:
     """Inspect AI's share at 64, its calls a second, and processor time a call."""
     if python is None:
         return f"{NOTED_SHARE:.0%} (noted)", f"{NOTED_CALLS_A_SECOND} (noted)", ""
-    slow = Load(64, 5 if quick else 20, 64)
-    fast = Load(64, 5 if quick else 20, 64)
-    waited = run("inspect_run.py", python, LATENCY_S, slow)
-    hurried = run("inspect_run.py", python, 0.0, fast)
+    load = Load(64, 10 if quick else 50, 64)
+    waited = run("inspect_run.py", python, LATENCY_S, load)
+    hurried = run("inspect_run.py", python, 0.0, load)
     each = duration(hurried.processor / hurried.calls)
-    return share(slow, waited), f"{hurried.rate:,.0f}", each
+    return share(load, waited), f"{hurried.rate:,.0f}", each
 
 
 def main(arguments: list[str]) -> int:
@@ -120,10 +119,12 @@ def main(arguments: list[str]) -> int:
     their_share, their_rate, their_cost = theirs(options.inspect_python, options.quick)
     rows[0] = rows[0]._replace(theirs=their_share)
     rows += [
-        Row("calls a second, replies at once, 64 episodes", f"{many.rate:,.0f}", their_rate),
+        Row(
+            "calls a second, replies at once, 64 episodes at once", f"{many.rate:,.0f}", their_rate
+        ),
         Row("processor time a call", duration(many.processor / many.calls), their_cost),
         Row(
-            f"most memory, {many.calls // 20:,} episodes of 20 steps",
+            f"most memory, {100 if options.quick else 1000:,} such episodes",
             f"{many.bytes / 2**20:,.0f} MB",
         ),
     ]

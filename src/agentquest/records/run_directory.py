@@ -106,15 +106,16 @@ class EpisodeLog:
         self._file = episodes.open("ab", buffering=0)
         return self
 
-    def append(self, record: EpisodeRecord) -> None:
-        """Write one whole line and have it on disk before returning."""
+    def append(self, *records: EpisodeRecord) -> None:
+        """Write one whole line each and have them on disk before returning."""
         assert self._file is not None, "use `with run.locked() as log`"
         number = self._file.fileno()
         whole = os.fstat(number).st_size
-        line = memoryview(record.model_dump_json().encode() + b"\n")
+        text = "".join(f"{record.model_dump_json()}\n" for record in records)
+        left = memoryview(text.encode())
         try:
-            while line:
-                line = line[os.write(number, line) :]
+            while left:
+                left = left[os.write(number, left) :]
             os.fsync(number)
         except OSError as error:
             # No other line may follow a half one.

@@ -23,6 +23,7 @@ from agentquest.protocols import protocol
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.run_directory import RunDirectory
 from agentquest.running.assemble import asks_a_model, check_agent, make_agent, make_benchmark
+from agentquest.running.collecting import rare_collections
 from agentquest.running.many_episodes import Job, Stage, Watcher, run_many
 from agentquest.running.one_episode import Origin, Rules, versions
 from agentquest.running.selection import Selection, episode_seed, pick_by_name, select
@@ -141,7 +142,7 @@ class Evaluation:
             checkpoint(self.in_order(records))
 
         try:
-            with self.directory.locked() as log:
+            with self.directory.locked() as log, rare_collections():
                 supervisor = Supervisor(log, watcher, stop, self.config.cost_limit)
                 supervisor.resume_from(self.directory.tries())
                 supervisor.call_regularly(save_results, checkpoint_every_s)

@@ -73,12 +73,20 @@ async def run_many(
         return
     watch = watcher or Watcher()
     waiting = iter(jobs)
+    setting_up = asyncio.Lock()
+    stopping = asyncio.Event()
 
     async def work() -> None:
         # The iterator is shared: each worker takes the next job when it is free.
         for job in waiting:
+            if stopping.is_set():
+                # An agent can swallow a cancellation, but not make the run go on.
+                return
+            async with setting_up:
+                # One at a time, so that the first have asked their model before the last are made.
+                player = _player(job, stage)
+                await asyncio.sleep(0)
             watch.started(job)
-            player = _player(job, stage)
             try:
                 record = await player.play(stage.origin, partial(watch.stepped, job))
             except asyncio.CancelledError:
@@ -98,6 +106,7 @@ async def run_many(
         if everything.done():
             everything.result()
     finally:
+        stopping.set()
         stopped.cancel()
         for worker in workers:
             worker.cancel()

@@ -9,10 +9,10 @@ import asyncio
 import logging
 import platform
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from agentquest import __version__
 from agentquest.errors import Cause, ModelError
@@ -66,6 +66,7 @@ class EpisodePlayer:
         self.error: Failure | None = None
         self._agents_turn = False
         self._first: Observation | None = None
+        self._end: Cause | None = None
         self._started = datetime.now(timezone.utc)
         self._clock = time.perf_counter()
 
@@ -76,12 +77,23 @@ class EpisodePlayer:
         return self._record(origin, self._first, end)
 
     def cut_short(self, origin: Origin) -> EpisodeRecord | None:
-        """What a cancelled episode came to, if it came to anything: its calls have cost money."""
-        if self._first is None or not self.steps:
+        """What a cancelled episode came to, if it came to anything: its calls have cost money.
+
+        One that was over, and only its agent not yet closed, has its score.
+        """
+        if self._first is None or (self._end is None and not self.steps):
             return None
-        return self._record(origin, self._first, self._failed(Cause.CANCELLED, "stopped half-way"))
+        end = self._end or self._failed(Cause.CANCELLED, "stopped half-way")
+        return self._record(origin, self._first, end)
 
     async def _play(self, first: Observation, on_step: OnStep) -> Cause:
+        try:
+            self._end = await self._to_its_end(first, on_step)
+            return self._end
+        finally:
+            await self._close()
+
+    async def _to_its_end(self, first: Observation, on_step: OnStep) -> Cause:
         driver = self.driver
         episode = Episode(
             self.task,
@@ -106,19 +118,12 @@ class EpisodePlayer:
             # Others' code runs here: whatever it raises ends its own episode only.
             cause = Cause.AGENT_ERROR if self._agents_turn else Cause.ENVIRONMENT_ERROR
             return self._failed(cause, error)
-        finally:
-            await self._close()
 
-    async def _of_agent(self, work: Awaitable[T]) -> T:
+    async def _of_agent(self, work: Coroutine[Any, Any, T]) -> T:
         """Wait for the agent, within the time it has for one answer."""
-        limit, clock = self.rules.step_timeout_s, time.perf_counter()
+        limit = self.rules.step_timeout_s
         self._agents_turn = True
-        try:
-            done = await asyncio.wait_for(work, limit)
-        except asyncio.TimeoutError:
-            if limit is None or time.perf_counter() - clock < limit:
-                raise  # a time limit of the agent's own
-            raise _NoAnswer(f"no answer within {limit:g} s") from None
+        done = await (work if limit is None else _within(work, limit))
         self._agents_turn = False
         return done
 
@@ -134,7 +139,7 @@ class EpisodePlayer:
     async def _close(self) -> None:
         """An agent that cannot tidy up has played its episode all the same."""
         try:
-            await asyncio.wait_for(self.agent.close(), _CLOSING_S)
+            await _within(self.agent.close(), _CLOSING_S)
         except (Exception, SystemExit) as error:
             logger.warning("%s: closing the agent failed: %r", self.task.id, error)
 
@@ -225,6 +230,24 @@ class EpisodePlayer:
 
 class _NoAnswer(Exception):
     """The agent used up its time."""
+
+
+async def _within(work: Coroutine[Any, Any, T], seconds: float) -> T:
+    """Its result, if it comes in time.
+
+    Unlike `asyncio.wait_for` before Python 3.12 this never loses a cancellation, and
+    never takes a time limit of the work's own for ours.
+    """
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait({task}, timeout=seconds)
+        if not task.done():
+            raise _NoAnswer(f"no answer within {seconds:g} s")
+        return task.result()
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait({task}, timeout=_CLOSING_S)
 
 
 def _is_being_cancelled() -> bool:

@@ -14,6 +14,7 @@ Checkpoint = Callable[[Sequence[EpisodeRecord]], None]
 # A server that says this of one call will say it of all.
 _FATAL = frozenset({"AuthenticationFailed", "QuotaExhausted"})
 _FAILURES_IN_A_ROW = 25
+_TOGETHER = 16
 
 
 class Supervisor(Watcher):
@@ -27,6 +28,7 @@ class Supervisor(Watcher):
         self._stop = stop
         self._cost_limit = cost_limit
         self._writing = asyncio.Lock()
+        self._unwritten: list[EpisodeRecord] = []
         self._newest: dict[str, EpisodeRecord] = {}
         self._cost = 0.0
         self._failures_in_a_row = 0
@@ -50,10 +52,19 @@ class Supervisor(Watcher):
         return list(self._newest.values())
 
     async def save(self, record: EpisodeRecord) -> None:
-        """On disk when this returns; the event loop goes on meanwhile."""
+        """On disk when this returns; the event loop goes on meanwhile.
+
+        Episodes that finish while others are being written go to disk together, because
+        waiting for the disk is what takes time.
+        """
+        self._unwritten.append(record)
         async with self._writing:
-            await asyncio.to_thread(self._log.append, record)
-            keep_newest(self._newest, record.slim())
+            together = self._unwritten[:_TOGETHER]
+            del self._unwritten[:_TOGETHER]
+            if together:
+                await asyncio.to_thread(self._log.append, *together)
+            for written in together:
+                keep_newest(self._newest, written.slim())
             if self._checkpoint and time.monotonic() - self._last_checkpoint > self._every_s:
                 await asyncio.to_thread(self._checkpoint, self.records)
                 self._last_checkpoint = time.monotonic()

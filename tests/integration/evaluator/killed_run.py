@@ -22,8 +22,8 @@ from agentquest.cli import main as command_line
 from agentquest.config import load_config
 from agentquest.running.evaluation import Evaluation
 
-MOST_GROWTH = 60_000
-LONGEST_EXTRA_S = 0.04
+MOST_GROWTH = 40_000
+LONGEST_EXTRA_S = 0.02
 PATIENCE_S = 60.0
 
 

@@ -18,7 +18,7 @@ from evaluator_runs import (
 )
 
 KILLS = 30
-GAMES = 90
+GAMES = 134
 
 
 def test_thirty_kills_lose_no_episode_and_repeat_none(tmp_path: Path) -> None:

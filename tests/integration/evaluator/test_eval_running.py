@@ -28,7 +28,7 @@ def odd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 async def test_parallel_results_are_the_sequential_ones(tmp_path: Path) -> None:
-    async with ChatServer(answer, latency=0.001) as server:
+    async with ChatServer(answer, latency=0.02) as server:
         for parallel in (1, 64):
             await evaluate(
                 tmp_path,
@@ -40,7 +40,7 @@ async def test_parallel_results_are_the_sequential_ones(tmp_path: Path) -> None:
                 "llm.model=rules",
                 f"llm.base_url={server.url}",
             )
-        assert server.most_in_flight > 20
+        assert server.most_in_flight > 4
     one, many = tmp_path / "p1", tmp_path / "p64"
     assert len(outcomes(one)) == 36
     assert outcomes(one) == outcomes(many)

@@ -86,6 +86,17 @@ class Hangs(Agent):
         return Answer("look")
 
 
+class Patient(Says):
+    """Lets others go first before it answers and when it closes."""
+
+    async def act(self, observation: Observation) -> Answer:
+        await asyncio.sleep(0)
+        return await super().act(observation)
+
+    async def close(self) -> None:
+        await asyncio.sleep(0)
+
+
 async def test_a_won_game_is_recorded_in_full(homes: Benchmark) -> None:
     record = await played(homes, make_agent("oracle", homes), max_steps=50)
     assert record.end is Cause.WON
@@ -266,12 +277,60 @@ async def test_a_failing_environment_is_told_from_a_failing_agent(
     assert (record.end, record.scored) == (Cause.ENVIRONMENT_ERROR, False)
 
 
+async def test_a_time_limit_of_the_agents_own_is_not_taken_for_ours(homes: Benchmark) -> None:
+    record = await played(homes, Raises(TimeoutError("mine"), after=1), step_timeout_s=60.0)
+    assert record.end is Cause.AGENT_ERROR
+    assert record.error is not None
+    assert record.error.message == "mine"
+
+
 async def test_prompts_are_left_out_where_they_are_not_wanted(homes: Benchmark) -> None:
     answer = Answer("look", prompt=(Turn("user", "hello"),))
     kept = await played(homes, Says(answer))
     dropped = await played(homes, Says(answer), save_prompts=False)
     assert kept.steps[0].prompt[0].content == "hello"
     assert dropped.steps[0].prompt == []
+
+
+async def test_a_game_that_is_over_keeps_its_score_when_it_is_cancelled_while_closing(
+    homes: Benchmark,
+) -> None:
+    closing = asyncio.Event()
+
+    class NeverReady(Says):
+        async def close(self) -> None:
+            closing.set()
+            await asyncio.sleep(3600)
+
+    task = homes.tasks()[0]
+    player = EpisodePlayer(homes.driver(task), NeverReady("look"), task, Rules(max_steps=2))
+    playing = asyncio.create_task(player.play(ORIGIN))
+    await closing.wait()
+    playing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await playing
+    record = player.cut_short(ORIGIN)
+    assert record is not None
+    assert (record.end, record.scored) == (Cause.MAX_STEPS, True)
+
+
+@pytest.mark.parametrize("limit", [None, 60.0])
+async def test_a_cancellation_is_never_lost_however_close_the_answer(
+    homes: Benchmark, limit: float | None
+) -> None:
+    """Cancelled after any number of turns of the event loop, an episode ends."""
+    task = homes.tasks()[0]
+    for turns in range(40):
+        player = EpisodePlayer(
+            homes.driver(task), Patient("look"), task, Rules(10**6, step_timeout_s=limit)
+        )
+        playing = asyncio.create_task(player.play(ORIGIN))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        playing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await playing
+        assert len(player.steps) <= turns
 
 
 async def test_cancelling_an_episode_leaves_what_it_came_to(homes: Benchmark) -> None:

@@ -22,7 +22,15 @@ from typing import NamedTuple
 from agentquest.benchmarks.alfworld.dialects import Dialect
 from agentquest.benchmarks.alfworld.errands import errands
 from agentquest.benchmarks.alfworld.goals import Goal
-from agentquest.benchmarks.alfworld.rules import Move, Rule, apply, command_of, find, options
+from agentquest.benchmarks.alfworld.rules import (
+    Move,
+    Options,
+    Rule,
+    apply,
+    command_of,
+    find,
+    options,
+)
 from agentquest.benchmarks.alfworld.state import NOTHING, State
 from agentquest.benchmarks.alfworld.visits import Visit, Visits
 from agentquest.benchmarks.alfworld.world import World
@@ -37,6 +45,7 @@ class Plan(NamedTuple):
 
 _UNREACHABLE = Plan((), False)
 _WON = Plan((), True)
+_NONE = Options({}, {})
 
 
 def plan(world: World, state: State, goal: Goal, dialect: Dialect) -> Plan:
@@ -127,7 +136,9 @@ def _played(
     commands = []
     for move in moves:
         command = command_of(world, state, move, dialect)
-        if find(world, state, options(world, state, dialect), command) != move:
+        # `go to` is not among the options, so they need not be listed for it.
+        offered = _NONE if move.rule is Rule.GO else options(world, state, dialect)
+        if find(world, state, offered, command) != move:
             return None
         commands.append(command)
         state = apply(world, state, move)
