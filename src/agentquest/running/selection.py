@@ -30,8 +30,9 @@ def select(
     """Tasks taken in turn from each type (in the types' order).
 
     `num_games` is the total, shared out so that the types' counts differ by at
-    most one; `per_type` is a number for each type and goes before it. Neither:
-    all tasks, in their own order.
+    most one, as far as each has games: what one type lacks the others make up
+    for. `per_type` is a number for each type and goes before it. Neither: all
+    tasks, in their own order.
     """
     if num_games is None and per_type is None:
         return Selection(tuple(tasks))
@@ -42,10 +43,11 @@ def select(
         for name, pile in piles.items()
         if len(pile) < wanted[name]
     ]
-    chosen = [pile[: wanted[name]] for name, pile in piles.items()]
-    rounds = max(map(len, chosen), default=0)
-    turns = [pile[i] for i in range(rounds) for pile in chosen if i < len(pile)]
-    return Selection(tuple(turns), tuple(notes))
+    taken = [pile if per_type is None else pile[:per_type] for pile in piles.values()]
+    rounds = max(map(len, taken), default=0)
+    turns = [pile[i] for i in range(rounds) for pile in taken if i < len(pile)]
+    enough = num_games if per_type is None else len(turns)
+    return Selection(tuple(turns[:enough]), tuple(notes))
 
 
 def pick_by_name(tasks: Sequence[Task], names: Sequence[str]) -> Selection:
