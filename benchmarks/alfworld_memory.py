@@ -11,7 +11,7 @@ import sys
 
 from measuring import resident_bytes
 
-from agentquest.benchmarks.alfworld.engine import AlfWorldEngine
+from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 
 
 def main(count: int) -> None:

@@ -26,7 +26,7 @@ from reference_install import reference_python
 from terminal import say
 from walks import random_walk, sensible_walk
 
-from agentquest.benchmarks.alfworld.engine import AlfWorldEngine
+from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.errors import AgentQuestError
 
 _WARM_UP_GAMES = 2

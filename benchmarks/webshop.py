@@ -23,10 +23,10 @@ from webshop_http import load, server
 from webshop_products import write_catalogue
 
 from agentquest.benchmarks.webshop import WebshopAction, WebshopDriver
-from agentquest.benchmarks.webshop.catalogue import open_catalogue
+from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
 from agentquest.benchmarks.webshop.client import ShopClient
 from agentquest.benchmarks.webshop.oracle import best_purchase, plan
-from agentquest.benchmarks.webshop.shop import Session, Shop
+from agentquest.benchmarks.webshop.shop.shop import Session, Shop
 from agentquest.errors import AgentQuestError
 
 FULL = 1_180_000

@@ -15,8 +15,8 @@ _BEGAN = time.perf_counter()
 
 def start(data: str, episodes: str) -> dict[str, float]:
     from agentquest.benchmarks.webshop import WebshopDriver
-    from agentquest.benchmarks.webshop.catalogue import open_catalogue
-    from agentquest.benchmarks.webshop.shop import Shop
+    from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
+    from agentquest.benchmarks.webshop.shop.shop import Shop
 
     imported = time.perf_counter()
     shop = Shop(open_catalogue(data or None))
@@ -41,7 +41,7 @@ def start(data: str, episodes: str) -> dict[str, float]:
 
 
 def build(folder: str, cache: str) -> dict[str, float]:
-    from agentquest.benchmarks.webshop.catalogue import open_catalogue
+    from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
 
     began = time.perf_counter()
     catalogue = open_catalogue(folder, cache=Path(cache), progress=_show)
@@ -53,7 +53,7 @@ def build(folder: str, cache: str) -> dict[str, float]:
 def search(folder: str, cache: str, products: str, count: str) -> dict[str, object]:
     from webshop_products import queries
 
-    from agentquest.benchmarks.webshop.catalogue import open_catalogue
+    from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
 
     began = time.perf_counter()
     catalogue = open_catalogue(folder, cache=Path(cache))

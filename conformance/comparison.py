@@ -11,7 +11,7 @@ from games import Case
 from reference_client import ReferenceClient, Shown
 from walks import WalkKind
 
-from agentquest.benchmarks.alfworld.engine import AlfWorldEngine
+from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 
 
 class Difference(NamedTuple):

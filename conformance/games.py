@@ -16,7 +16,7 @@ from typing import NamedTuple
 from reference_install import Logic
 
 from agentquest.benchmarks.alfworld import homes
-from agentquest.benchmarks.alfworld.game_files import (
+from agentquest.benchmarks.alfworld.engine.game_files import (
     GAME_FILE,
     PROBLEM_FILE,
     TRAJECTORY_FILE,
@@ -25,8 +25,8 @@ from agentquest.benchmarks.alfworld.game_files import (
     read_json,
     read_text,
 )
+from agentquest.benchmarks.alfworld.engine.pddl import read_problem
 from agentquest.benchmarks.alfworld.homes.export import write_out
-from agentquest.benchmarks.alfworld.pddl import read_problem
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES
 from agentquest.benchmarks.alfworld.tasks import SPLITS, data_root
 from agentquest.errors import UserError

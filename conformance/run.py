@@ -24,7 +24,7 @@ from reference_install import reference_logic, reference_python
 from terminal import say
 from walks import KINDS
 
-from agentquest.benchmarks.alfworld.engine import AlfWorldEngine
+from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.errors import AgentQuestError, DataError
 
 _SHOWN_IN_FULL = 5

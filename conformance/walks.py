@@ -8,8 +8,8 @@ that must be answered alike, too.
 import random
 from collections.abc import Callable, Iterator
 
-from agentquest.benchmarks.alfworld.engine import AlfWorldEngine
-from agentquest.benchmarks.alfworld.rules import KNIVES
+from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
+from agentquest.benchmarks.alfworld.engine.rules import KNIVES
 
 Walk = Iterator[str]
 WalkKind = Callable[[AlfWorldEngine, random.Random], Walk]

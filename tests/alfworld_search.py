@@ -6,8 +6,8 @@ every state there is, and counts back from the winning ones.
 
 from collections import deque
 
-from agentquest.benchmarks.alfworld.engine import AlfWorldEngine
-from agentquest.benchmarks.alfworld.state import State
+from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
+from agentquest.benchmarks.alfworld.engine.state import State
 
 _CHANGE_NOTHING = ("look", "inventory", "help", "examine ")
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from agentquest.benchmarks.alfworld.dialects import Dialect
-from agentquest.benchmarks.alfworld.engine import AlfWorldEngine
-from agentquest.benchmarks.alfworld.game_files import GameText
+from agentquest.benchmarks.alfworld.engine.dialects import Dialect
+from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
+from agentquest.benchmarks.alfworld.engine.game_files import GameText
 
 TREATMENTS = {
     "clean": ("cleanable", "isClean"),

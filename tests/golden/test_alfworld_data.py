@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from agentquest.benchmarks.alfworld import AlfWorldDriver, AlfWorldUtils
-from agentquest.benchmarks.alfworld.engine import AlfWorldEngine
-from agentquest.benchmarks.alfworld.game_files import GAME_FILE
+from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
+from agentquest.benchmarks.alfworld.engine.game_files import GAME_FILE
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPES
 from agentquest.benchmarks.alfworld.tasks import find_tasks
 from shared_data import ALFWORLD, needs_alfworld

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentquest.benchmarks.alfworld.engine import AlfWorldEngine
+from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from shared_data import ALFWORLD, needs_alfworld
 
 pytestmark = needs_alfworld

@@ -80,7 +80,7 @@ def _alfworld(bars: Progress, data_path: Path | None, base_url: str, force: bool
 
 
 def _webshop(bars: Progress, data_path: Path | None, base_url: str, force: bool, size: str) -> None:
-    from agentquest.benchmarks.webshop.catalogue import open_catalogue
+    from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
 
     webshop.download_webshop(
         data_path,

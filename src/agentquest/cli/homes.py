@@ -8,8 +8,8 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from agentquest.benchmarks.alfworld.engine import AlfWorldEngine
-from agentquest.benchmarks.alfworld.game_files import GameText
+from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
+from agentquest.benchmarks.alfworld.engine.game_files import GameText
 from agentquest.benchmarks.alfworld.homes import HomeGame, game_ids
 from agentquest.benchmarks.alfworld.homes.compare import distributions, side_by_side
 from agentquest.benchmarks.alfworld.homes.export import reference_logic, write_out

@@ -4,11 +4,11 @@ from agentquest.lib.agent import Agent, Answer, Episode, Explorer, ModelCall, Tu
 from agentquest.lib.aggregate import aggregate_metrics
 from agentquest.lib.benchmark import Benchmark, Demonstration
 from agentquest.lib.driver import Driver, Outcome
-from agentquest.lib.interaction import Action, Interaction, Observation, State
 from agentquest.lib.metrics import Metrics
 from agentquest.lib.parsing import Parser, parse_action
 from agentquest.lib.similarity import repetition_rate, repetitions, similarity
 from agentquest.lib.task import Task
+from agentquest.lib.types import Action, Interaction, Observation, State
 
 __all__ = [
     "Action",

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from agentquest.lib.driver import Driver
-from agentquest.lib.interaction import Observation
 from agentquest.lib.parsing import PARSE_FAILURE
 from agentquest.lib.task import Task
+from agentquest.lib.types import Observation
 
 
 class Turn(NamedTuple):

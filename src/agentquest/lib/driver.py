@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from agentquest.errors import ParseError
-from agentquest.lib.interaction import Action, Observation, State
 from agentquest.lib.metrics import Metrics
 from agentquest.lib.parsing import Parser, parse_action
+from agentquest.lib.types import Action, Observation, State
 
 
 @dataclass(frozen=True)

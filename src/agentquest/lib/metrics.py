@@ -7,8 +7,8 @@ as `metrics_class` of your driver (see examples/custom_metric.py).
 from collections.abc import Mapping
 from typing import Any
 
-from agentquest.lib.interaction import Action, Interaction, Observation, State
 from agentquest.lib.similarity import repetition_rate
+from agentquest.lib.types import Action, Interaction, Observation, State
 
 
 class Metrics:

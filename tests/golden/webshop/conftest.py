@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentquest.benchmarks.webshop.catalogue import Catalogue, open_catalogue
+from agentquest.benchmarks.webshop.catalogue.catalogue import Catalogue, open_catalogue
 from shared_data import WEBSHOP
 
 GOLDEN = WEBSHOP / "golden"

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from agentquest.benchmarks.webshop import WebshopAction, WebshopDriver
-from agentquest.benchmarks.webshop.shop import Shop
+from agentquest.benchmarks.webshop.shop.shop import Shop
 from shared_data import SHARED, needs_webshop
 
 pytestmark = needs_webshop

@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from agentquest.benchmarks.webshop import search
-from agentquest.benchmarks.webshop.analysis import analyse
+from agentquest.benchmarks.webshop.search import search
+from agentquest.benchmarks.webshop.search.analysis import analyse
 from shared_data import needs_webshop
 
 pytestmark = needs_webshop

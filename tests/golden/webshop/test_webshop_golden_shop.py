@@ -4,9 +4,8 @@ import random
 
 import pytest
 
-from agentquest.benchmarks.webshop import pages
-from agentquest.benchmarks.webshop.sessions import Sessions
-from agentquest.benchmarks.webshop.shop import Shop
+from agentquest.benchmarks.webshop.shop.sessions import Sessions
+from agentquest.benchmarks.webshop.shop.shop import Shop, pages
 from shared_data import needs_webshop
 
 pytestmark = needs_webshop

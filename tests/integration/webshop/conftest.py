@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from serving_process import ServerProcess
 
-from agentquest.benchmarks.webshop.catalogue import open_catalogue
-from agentquest.benchmarks.webshop.shop import Shop
+from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
+from agentquest.benchmarks.webshop.shop.shop import Shop
 
 
 @pytest.fixture(scope="session")

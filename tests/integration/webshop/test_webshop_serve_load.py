@@ -12,7 +12,7 @@ from agentquest.benchmarks.webshop import WebshopAction, WebshopDriver, WebshopU
 from agentquest.benchmarks.webshop.serving.api import api_app
 from agentquest.benchmarks.webshop.serving.running import listen, serve
 from agentquest.benchmarks.webshop.serving.work import Work
-from agentquest.benchmarks.webshop.shop import Session
+from agentquest.benchmarks.webshop.shop.shop import Session
 from agentquest.errors import NetworkError
 
 CLIENTS = 200

@@ -9,8 +9,8 @@ import pytest
 from serving_process import START, ServerProcess, post, send
 
 from agentquest.benchmarks.webshop import WebshopDriver, WebshopUtils
-from agentquest.benchmarks.webshop.sessions import Sessions
-from agentquest.benchmarks.webshop.shop import Session
+from agentquest.benchmarks.webshop.shop.sessions import Sessions
+from agentquest.benchmarks.webshop.shop.shop import Session
 
 
 @pytest.fixture

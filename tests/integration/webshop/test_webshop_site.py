@@ -14,7 +14,7 @@ from site_visitor import Visitor
 from agentquest.benchmarks.webshop import WebshopUtils
 from agentquest.benchmarks.webshop.benchmark import WebshopBenchmark
 from agentquest.benchmarks.webshop.serving.people import MAX_STEPS
-from agentquest.benchmarks.webshop.shop import Session
+from agentquest.benchmarks.webshop.shop.shop import Session
 from agentquest.errors import Cause
 from agentquest.records.run_directory import RunDirectory
 

@@ -5,8 +5,8 @@ from hostile_shop import IMAGE, QUOTES, SCRIPT, write_hostile_shop
 from serving_process import ServerProcess, post
 from site_visitor import Page, Visitor
 
-from agentquest.benchmarks.webshop.catalogue import open_catalogue
-from agentquest.benchmarks.webshop.shop import Session, Shop
+from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
+from agentquest.benchmarks.webshop.shop.shop import Session, Shop
 from agentquest.records.run_directory import RunDirectory
 
 ELEMENTS = {

@@ -3,9 +3,9 @@
 import pytest
 
 from agentquest.benchmarks.alfworld import homes, prompting
-from agentquest.benchmarks.alfworld.dialects import Dialect
-from agentquest.benchmarks.alfworld.engine import AlfWorldEngine
-from agentquest.benchmarks.alfworld.game_files import GameText
+from agentquest.benchmarks.alfworld.engine.dialects import Dialect
+from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
+from agentquest.benchmarks.alfworld.engine.game_files import GameText
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES, TASK_TYPES
 from agentquest.lib import Demonstration
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agentquest.benchmarks.alfworld.engine import AlfWorldEngine
+from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.tasks import find_tasks, open_problem
 from agentquest.errors import UnknownName
 from alfworld_worlds import Furniture, SmallWorld, Thing

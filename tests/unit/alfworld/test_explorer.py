@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentquest.benchmarks.alfworld import explorer_knowledge as knowledge
-from agentquest.benchmarks.alfworld.engine import AlfWorldEngine
-from agentquest.benchmarks.alfworld.explorer import AlfWorldExplorer
-from agentquest.benchmarks.alfworld.explorer_memory import (
+from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
+from agentquest.benchmarks.alfworld.engine.narrator import NOTHING_HAPPENS, WELCOME
+from agentquest.benchmarks.alfworld.explorer import knowledge
+from agentquest.benchmarks.alfworld.explorer.memory import (
     Errand,
     Step,
     first_impression,
     read_errand,
 )
+from agentquest.benchmarks.alfworld.explorer.player import AlfWorldExplorer
 from agentquest.benchmarks.alfworld.homes import vocabulary
-from agentquest.benchmarks.alfworld.narrator import NOTHING_HAPPENS, WELCOME
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPES, TaskType
 from agentquest.benchmarks.alfworld.tasks import find_tasks, open_problem
 from agentquest.lib import Task

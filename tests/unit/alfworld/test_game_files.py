@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from agentquest.benchmarks.alfworld import AlfWorldDriver, homes
-from agentquest.benchmarks.alfworld.engine import AlfWorldEngine
-from agentquest.benchmarks.alfworld.game_files import MAX_BYTES
+from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
+from agentquest.benchmarks.alfworld.engine.game_files import MAX_BYTES
 from agentquest.benchmarks.alfworld.tasks import find_tasks
 from agentquest.errors import DataError
 from shared_data import ALFWORLD, needs_alfworld

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from agentquest.benchmarks.alfworld import homes
-from agentquest.benchmarks.alfworld.engine import AlfWorldEngine
-from agentquest.benchmarks.alfworld.game_files import GameText
+from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
+from agentquest.benchmarks.alfworld.engine.game_files import GameText
+from agentquest.benchmarks.alfworld.engine.pddl import read_problem
 from agentquest.benchmarks.alfworld.homes.compare import distributions, quantile, side_by_side
 from agentquest.benchmarks.alfworld.homes.vocabulary import (
     CLEANABLE,
@@ -21,7 +22,6 @@ from agentquest.benchmarks.alfworld.homes.vocabulary import (
     VESSELS,
     can_contain,
 )
-from agentquest.benchmarks.alfworld.pddl import read_problem
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES
 from agentquest.errors import DataError
 from shared_data import ALFWORLD, needs_alfworld

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from agentquest.benchmarks.alfworld import homes
-from agentquest.benchmarks.alfworld.engine import AlfWorldEngine
-from agentquest.benchmarks.alfworld.game_files import GameText
+from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
+from agentquest.benchmarks.alfworld.engine.game_files import GameText
 from agentquest.benchmarks.alfworld.homes.export import reference_logic, write_out
 from agentquest.errors import DataError, UserError
 

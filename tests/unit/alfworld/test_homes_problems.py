@@ -7,8 +7,8 @@ from functools import cache
 import pytest
 
 from agentquest.benchmarks.alfworld import homes
-from agentquest.benchmarks.alfworld.engine import AlfWorldEngine
-from agentquest.benchmarks.alfworld.game_files import GameText
+from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
+from agentquest.benchmarks.alfworld.engine.game_files import GameText
 from agentquest.benchmarks.alfworld.homes.names import Point, location_name, thing_name
 
 SAMPLE = (

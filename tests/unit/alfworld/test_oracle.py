@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
-from agentquest.benchmarks.alfworld.engine import AlfWorldEngine
-from agentquest.benchmarks.alfworld.oracle import Plan
-from agentquest.benchmarks.alfworld.state import State
+from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
+from agentquest.benchmarks.alfworld.engine.state import State
+from agentquest.benchmarks.alfworld.oracle.planner import Plan
 from alfworld_search import explore
 from alfworld_worlds import TREATMENTS, Furniture, SmallWorld, Thing
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from agentquest.benchmarks.webshop.catalogue import Catalogue, open_catalogue
-from agentquest.benchmarks.webshop.shop import Shop
+from agentquest.benchmarks.webshop.catalogue.catalogue import Catalogue, open_catalogue
+from agentquest.benchmarks.webshop.shop.shop import Shop
 
 
 @pytest.fixture(scope="session")

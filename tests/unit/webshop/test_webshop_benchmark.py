@@ -8,7 +8,7 @@ import pytest
 
 from agentquest.benchmarks.webshop import WebshopDriver
 from agentquest.benchmarks.webshop.benchmark import WebshopBenchmark
-from agentquest.benchmarks.webshop.shop import Shop
+from agentquest.benchmarks.webshop.shop.shop import Shop
 from agentquest.benchmarks.webshop.tasks import (
     CATEGORIES,
     SPLITS,

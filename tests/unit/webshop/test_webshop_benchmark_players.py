@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from agentquest.benchmarks.webshop.benchmark import WebshopBenchmark, WebshopTaskDriver
-from agentquest.benchmarks.webshop.explorer import WebshopExplorer
-from agentquest.benchmarks.webshop.explorer_reading import chosen_value, read_page, read_wish
-from agentquest.benchmarks.webshop.goals import Goal
+from agentquest.benchmarks.webshop.explorer.player import WebshopExplorer
+from agentquest.benchmarks.webshop.explorer.reading import chosen_value, read_page, read_wish
 from agentquest.benchmarks.webshop.oracle import best_purchase
-from agentquest.benchmarks.webshop.pages import Kind, item_page
-from agentquest.benchmarks.webshop.shop import Shop
+from agentquest.benchmarks.webshop.shop.goals import Goal
+from agentquest.benchmarks.webshop.shop.pages import Kind, item_page
+from agentquest.benchmarks.webshop.shop.shop import Shop
 from shared_data import WEBSHOP, needs_webshop
 
 STEPS = 15

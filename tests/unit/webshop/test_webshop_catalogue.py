@@ -12,11 +12,11 @@ import time
 import numpy as np
 import pytest
 
-from agentquest.benchmarks.webshop import catalogue_build
-from agentquest.benchmarks.webshop.builtin import official_files
-from agentquest.benchmarks.webshop.catalogue import find_files, open_catalogue
-from agentquest.benchmarks.webshop.products import Product
-from agentquest.benchmarks.webshop.shop import Session, Shop
+from agentquest.benchmarks.webshop.catalogue import build as catalogue_build
+from agentquest.benchmarks.webshop.catalogue.builtin import official_files
+from agentquest.benchmarks.webshop.catalogue.catalogue import find_files, open_catalogue
+from agentquest.benchmarks.webshop.catalogue.products import Product
+from agentquest.benchmarks.webshop.shop.shop import Session, Shop
 from agentquest.errors import DataError
 
 
@@ -190,8 +190,8 @@ def test_a_bad_product_is_named_by_workers_too(data, tmp_path, monkeypatch):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from agentquest.benchmarks.webshop import catalogue_build
-from agentquest.benchmarks.webshop.catalogue import open_catalogue
+from agentquest.benchmarks.webshop.catalogue import build as catalogue_build
+from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
 catalogue_build.BATCH = 50
 def stop(done, total):
     if done > total // 3:
@@ -217,7 +217,7 @@ def test_a_killed_build_leaves_nothing_that_is_taken_for_a_catalogue(builtin_dat
 BUILD = """
 import sys
 from pathlib import Path
-from agentquest.benchmarks.webshop.catalogue import open_catalogue
+from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
 print(len(open_catalogue(sys.argv[1], cache=Path(sys.argv[2]))))
 """
 

@@ -15,8 +15,8 @@ from agentquest.benchmarks.webshop import (
     WebshopState,
     WebshopUtils,
 )
-from agentquest.benchmarks.webshop.sessions import Sessions
-from agentquest.benchmarks.webshop.shop import Shop
+from agentquest.benchmarks.webshop.shop.sessions import Sessions
+from agentquest.benchmarks.webshop.shop.shop import Shop
 from agentquest.errors import ConfigError, NetworkError, UserError
 from agentquest.lib.parsing import PARSE_FAILURE
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentquest.benchmarks.webshop import shuffling
-from agentquest.benchmarks.webshop.builtin import official_files
-from agentquest.benchmarks.webshop.catalogue import open_catalogue
-from agentquest.benchmarks.webshop.goals import NO_LIMIT, SPLITS, make_goals, price_limit
+from agentquest.benchmarks.webshop.catalogue.builtin import official_files
+from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
+from agentquest.benchmarks.webshop.shop import shuffling
+from agentquest.benchmarks.webshop.shop.goals import NO_LIMIT, SPLITS, make_goals, price_limit
 from agentquest.errors import ConfigError, DataError
 
 KINDS = ["synthetic", "human"]

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentquest.benchmarks.webshop import index_build, search
-from agentquest.benchmarks.webshop.analysis import analyse
-from agentquest.benchmarks.webshop.index_build import (
+from agentquest.benchmarks.webshop.search import index_build, search
+from agentquest.benchmarks.webshop.search.analysis import analyse
+from agentquest.benchmarks.webshop.search.index_build import (
     IndexWriter,
     count_terms,
     decode_length,
     encode_length,
 )
-from agentquest.benchmarks.webshop.search import SearchIndex
+from agentquest.benchmarks.webshop.search.search import SearchIndex
 
 WORDS = [f"w{i}x" for i in range(12)]
 texts = st.lists(st.sampled_from(WORDS), max_size=60).map(" ".join)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentquest.benchmarks.webshop import json_stream
-from agentquest.benchmarks.webshop.json_stream import elements, members
+from agentquest.benchmarks.webshop.catalogue import json_stream
+from agentquest.benchmarks.webshop.catalogue.json_stream import elements, members
 from agentquest.errors import DataError
 
 values = st.recursive(

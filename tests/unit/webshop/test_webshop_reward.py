@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentquest.benchmarks.webshop.goals import Goal
-from agentquest.benchmarks.webshop.nouns import BUILT_IN, TitleNouns, best_nouns, title_nouns
-from agentquest.benchmarks.webshop.products import Product
-from agentquest.benchmarks.webshop.reward import COLOURS, alike, normalize_color, score
+from agentquest.benchmarks.webshop.catalogue.products import Product
+from agentquest.benchmarks.webshop.shop.goals import Goal
+from agentquest.benchmarks.webshop.shop.nouns import BUILT_IN, TitleNouns, best_nouns, title_nouns
+from agentquest.benchmarks.webshop.shop.reward import COLOURS, alike, normalize_color, score
 from shared_data import needs_webshop
 
 NOUNS = TitleNouns()

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentquest.benchmarks.webshop import pages
-from agentquest.benchmarks.webshop.products import Product
-from agentquest.benchmarks.webshop.sessions import Sessions
-from agentquest.benchmarks.webshop.shop import Session, Shop, parse
+from agentquest.benchmarks.webshop.catalogue.products import Product
+from agentquest.benchmarks.webshop.shop.sessions import Sessions
+from agentquest.benchmarks.webshop.shop.shop import Session, Shop, pages, parse
 from agentquest.errors import UserError
 
 NASTY = "<script>alert('x')</script> & \"quoted\" <b>bold</b>"

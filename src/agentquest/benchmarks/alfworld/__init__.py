@@ -1,12 +1,12 @@
 """ALFWorld, natively: household text games of six task types."""
 
 from agentquest.benchmarks.alfworld.driver import AlfWorldDriver, AlfWorldUtils
-from agentquest.benchmarks.alfworld.interaction import (
+from agentquest.benchmarks.alfworld.metrics import AlfWorldMetrics
+from agentquest.benchmarks.alfworld.types import (
     AlfWorldAction,
     AlfWorldObservation,
     AlfWorldState,
 )
-from agentquest.benchmarks.alfworld.metrics import AlfWorldMetrics
 
 __all__ = [
     "AlfWorldAction",

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from agentquest.benchmarks.alfworld import prompting
-from agentquest.benchmarks.alfworld.dialects import Dialect
-from agentquest.benchmarks.alfworld.dialects import dialect as dialect_named
 from agentquest.benchmarks.alfworld.driver import AlfWorldDriver
-from agentquest.benchmarks.alfworld.explorer import AlfWorldExplorer
+from agentquest.benchmarks.alfworld.engine.dialects import Dialect
+from agentquest.benchmarks.alfworld.engine.dialects import dialect as dialect_named
+from agentquest.benchmarks.alfworld.explorer.player import AlfWorldExplorer
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES, task_type
 from agentquest.benchmarks.alfworld.tasks import BUILTIN, data_root, find_tasks, open_problem
 from agentquest.lib import Benchmark, Demonstration, Explorer, Task

@@ -3,16 +3,16 @@
 from pathlib import Path
 from typing import ClassVar
 
-from agentquest.benchmarks.alfworld.dialects import Dialect
-from agentquest.benchmarks.alfworld.engine import AlfWorldEngine
-from agentquest.benchmarks.alfworld.interaction import (
+from agentquest.benchmarks.alfworld.engine.dialects import Dialect
+from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
+from agentquest.benchmarks.alfworld.engine.narrator import NOTHING_HAPPENS
+from agentquest.benchmarks.alfworld.metrics import AlfWorldMetrics
+from agentquest.benchmarks.alfworld.tasks import find_tasks, open_problem
+from agentquest.benchmarks.alfworld.types import (
     AlfWorldAction,
     AlfWorldObservation,
     AlfWorldState,
 )
-from agentquest.benchmarks.alfworld.metrics import AlfWorldMetrics
-from agentquest.benchmarks.alfworld.narrator import NOTHING_HAPPENS
-from agentquest.benchmarks.alfworld.tasks import find_tasks, open_problem
 from agentquest.lib import Action, Driver, Metrics, Observation, Outcome, State
 
 

@@ -6,7 +6,7 @@ Needs the recorded interactions only, so it works on any episode whoever played
 it, in both dialects. The states of each task type stand in milestone_machines.
 """
 
-from agentquest.benchmarks.alfworld.milestone_machines import follow
+from agentquest.benchmarks.alfworld.progress_machines import follow
 from agentquest.lib import Metrics
 from agentquest.lib.aggregate import aggregate_metrics
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from agentquest.benchmarks.alfworld.interaction import AlfWorldState
+from agentquest.benchmarks.alfworld.types import AlfWorldState
 from agentquest.lib import Metrics, State
 
 

@@ -7,10 +7,10 @@ is written down, so that they are right in every dialect and never a test game.
 from functools import cache
 
 from agentquest.benchmarks.alfworld import homes
-from agentquest.benchmarks.alfworld.dialects import Dialect
-from agentquest.benchmarks.alfworld.engine import AlfWorldEngine
-from agentquest.benchmarks.alfworld.explorer import AlfWorldExplorer
-from agentquest.benchmarks.alfworld.game_files import GameText
+from agentquest.benchmarks.alfworld.engine.dialects import Dialect
+from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
+from agentquest.benchmarks.alfworld.engine.game_files import GameText
+from agentquest.benchmarks.alfworld.explorer.player import AlfWorldExplorer
 from agentquest.lib import Demonstration
 
 HELP_LINES = ("type 'inventory' to check items",)

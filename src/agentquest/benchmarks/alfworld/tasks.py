@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from agentquest.benchmarks.alfworld import homes
-from agentquest.benchmarks.alfworld.game_files import (
+from agentquest.benchmarks.alfworld.engine.game_files import (
     GAME_FILE,
     MAX_BYTES,
     PROBLEM_FILE,

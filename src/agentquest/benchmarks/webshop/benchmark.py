@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from agentquest.benchmarks.webshop import prompting
-from agentquest.benchmarks.webshop.catalogue import open_catalogue
+from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
 from agentquest.benchmarks.webshop.driver import WebshopDriver
-from agentquest.benchmarks.webshop.explorer import WebshopExplorer
+from agentquest.benchmarks.webshop.explorer.player import WebshopExplorer
 from agentquest.benchmarks.webshop.oracle import Purchase, best_purchase, plan
-from agentquest.benchmarks.webshop.shop import Session, Shop
+from agentquest.benchmarks.webshop.shop.shop import Session, Shop
 from agentquest.benchmarks.webshop.tasks import (
     BUILTIN,
     CATEGORIES,

@@ -9,11 +9,11 @@ import os
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from agentquest.benchmarks.webshop.catalogue import open_catalogue
-from agentquest.benchmarks.webshop.catalogue_build import Progress
+from agentquest.benchmarks.webshop.catalogue.build import Progress
+from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
 from agentquest.benchmarks.webshop.client import ShopClient
-from agentquest.benchmarks.webshop.sessions import Sessions
-from agentquest.benchmarks.webshop.shop import Session, Shop
+from agentquest.benchmarks.webshop.shop.sessions import Sessions
+from agentquest.benchmarks.webshop.shop.shop import Session, Shop
 from agentquest.errors import ConfigError, UserError
 from agentquest.lib import Action, Driver, Metrics, Observation, Outcome, State
 

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product as choices
 
-from agentquest.benchmarks.webshop import pages
-from agentquest.benchmarks.webshop.goals import Goal
-from agentquest.benchmarks.webshop.pages import PAGE_SIZE, Kind
-from agentquest.benchmarks.webshop.products import Product
-from agentquest.benchmarks.webshop.reward import score
-from agentquest.benchmarks.webshop.shop import Session, Shop, parse
+from agentquest.benchmarks.webshop.catalogue.products import Product
+from agentquest.benchmarks.webshop.shop import pages
+from agentquest.benchmarks.webshop.shop.goals import Goal
+from agentquest.benchmarks.webshop.shop.pages import PAGE_SIZE, Kind
+from agentquest.benchmarks.webshop.shop.reward import score
+from agentquest.benchmarks.webshop.shop.shop import Session, Shop, parse
 
 _ALL_CONSIDERED = 20_000  # products; of a larger catalogue only those that a search finds
 _NO_CHOICE = ("", "")

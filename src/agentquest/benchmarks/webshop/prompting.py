@@ -7,10 +7,10 @@ pages an agent meets and are never a test goal.
 
 from functools import cache
 
-from agentquest.benchmarks.webshop.catalogue import open_catalogue
-from agentquest.benchmarks.webshop.explorer import WebshopExplorer
-from agentquest.benchmarks.webshop.sessions import Sessions
-from agentquest.benchmarks.webshop.shop import Session, Shop
+from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
+from agentquest.benchmarks.webshop.explorer.player import WebshopExplorer
+from agentquest.benchmarks.webshop.shop.sessions import Sessions
+from agentquest.benchmarks.webshop.shop.shop import Session, Shop
 from agentquest.benchmarks.webshop.tasks import numbers_of
 from agentquest.lib import Demonstration
 

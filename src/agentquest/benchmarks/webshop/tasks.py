@@ -9,9 +9,9 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from agentquest.benchmarks.webshop.catalogue import SIZES
-from agentquest.benchmarks.webshop.goals import SPLITS as _NUMBERS
-from agentquest.benchmarks.webshop.goals import Goals
+from agentquest.benchmarks.webshop.catalogue.catalogue import SIZES
+from agentquest.benchmarks.webshop.shop.goals import SPLITS as _NUMBERS
+from agentquest.benchmarks.webshop.shop.goals import Goals
 from agentquest.errors import DataError, UnknownName
 from agentquest.lib import Task
 from agentquest.registry import suggestion

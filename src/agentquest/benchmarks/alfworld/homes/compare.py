@@ -6,7 +6,7 @@ Plan lengths need a planner, which the caller brings along.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from agentquest.benchmarks.alfworld.pddl import Node, Problem, read_problem
+from agentquest.benchmarks.alfworld.engine.pddl import Node, Problem, read_problem
 from agentquest.errors import DataError
 
 Distributions = Mapping[str, Sequence[int]]

@@ -27,7 +27,7 @@ from agentquest.benchmarks.webshop.serving.requests import (
 )
 from agentquest.benchmarks.webshop.serving.shoppers import Name, Shoppers
 from agentquest.benchmarks.webshop.serving.work import Work
-from agentquest.benchmarks.webshop.shop import Session, Shop, parse
+from agentquest.benchmarks.webshop.shop.shop import Session, Shop, parse
 
 
 def api_app(shop: Shop, limits: Limits | None = None) -> Starlette:

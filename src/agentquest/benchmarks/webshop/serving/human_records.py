@@ -21,7 +21,7 @@ import yaml
 from agentquest import __version__
 from agentquest.benchmarks.webshop.benchmark import task_hash
 from agentquest.benchmarks.webshop.serving.people import MAX_STEPS, Visit
-from agentquest.benchmarks.webshop.shop import Shop
+from agentquest.benchmarks.webshop.shop.shop import Shop
 from agentquest.benchmarks.webshop.tasks import BUILTIN, numbers_of, task_of
 from agentquest.errors import Cause, DataError, UserError
 from agentquest.lib.similarity import repetition_rate

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 
 from agentquest.benchmarks.webshop.driver import WebshopUtils
-from agentquest.benchmarks.webshop.shop import Session, parse
+from agentquest.benchmarks.webshop.shop.shop import Session, parse
 from agentquest.errors import Cause
 from agentquest.records.episode import Step
 

@@ -15,8 +15,8 @@ from starlette.exceptions import HTTPException
 
 from agentquest.benchmarks.webshop.serving.requests import Limits
 from agentquest.benchmarks.webshop.serving.store import RecentlyUsed
-from agentquest.benchmarks.webshop.sessions import Sessions
-from agentquest.benchmarks.webshop.shop import Session, Shop
+from agentquest.benchmarks.webshop.shop.sessions import Sessions
+from agentquest.benchmarks.webshop.shop.shop import Session, Shop
 
 Name = int | str | None
 

@@ -33,7 +33,7 @@ from agentquest.benchmarks.webshop.serving.requests import Limits, form_fields, 
 from agentquest.benchmarks.webshop.serving.store import RecentlyUsed
 from agentquest.benchmarks.webshop.serving.views import shop_page
 from agentquest.benchmarks.webshop.serving.work import Work
-from agentquest.benchmarks.webshop.shop import Session, Shop
+from agentquest.benchmarks.webshop.shop.shop import Session, Shop
 from agentquest.errors import DataError
 
 COOKIE = "webshop_visit"

@@ -2,12 +2,12 @@
 
 import re
 
-from agentquest.benchmarks.webshop.pages import PAGE_SIZE, SUB_PAGES, Kind, Piece
-from agentquest.benchmarks.webshop.products import RATING, Product
+from agentquest.benchmarks.webshop.catalogue.products import RATING, Product
 from agentquest.benchmarks.webshop.serving.layout import action_button, form, page
 from agentquest.benchmarks.webshop.serving.markup import Markup, element, joined
 from agentquest.benchmarks.webshop.serving.people import Visit
-from agentquest.benchmarks.webshop.shop import BASE_URL, Session
+from agentquest.benchmarks.webshop.shop.pages import PAGE_SIZE, SUB_PAGES, Kind, Piece
+from agentquest.benchmarks.webshop.shop.shop import BASE_URL, Session
 
 _TOTAL = re.compile(r"\(Total results: (\d+)\)")
 _PARTS = {name.lower(): name for name in SUB_PAGES}

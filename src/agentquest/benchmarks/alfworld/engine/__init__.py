@@ -1,0 +1,1 @@
+"""The game itself: files, rules, words, state."""

@@ -1,0 +1,124 @@
+"""The two ways ALFWorld has spoken, and how a game file's own is recognised.
+
+Release 0.4 renamed `put X in/on Y` to `move X to Y` and changed what arriving
+prints; agents tuned on one fail on the other, so every record names its dialect.
+A file is accepted only when its domain and grammar are known to the letter:
+the engine implements those rules, and will not guess at others.
+"""
+
+import hashlib
+import json
+import re
+from enum import Enum
+from functools import lru_cache
+
+from agentquest.benchmarks.alfworld.engine.pddl import strip_comments
+from agentquest.errors import DataError, UnknownName
+
+_TASK_LINE = re.compile(r'"Your task is to: ((?:[^"\\]|\\.)*)\."')
+_GRAMMAR_MARKUP = frozenset("{}[]#|\\")
+_LONGEST_GOAL = 300
+
+
+class Dialect(str, Enum):
+    """Named after the ALFWorld release that speaks it."""
+
+    V0_3 = "0.3"
+    V0_4 = "0.4"
+
+    @property
+    def has_help(self) -> bool:
+        return self is Dialect.V0_4
+
+    def put(self, thing: str, place: str) -> str:
+        if self is Dialect.V0_3:
+            return f"put {thing} in/on {place}"
+        return f"move {thing} to {place}"
+
+    def put_feedback(self, thing: str, place: str) -> str:
+        if self is Dialect.V0_3:
+            return f"You put the {thing} in/on the {place}."
+        return f"You move the {thing} to the {place}."
+
+    def arrival(self, location: str, place: str) -> str:
+        return f"You arrive at {location if self is Dialect.V0_3 else place}."
+
+
+DEFAULT = Dialect.V0_4
+
+
+def dialect(wanted: "str | Dialect | None") -> Dialect | None:
+    """A dialect by its name; None stands for "the game file's own"."""
+    if wanted is None or isinstance(wanted, Dialect):
+        return wanted
+    try:
+        return Dialect(str(wanted))
+    except ValueError:
+        raise UnknownName(f"{wanted!r} is not a dialect; there are: 0.3, 0.4") from None
+
+
+# SHA-256 (first 16 digits) of the texts of releases 0.3.5 and 0.4.2 and of the
+# published games: domains without comments and blanks, grammars without the goal.
+# The rules differ in one point that play can show: what an object is cleaned with.
+_BASIN = frozenset({"sinkbasintype"})
+_SINK_OR_BASIN = frozenset({"sinktype", "sinkbasintype"})
+_CLEANERS_BY_DOMAIN = {
+    "c398bac7936b4387": _BASIN,
+    "68c0c8ed4392a559": _BASIN,
+    "9549a55d7ecd967f": _SINK_OR_BASIN,
+}
+DEFAULT_CLEANERS = _BASIN
+_GRAMMARS = {
+    "ddf5264d950a669e": Dialect.V0_3,
+    "6c84ce706244e255": Dialect.V0_4,
+    "e8421073855128b4": Dialect.V0_4,
+}
+
+
+@lru_cache(maxsize=16)
+def cleaners_of(domain: str) -> frozenset[str]:
+    """Receptacle types that clean under these rules; DataError for rules we do not know."""
+    fingerprint = _fingerprint(" ".join(strip_comments(domain).split()))
+    if fingerprint not in _CLEANERS_BY_DOMAIN:
+        raise DataError(
+            f"unknown pddl_domain (fingerprint {fingerprint}): only the rules of "
+            "ALFWorld 0.3.x and 0.4.x are implemented"
+        )
+    return _CLEANERS_BY_DOMAIN[fingerprint]
+
+
+def read_grammar(grammar: str) -> tuple[Dialect, str]:
+    """The dialect of a TWL2 grammar, and the goal sentence it holds."""
+    found = _TASK_LINE.search(grammar)
+    if found is None:
+        raise DataError('grammar has no goal sentence ("Your task is to: ….")')
+    try:
+        goal = plain_goal(json.loads(f'"{found.group(1)}"'))
+    except ValueError as error:
+        raise DataError(f"the grammar's goal sentence is not a text: {error}") from None
+    return _known_grammar(grammar[: found.start(1)] + "#" + grammar[found.end(1) :]), goal
+
+
+def plain_goal(goal: str) -> str:
+    """The goal itself, if it is one short line of plain text; agents read it as their orders."""
+    if len(goal) > _LONGEST_GOAL:
+        raise DataError(f"the goal sentence has {len(goal)} characters, more than {_LONGEST_GOAL}")
+    if not goal.strip() or not goal.isprintable() or _GRAMMAR_MARKUP & set(goal):
+        raise DataError(f"the goal sentence is not plain text: {goal[:80]!r}")
+    return goal
+
+
+@lru_cache(maxsize=16)
+def _known_grammar(grammar_without_goal: str) -> Dialect:
+    lines = grammar_without_goal.strip().splitlines()
+    fingerprint = _fingerprint("\n".join(line.rstrip() for line in lines))
+    if fingerprint not in _GRAMMARS:
+        raise DataError(
+            f"unknown grammar (fingerprint {fingerprint}): only the texts of "
+            "ALFWorld 0.3.x and 0.4.x are implemented"
+        )
+    return _GRAMMARS[fingerprint]
+
+
+def _fingerprint(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,219 @@
+"""What the agent may do in a state, and what it does to the state.
+
+`options` maps each admissible command, other than the many `go to …`, to the
+rule and the things it is about; `apply` carries one out. The words of the
+commands depend on the dialect, the rules do not.
+"""
+
+from enum import Enum, auto
+from typing import NamedTuple
+
+from agentquest.benchmarks.alfworld.engine.dialects import Dialect
+from agentquest.benchmarks.alfworld.engine.state import NOTHING, State
+from agentquest.benchmarks.alfworld.engine.world import World
+
+KNIVES = frozenset({"knifetype", "butterknifetype"})
+_HEATERS = frozenset({"microwavetype"})
+_COOLERS = frozenset({"fridgetype"})
+
+
+class Rule(Enum):
+    GO = auto()
+    OPEN = auto()
+    CLOSE = auto()
+    TAKE = auto()
+    PUT = auto()
+    CLEAN = auto()
+    HEAT = auto()
+    COOL = auto()
+    SLICE = auto()
+    USE = auto()
+    EXAMINE_OBJECT = auto()
+    EXAMINE_RECEPTACLE = auto()
+    LOOK = auto()
+    INVENTORY = auto()
+    HELP = auto()
+
+
+class Move(NamedTuple):
+    """A rule and what it is applied to; numbers that do not matter are NOTHING."""
+
+    rule: Rule
+    thing: int = NOTHING
+    receptacle: int = NOTHING
+
+
+class Options(NamedTuple):
+    """Admissible moves that sort before and behind the `go to …` commands."""
+
+    before: dict[str, Move]
+    behind: dict[str, Move]
+
+
+_ALWAYS = {"inventory": Move(Rule.INVENTORY), "look": Move(Rule.LOOK)}
+_ALWAYS_WITH_HELP = {"help": Move(Rule.HELP), **_ALWAYS}
+
+
+def options(world: World, state: State, dialect: Dialect) -> Options:
+    before: dict[str, Move] = {}
+    behind = dict(_ALWAYS_WITH_HELP if dialect.has_help else _ALWAYS)
+    held = state.held
+    names = world.object_names
+    for receptacle in world.receptacles_at[state.location]:
+        name = world.receptacle_names[receptacle]
+        before[f"examine {name}"] = Move(Rule.EXAMINE_RECEPTACLE, NOTHING, receptacle)
+        if world.openable >> receptacle & 1:
+            if state.opened >> receptacle & 1:
+                before[f"close {name}"] = Move(Rule.CLOSE, NOTHING, receptacle)
+                visible = True
+            else:
+                behind[f"open {name}"] = Move(Rule.OPEN, NOTHING, receptacle)
+                visible = False
+        else:
+            visible = True
+        for thing in state.contents[receptacle]:
+            if visible and held < 0 and world.pickupable >> thing & 1:
+                behind[f"take {names[thing]} from {name}"] = Move(Rule.TAKE, thing, receptacle)
+            if world.toggleable >> thing & 1:
+                behind[f"use {names[thing]}"] = Move(Rule.USE, thing)
+        if held >= 0:
+            if visible and world.fits(held, receptacle):
+                behind[dialect.put(names[held], name)] = Move(Rule.PUT, held, receptacle)
+            _treatments(world, held, receptacle, before, behind)
+    if held >= 0:
+        # A stray comma in the published rules hides all objects but the held one from `examine`.
+        before[f"examine {names[held]}"] = Move(Rule.EXAMINE_OBJECT, held)
+        if world.object_types[held] in KNIVES:
+            _slicing(world, state, behind)
+    return Options(before, behind)
+
+
+def find(world: World, state: State, offered: Options, command: str) -> Move | None:
+    """The move an admissible command stands for; None for any other text."""
+    receptacle = world.go_commands.get(command)
+    if receptacle is not None:
+        here = world.receptacle_locations[receptacle] == (state.location,)
+        return None if here else Move(Rule.GO, NOTHING, receptacle)
+    return offered.behind.get(command) or offered.before.get(command)
+
+
+def _treatments(
+    world: World, held: int, receptacle: int, before: dict[str, Move], behind: dict[str, Move]
+) -> None:
+    kind = world.receptacle_types[receptacle]
+    if kind in world.cleaners and world.cleanable >> held & 1:
+        before[treatment(world, Rule.CLEAN, held, receptacle)] = Move(Rule.CLEAN, held, receptacle)
+    elif kind in _COOLERS and world.coolable >> held & 1:
+        before[treatment(world, Rule.COOL, held, receptacle)] = Move(Rule.COOL, held, receptacle)
+    elif kind in _HEATERS and world.heatable >> held & 1:
+        behind[treatment(world, Rule.HEAT, held, receptacle)] = Move(Rule.HEAT, held, receptacle)
+
+
+def tools(world: World, rule: Rule, thing: int) -> list[int]:
+    """The receptacles that can clean, heat or cool an object."""
+    able, kinds = {
+        Rule.CLEAN: (world.cleanable, world.cleaners),
+        Rule.HEAT: (world.heatable, _HEATERS),
+        Rule.COOL: (world.coolable, _COOLERS),
+    }[rule]
+    if not able >> thing & 1:
+        return []
+    return [r for r, kind in enumerate(world.receptacle_types) if kind in kinds]
+
+
+def command_of(world: World, state: State, move: Move, dialect: Dialect) -> str:
+    """The words for a move, in the state before it."""
+    rule, thing, receptacle = move
+    place = world.receptacle_names[receptacle] if receptacle >= 0 else ""
+    name = world.object_names[thing] if thing >= 0 else ""
+    match rule:
+        case Rule.GO:
+            return f"go to {place}"
+        case Rule.OPEN | Rule.CLOSE:
+            return f"{rule.name.lower()} {place}"
+        case Rule.TAKE:
+            return f"take {name} from {place}"
+        case Rule.PUT:
+            return dialect.put(name, place)
+        case Rule.CLEAN | Rule.HEAT | Rule.COOL:
+            return treatment(world, rule, thing, receptacle)
+        case Rule.SLICE:
+            return f"slice {name} with {world.object_names[state.held]}"
+        case Rule.USE:
+            return f"use {name}"
+        case Rule.EXAMINE_OBJECT | Rule.EXAMINE_RECEPTACLE:
+            return f"examine {name or place}"
+        case _:
+            return rule.name.lower()
+
+
+def treatment(world: World, rule: Rule, thing: int, receptacle: int) -> str:
+    verb = rule.name.lower()
+    return f"{verb} {world.object_names[thing]} with {world.receptacle_names[receptacle]}"
+
+
+def _slicing(world: World, state: State, behind: dict[str, Move]) -> None:
+    knife = world.object_names[state.held]
+    here = 1 << state.location
+    for thing, places in enumerate(state.places):
+        if places & here and world.sliceable >> thing & 1:
+            behind[f"slice {world.object_names[thing]} with {knife}"] = Move(Rule.SLICE, thing)
+
+
+def apply(world: World, state: State, move: Move) -> State:
+    """The state after a move that `options` (or a `go to`) offered."""
+    rule, thing, receptacle = move
+    bit = 1 << thing if thing >= 0 else 0
+    match rule:
+        case Rule.GO:
+            return state._replace(location=destination(world, state, receptacle))
+        case Rule.OPEN:
+            return state._replace(opened=state.opened | 1 << receptacle)
+        case Rule.CLOSE:
+            return state._replace(opened=state.opened & ~(1 << receptacle))
+        case Rule.TAKE:
+            return _take(state, thing, receptacle)
+        case Rule.PUT:
+            return _put(state, thing, receptacle)
+        case Rule.CLEAN:
+            return state._replace(clean=state.clean | bit)
+        case Rule.HEAT:
+            return state._replace(hot=state.hot | bit, cool=state.cool & ~bit)
+        case Rule.COOL:
+            return state._replace(cool=state.cool | bit, hot=state.hot & ~bit)
+        case Rule.SLICE:
+            return state._replace(sliced=state.sliced | bit)
+        case Rule.USE:
+            return state._replace(toggled=state.toggled | bit)
+        case _:
+            return state
+
+
+def destination(world: World, state: State, receptacle: int) -> int:
+    """Where `go to` leads: a receptacle with two locations is entered at the other one."""
+    places = world.receptacle_locations[receptacle]
+    return next(place for place in places if place != state.location)
+
+
+def _take(state: State, thing: int, receptacle: int) -> State:
+    inside = tuple([other for other in state.contents[receptacle] if other != thing])
+    return state._replace(
+        held=thing,
+        contents=_with(state.contents, receptacle, inside),
+        places=_with(state.places, thing, state.places[thing] & ~(1 << state.location)),
+        left=state.left | {(thing, receptacle)},
+    )
+
+
+def _put(state: State, thing: int, receptacle: int) -> State:
+    inside = tuple(sorted({*state.contents[receptacle], thing}))
+    return state._replace(
+        held=NOTHING,
+        contents=_with(state.contents, receptacle, inside),
+        places=_with(state.places, thing, state.places[thing] | 1 << state.location),
+        left=state.left - {(thing, receptacle)},
+    )
+
+
+def _with(values: tuple, index: int, value: object) -> tuple:  # type: ignore[type-arg]
+    return (*values[:index], value, *values[index + 1 :])

@@ -1,0 +1,73 @@
+"""What changes during a game. Immutable, so a copy of a game is free and cannot leak."""
+
+from typing import NamedTuple
+
+from agentquest.benchmarks.alfworld.engine.world import FactTable
+from agentquest.errors import DataError
+
+NOTHING = -1
+
+
+class State(NamedTuple):
+    """Numbers are those of the World; masks have one bit a thing.
+
+    `contents` may name an object in two receptacles at once (the published games
+    do), and `left` remembers which object was taken out of which receptacle,
+    because the reference's `look` can only see that.
+    """
+
+    location: int
+    held: int
+    opened: int
+    contents: tuple[tuple[int, ...], ...]
+    places: tuple[int, ...]
+    clean: int
+    hot: int
+    cool: int
+    sliced: int
+    toggled: int
+    left: frozenset[tuple[int, int]]
+
+
+def initial_state(table: FactTable) -> State:
+    return State(
+        location=_start(table),
+        held=_held(table),
+        opened=table.mask("opened"),
+        contents=_contents(table),
+        places=_places(table),
+        clean=table.mask("isclean"),
+        hot=table.mask("ishot"),
+        cool=table.mask("iscool"),
+        sliced=table.mask("issliced"),
+        toggled=table.mask("istoggled"),
+        left=frozenset(),
+    )
+
+
+def _start(table: FactTable) -> int:
+    places = {place for _, place in table.rows.get("atlocation", ())}
+    if len(places) != 1:
+        raise DataError(f"the agent starts at {len(places)} locations instead of one")
+    return table.index[places.pop()]
+
+
+def _held(table: FactTable) -> int:
+    held = {thing for _, thing in table.rows.get("holds", ())}
+    if len(held) > 1 or bool(held) != bool(table.rows.get("holdsany")):
+        raise DataError("facts 'holds' and 'holdsAny' disagree about what the agent starts with")
+    return table.index[held.pop()] if held else NOTHING
+
+
+def _contents(table: FactTable) -> tuple[tuple[int, ...], ...]:
+    inside: list[list[int]] = [[] for _ in table.ids["receptacle"]]
+    for thing, receptacle in table.pairs("inreceptacle"):
+        inside[receptacle].append(thing)
+    return tuple(map(tuple, inside))
+
+
+def _places(table: FactTable) -> tuple[int, ...]:
+    masks = [0] * len(table.ids["object"])
+    for thing, place in table.pairs("objectatlocation"):
+        masks[thing] |= 1 << place
+    return tuple(masks)

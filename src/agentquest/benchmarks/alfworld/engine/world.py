@@ -1,0 +1,214 @@
+"""What never changes during a game: things, names, places, and what fits where.
+
+Things are numbered in the order of their mangled ids, which is the order in
+which the reference lists them; everything else in the engine is arithmetic on
+those numbers. A World is immutable and shared by all copies of a game.
+"""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+
+from agentquest.benchmarks.alfworld.engine.pddl import Fact, Problem
+from agentquest.errors import DataError
+
+MAX_FACTS = 50_000
+
+# Predicates of the domain and the kinds of their arguments.
+_SIGNATURES: dict[str, tuple[str, ...]] = {
+    "atlocation": ("agent", "location"),
+    "receptacleatlocation": ("receptacle", "location"),
+    "objectatlocation": ("object", "location"),
+    "openable": ("receptacle",),
+    "opened": ("receptacle",),
+    "inreceptacle": ("object", "receptacle"),
+    "isreceptacleobject": ("object",),
+    "inreceptacleobject": ("object", "object"),
+    "isreceptacleobjectfull": ("object",),
+    "wasinreceptacle": ("object", "receptacle"),
+    "checked": ("receptacle",),
+    "examined": ("location",),
+    "receptacletype": ("receptacle", "rtype"),
+    "cancontain": ("rtype", "otype"),
+    "objecttype": ("object", "otype"),
+    "holds": ("agent", "object"),
+    "holdsany": ("agent",),
+    "holdsanyreceptacleobject": ("agent",),
+    "full": ("receptacle",),
+    "isclean": ("object",),
+    "cleanable": ("object",),
+    "ishot": ("object",),
+    "heatable": ("object",),
+    "iscool": ("object",),
+    "coolable": ("object",),
+    "pickupable": ("object",),
+    "moveable": ("object",),
+    "toggleable": ("object",),
+    "ison": ("object",),
+    "istoggled": ("object",),
+    "sliceable": ("object",),
+    "issliced": ("object",),
+}
+_DISTANCES = frozenset({"=", "distance"})
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Static facts, indexed by number. Masks are integers with one bit a thing."""
+
+    object_names: tuple[str, ...]
+    object_types: tuple[str, ...]
+    receptacle_names: tuple[str, ...]
+    receptacle_types: tuple[str, ...]
+    location_names: tuple[str, ...]
+    receptacle_locations: tuple[tuple[int, ...], ...]
+    receptacles_at: tuple[tuple[int, ...], ...]
+    inside_objects: tuple[tuple[int, ...], ...]
+    openable: int
+    pickupable: int
+    cleanable: int
+    heatable: int
+    coolable: int
+    sliceable: int
+    toggleable: int
+    receptacle_objects: int
+    can_contain: frozenset[tuple[str, str]]
+    cleaners: frozenset[str]
+    go_commands: dict[str, int] = field(repr=False)
+    go_lists: tuple[tuple[str, ...], ...] = field(repr=False)
+
+    def fits(self, thing: int, receptacle: int) -> bool:
+        """Whether the receptacle may hold the object at all."""
+        pair = (self.receptacle_types[receptacle], self.object_types[thing])
+        return pair in self.can_contain
+
+
+class FactTable:
+    """Checked facts by predicate, and the numbers given to the things in them."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.rows: dict[str, list[Fact]] = defaultdict(list)
+        kinds = problem.kinds
+        if len(problem.facts) > MAX_FACTS:
+            raise DataError(f"problem has {len(problem.facts)} facts; at most {MAX_FACTS} are read")
+        seen: set[str] = set()
+        for fact in problem.facts:
+            predicate, arguments = fact[0], fact[1:]
+            if predicate in _DISTANCES:
+                continue
+            expected = _SIGNATURES.get(predicate)
+            if expected is None:
+                raise DataError(f"unknown predicate in (:init …): {' '.join(fact)[:80]!r}")
+            if tuple([kinds.get(name) for name in arguments]) != expected:
+                raise DataError(
+                    f"fact {' '.join(fact)[:120]!r} does not have declared arguments {expected}"
+                )
+            self.rows[predicate].append(arguments)
+            seen.update(arguments)
+        ids = sorted(seen)
+        self.names = _number_names(ids)
+        self.index: dict[str, int] = {}
+        self.ids: dict[str, list[str]] = {"object": [], "receptacle": [], "location": []}
+        for name in ids:
+            group = self.ids.get(kinds[name])
+            if group is not None:
+                self.index[name] = len(group)
+                group.append(name)
+
+    def pairs(self, predicate: str) -> list[tuple[int, int]]:
+        index = self.index
+        return sorted({(index[a], index[b]) for a, b in self.rows.get(predicate, ())})
+
+    def mask(self, predicate: str) -> int:
+        bits = 0
+        for (name,) in self.rows.get(predicate, ()):
+            bits |= 1 << self.index[name]
+        return bits
+
+    def types(self, predicate: str, group: str) -> tuple[str, ...]:
+        """One type a thing; things without one get '', which fits nowhere."""
+        found: dict[str, str] = {}
+        for name, kind in self.rows.get(predicate, ()):
+            if found.setdefault(name, kind) != kind:
+                raise DataError(f"{name!r} has two types: {found[name]} and {kind}")
+        return tuple([found.get(name, "") for name in self.ids[group]])
+
+
+def build_world(table: FactTable, cleaners: frozenset[str]) -> World:
+    names = {group: tuple([table.names[name] for name in ids]) for group, ids in table.ids.items()}
+    locations_of = _grouped(table.pairs("receptacleatlocation"), len(names["receptacle"]))
+    at = _grouped(
+        sorted((place, r) for r, places in enumerate(locations_of) for place in places),
+        len(names["location"]),
+    )
+    inner = _grouped(
+        sorted((outer, o) for o, outer in table.pairs("inreceptacleobject")), len(names["object"])
+    )
+    go_commands = {
+        f"go to {names['receptacle'][r]}": r for r, places in enumerate(locations_of) if places
+    }
+    return World(
+        object_names=names["object"],
+        object_types=table.types("objecttype", "object"),
+        receptacle_names=names["receptacle"],
+        receptacle_types=table.types("receptacletype", "receptacle"),
+        location_names=names["location"],
+        receptacle_locations=locations_of,
+        receptacles_at=at,
+        inside_objects=inner,
+        openable=table.mask("openable"),
+        pickupable=table.mask("pickupable"),
+        cleanable=table.mask("cleanable"),
+        heatable=table.mask("heatable"),
+        coolable=table.mask("coolable"),
+        sliceable=table.mask("sliceable"),
+        toggleable=table.mask("toggleable"),
+        receptacle_objects=table.mask("isreceptacleobject"),
+        can_contain=frozenset((a, b) for a, b in table.rows.get("cancontain", ())),
+        cleaners=cleaners,
+        go_commands=go_commands,
+        go_lists=_go_lists(go_commands, locations_of, len(names["location"])),
+    )
+
+
+def _number_names(ids: list[str]) -> dict[str, str]:
+    """`apple_bar__plus_00…` → `apple 1`. Numbers are given out from the highest down."""
+    bases = {name: _base_name(name) for name in ids}
+    left = Counter(base for name, base in bases.items() if "_bar_" in name)
+    shown = {}
+    for name in ids:
+        base = bases[name]
+        if "_bar_" in name:
+            shown[name] = f"{base} {left[base]}"
+            left[base] -= 1
+        else:
+            shown[name] = f"{name} "
+    return shown
+
+
+def _base_name(mangled: str) -> str:
+    base = mangled.partition("_bar_")[0]
+    return f"{base}basin" if "basin" in mangled else base
+
+
+def _grouped(pairs: list[tuple[int, int]], size: int) -> tuple[tuple[int, ...], ...]:
+    groups: list[list[int]] = [[] for _ in range(size)]
+    for key, value in pairs:
+        groups[key].append(value)
+    return tuple(map(tuple, groups))
+
+
+def _go_lists(
+    commands: dict[str, int], locations_of: tuple[tuple[int, ...], ...], count: int
+) -> tuple[tuple[str, ...], ...]:
+    """For each location the sorted `go to …` commands that lead away from it."""
+    everywhere = sorted(commands)
+    staying = [
+        {command for command, r in commands.items() if locations_of[r] == (place,)}
+        for place in range(count)
+    ]
+    return tuple(
+        [
+            tuple([c for c in everywhere if c not in stay]) if stay else tuple(everywhere)
+            for stay in staying
+        ]
+    )

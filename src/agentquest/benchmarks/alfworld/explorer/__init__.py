@@ -1,0 +1,1 @@
+"""The rule-based player: reads only what an LLM would read."""

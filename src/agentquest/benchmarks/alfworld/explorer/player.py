@@ -1,0 +1,238 @@
+"""A rule-based player of ALFWorld: the baseline that common sense reaches without a model.
+
+It reads the introduction and the answers, as an LLM would, and nothing else.
+Every choice comes with the thought behind it, so that a transcript explains itself.
+"""
+
+from agentquest.benchmarks.alfworld.explorer.knowledge import (
+    KNIVES,
+    SHUT,
+    SURFACES,
+    TOOLS,
+    likelihood,
+)
+from agentquest.benchmarks.alfworld.explorer.memory import (
+    Errand,
+    Furniture,
+    Memory,
+    Step,
+    first_impression,
+    is_introduction,
+    kind_of,
+)
+from agentquest.lib import Explorer
+
+_WORDS = {
+    "go": "go to {place}",
+    "examine": "examine {place}",
+    "open": "open {place}",
+    "take": "take {thing} from {place}",
+    "clean": "clean {thing} with {place}",
+    "heat": "heat {thing} with {place}",
+    "cool": "cool {thing} with {place}",
+    "slice": "slice {thing} with {place}",
+    "use": "use {thing}",
+    "look": "look",
+    "inventory": "inventory",
+}
+# Some prompts add what is possible now; to read it would be to know more than the game tells.
+_COMMAND_LIST = "Admissible commands:"
+Choice = tuple[Step, str]
+
+
+class AlfWorldExplorer(Explorer):
+    """Looks for what the errand needs where it is usually kept, and does the errand."""
+
+    def __init__(self) -> None:
+        self.thought = ""
+        self._memory = Memory()
+        self._last = Step("look")
+
+    def next_action(self, observation: str) -> str:
+        text = observation.partition(_COMMAND_LIST)[0]
+        if is_introduction(text):
+            self._memory = first_impression(text)
+        else:
+            self._memory.read(text, self._last)
+        self._last, self.thought = self._choose()
+        return self._in_words(self._last)
+
+    def _in_words(self, step: Step) -> str:
+        if step.verb == "put":
+            return self._memory.put_words.format(step.thing, step.place)
+        return _WORDS[step.verb].format(thing=step.thing, place=step.place)
+
+    def _choose(self) -> Choice:
+        memory = self._memory
+        errand = memory.errand
+        if errand is None:
+            return Step("look"), "I do not know what my task is, so I look around."
+        if memory.hands_unsure:
+            return Step("inventory"), "That did not work; I check what I am carrying."
+        held = memory.held
+        if not held:
+            return self._fetch(errand)
+        if kind_of(held) == errand.thing and held not in memory.spent and self._ready(errand, held):
+            return self._carry(errand, held)
+        if kind_of(held) in KNIVES and self._slices_missing(errand):
+            return self._slice(errand, held)
+        return self._put_down(held)
+
+    def _ready(self, errand: Errand, thing: str) -> bool:
+        return not errand.sliced or ("slice", thing) in self._memory.done
+
+    def _slices_missing(self, errand: Errand) -> bool:
+        if not errand.sliced:
+            return False
+        sliced = {t for verb, t in self._memory.done if verb == "slice"} - self._memory.spent
+        return len(sliced) < errand.number
+
+    def _fetch(self, errand: Errand) -> Choice:
+        """With empty hands: find the thing (or first the knife for it) and take it."""
+        wanted: tuple[str, ...]
+        if self._slices_missing(errand):
+            wanted, why = KNIVES, f"I can slice the {errand.thing} with the {{}}."
+        else:
+            wanted, why = (errand.thing,), "The {} will do for my task."
+        for thing, place in self._memory.where(wanted):
+            step = Step("take", thing, place.name)
+            delivered = wanted != KNIVES and self._delivered(errand, thing, place)
+            if not delivered and not self._memory.given_up(step):
+                reason = f"{why.format(thing)} It is in the {place.name}."
+                return self._reach(place, reason) or (step, reason)
+        return self._search(wanted, errand)
+
+    def _delivered(self, errand: Errand, thing: str, place: Furniture) -> bool:
+        """Whether a thing is best left where it lies."""
+        if thing in self._memory.spent or not self._ready(errand, thing):
+            return True
+        if errand.task in TOOLS:
+            return (errand.task, thing) in self._memory.done and place.kind == errand.place
+        if errand.number > 1:
+            return place is self._destination(errand, thing)
+        return place.kind == errand.place
+
+    def _carry(self, errand: Errand, held: str) -> Choice:
+        """With the right thing in hand: treat it, or light it, or bring it to its place."""
+        if errand.lamp:
+            return self._light(errand, held)
+        if errand.task in TOOLS and (errand.task, held) not in self._memory.done:
+            return self._treat(errand, held)
+        place = self._destination(errand, held)
+        if place is None:
+            self._memory.spent.add(held)
+            return self._put_down(held)
+        reason = f"The {held} belongs in the {place.name}."
+        return self._reach(place, reason) or (Step("put", held, place.name), reason)
+
+    def _destination(self, errand: Errand, thing: str) -> Furniture | None:
+        """Where to deliver: with the first of two things, else where no door is in the way."""
+
+        def preference(place: Furniture) -> tuple[int, bool, bool]:
+            inside = place.things or []
+            company = sum(
+                kind_of(t) == errand.thing and t not in self._memory.spent for t in inside
+            )
+            shut = place.closed or (place.things is None and place.kind in SHUT)
+            return -company if errand.number > 1 else 0, shut, place.things is not None
+
+        fitting = [
+            place
+            for place in self._memory.furniture.values()
+            if place.kind == errand.place
+            and not self._memory.given_up(Step("put", thing, place.name))
+        ]
+        return min(fitting, key=preference, default=None)
+
+    def _treat(self, errand: Errand, held: str) -> Choice:
+        verb = errand.task
+        for kind in TOOLS[verb]:
+            for place in list(self._memory.furniture.values()):
+                step = Step(verb, held, place.name)
+                if place.kind == kind and not self._memory.given_up(step):
+                    why = f"I have to {verb} the {held} with the {place.name}."
+                    return self._go(place, why) or (step, why)
+        self._memory.spent.add(held)
+        return self._put_down(held)
+
+    def _light(self, errand: Errand, held: str) -> Choice:
+        for lamp, place in self._memory.where((errand.lamp,)):
+            step = Step("use", lamp, place.name)
+            if not self._memory.given_up(step) and ("use", lamp) not in self._memory.done:
+                why = f"The {lamp} in the {place.name} gives light to see the {held}."
+                return self._go(place, why) or (step, why)
+        return self._search((errand.lamp,), errand)
+
+    def _slice(self, errand: Errand, knife: str) -> Choice:
+        for thing, place in self._memory.where((errand.thing,)):
+            step = Step("slice", thing, knife)
+            if not self._ready(errand, thing) and not self._memory.given_up(step):
+                why = f"I can slice the {thing} in the {place.name} with the {knife}."
+                return self._reach(place, why) or (step, why)
+        return self._search((errand.thing,), errand)
+
+    def _put_down(self, held: str) -> Choice:
+        """Free the hands, here if possible."""
+
+        def preference(place: Furniture) -> tuple[bool, bool, int]:
+            elsewhere = self._memory.spots.get(place.name) != self._memory.here
+            order = SURFACES.index(place.kind) if place.kind in SURFACES else len(SURFACES)
+            return elsewhere, place.closed or place.things is None, order
+
+        places = [
+            place
+            for place in self._memory.furniture.values()
+            if not self._memory.given_up(Step("put", held, place.name))
+        ]
+        place = min(places, key=preference, default=None)
+        if place is None:
+            return Step("look"), f"I find no place for the {held}."
+        step = Step("put", held, place.name)
+        why = f"I have no use for the {held} now; the {place.name} is a place for it."
+        return self._reach(place, why) or (step, why)
+
+    def _search(self, wanted: tuple[str, ...], errand: Errand) -> Choice:
+        """Look into the most promising place that has not been looked into."""
+        memory = self._memory
+        hoped = wanted
+        if errand.lamp and not memory.where((errand.lamp,)) and errand.lamp not in wanted:
+            hoped = (*wanted, errand.lamp)
+        unseen = [place for place in memory.furniture.values() if place.things is None]
+        if not unseen:
+            return self._start_over(wanted)
+        hopes = {place.kind: likelihood(hoped, place.kind) for place in unseen}
+        if errand.task == "pick" and wanted == (errand.thing,) and not errand.sliced:
+            # Had one been there from the start, the errand would be done.
+            hopes[errand.place] = 0.0
+        best = max(unseen, key=lambda place: hopes[place.kind] / self._effort(place))
+        why = f"I am looking for the {wanted[0]} and have not looked in the {best.name} yet."
+        return self._reach(best, why) or (Step("examine", place=best.name), why)
+
+    def _effort(self, place: Furniture) -> int:
+        """Steps until the contents are seen."""
+        if self._memory.spots.get(place.name) == self._memory.here:
+            return 1
+        return 2 if place.closed or place.kind in SHUT else 1
+
+    def _start_over(self, wanted: tuple[str, ...]) -> Choice:
+        for place in self._memory.furniture.values():
+            place.things = None
+        self._memory.failures.clear()
+        return Step("look"), f"I have looked everywhere for the {wanted[0]}; I begin again."
+
+    def _reach(self, place: Furniture, why: str) -> Choice | None:
+        """The next step towards having a place open in front of the agent; None when it is."""
+        going = self._go(place, why)
+        if going is not None:
+            return going
+        if place.closed:
+            return Step("open", place=place.name), f"The {place.name} is closed; I open it."
+        if place.things is None:
+            reason = f"The {place.name} is right here; I look at it."
+            return Step("examine", place=place.name), reason
+        return None
+
+    def _go(self, place: Furniture, why: str) -> Choice | None:
+        if self._memory.here and self._memory.spots.get(place.name) == self._memory.here:
+            return None
+        return Step("go", place=place.name), why

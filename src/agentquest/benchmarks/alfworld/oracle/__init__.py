@@ -1,0 +1,1 @@
+"""The shortest plan from any state."""

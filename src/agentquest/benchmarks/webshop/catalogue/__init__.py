@@ -1,0 +1,1 @@
+"""Products: from the official files, or built in, to a memory-mapped folder."""

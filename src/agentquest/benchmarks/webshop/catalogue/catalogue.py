@@ -1,0 +1,184 @@
+"""The catalogue that all sessions and processes share: products, columns, search.
+
+It lives in a cache folder named after the content of the data files, is built
+on first use, and is memory-mapped: opening it again costs next to nothing, and
+many processes share one copy. The data folder itself is never written to.
+"""
+
+import hashlib
+import json
+import os
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentquest.benchmarks.webshop.catalogue.build import DataFiles, Progress, build
+from agentquest.benchmarks.webshop.catalogue.products import Product
+from agentquest.benchmarks.webshop.catalogue.tables import Rows, find_key
+from agentquest.benchmarks.webshop.search.search import SearchIndex
+from agentquest.errors import DataError
+
+FORMAT = "1"
+SIZES = {"all": "", "small": "_1000"}
+_KEPT_PRODUCTS = 4096
+_KEPT_SEARCHES = 1024
+
+
+class Catalogue:
+    """One built catalogue folder, opened for reading; safe to use from many threads."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._rows = Rows(folder, "rows")
+        self._asins = self._column("asins")
+        self._asin_numbers = self._column("asin_numbers")
+        self.index = SearchIndex(folder)
+        self.low, self.high = self._column("low"), self._column("high")
+        self.ranged = self._column("ranged")
+        self.goal_counts = self._column("goals")
+        self.goal_weights = self._column("weights")
+        self.instructed = self._column("instructed")
+        self.listed = self._column("listed")
+        self.human = self._column("human")
+        self.product = lru_cache(_KEPT_PRODUCTS)(self._product)
+        self.search = lru_cache(_KEPT_SEARCHES)(self._search)
+
+    def __reduce__(self) -> tuple[type["Catalogue"], tuple[Path]]:
+        return Catalogue, (self.folder,)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over the files that the catalogue was made from."""
+        return self.folder.name
+
+    def _column(self, name: str) -> NDArray[Any]:
+        return np.asarray(np.load(self.folder / f"{name}.npy", mmap_mode="r"))
+
+    def _product(self, number: int) -> Product:
+        return Product.from_row(self._rows[number])
+
+    def number(self, asin: str) -> int | None:
+        """Which product has this ASIN."""
+        at = find_key(self._asins, asin)
+        return None if at is None else int(self._asin_numbers[at])
+
+    def _search(self, query: str) -> tuple[int, ...]:
+        """The numbers of the products that fit `query` best."""
+        return tuple(number for number, _ in self.index.search(query))
+
+    def with_query(self, query: str) -> tuple[int, ...]:
+        """All products that were listed under `query`."""
+        return self._named("query_names", "queries", query)
+
+    def in_category(self, category: str) -> tuple[int, ...]:
+        return self._named("category_names", "categories", category)
+
+    def _named(self, names: str, column: str, name: str) -> tuple[int, ...]:
+        rows, wanted = Rows(self.folder, names), name.encode("utf-8", "surrogatepass")
+        for number in range(len(rows)):
+            if rows[number] == wanted:
+                return tuple(np.flatnonzero(self._column(column) == number).tolist())
+        return ()
+
+
+def open_catalogue(
+    data: str | os.PathLike[str] | None = None,
+    *,
+    size: str | None = None,
+    num_products: int | None = None,
+    cache: Path | None = None,
+    progress: Progress | None = None,
+) -> Catalogue:
+    """The catalogue of the official files in `data`, or the built-in one; built if need be."""
+    root = cache or cache_folder()
+    if data is None:
+        return _built_in(root, progress)
+    return _opened(find_files(Path(data), size, num_products), root, progress)
+
+
+def cache_folder() -> Path:
+    root = os.environ.get("AGENTQUEST_CACHE")
+    return (Path(root) if root else Path.home() / ".cache" / "agentquest") / "webshop"
+
+
+def find_files(folder: Path, size: str | None = None, num_products: int | None = None) -> DataFiles:
+    """The official files in `folder`; names the missing one."""
+    if not folder.is_dir():
+        raise DataError(f"{folder}: no such folder of WebShop data")
+    if size is not None and size not in SIZES:
+        raise DataError(f"size must be one of {', '.join(SIZES)}, not {size!r}")
+    wanted = [size] if size else list(SIZES)
+    present = [s for s in wanted if (folder / f"items_shuffle{SIZES[s]}.json").is_file()]
+    if not present:
+        names = " or ".join(f"items_shuffle{SIZES[s]}.json" for s in wanted)
+        raise DataError(f"{folder}: {names} is missing")
+    if len(present) > 1:
+        raise DataError(f"{folder}: holds both sizes; choose with size='small' or size='all'")
+    ending = SIZES[present[0]]
+    instructions = folder / f"items_ins_v2{ending}.json"
+    if not instructions.is_file():
+        raise DataError(f"{folder}: {instructions.name} is missing")
+    human = folder / "items_human_ins.json"
+    items = folder / f"items_shuffle{ending}.json"
+    return DataFiles(items, instructions, human if human.is_file() else None, num_products)
+
+
+def _opened(files: DataFiles, root: Path, progress: Progress | None) -> Catalogue:
+    digests = [_digest_of(path, root) for path in files.present]
+    target = root / _key([*digests, str(files.num_products)])
+    if not target.is_dir():
+        build(files, target, progress)
+    return Catalogue(target)
+
+
+def _built_in(root: Path, progress: Progress | None) -> Catalogue:
+    from agentquest.benchmarks.webshop.catalogue.builtin import official_files
+
+    contents = official_files()
+    target = root / _key([hashlib.sha256(text).hexdigest() for text in contents.values()])
+    if not target.is_dir():
+        with tempfile.TemporaryDirectory() as folder:
+            for name, content in contents.items():
+                (Path(folder) / name).write_bytes(content)
+            build(find_files(Path(folder)), target, progress)
+    return Catalogue(target)
+
+
+def _key(parts: list[str]) -> str:
+    return hashlib.sha256("\n".join([FORMAT, *parts]).encode()).hexdigest()
+
+
+def _digest_of(path: Path, root: Path) -> str:
+    """The SHA-256 of a file, remembered while its path, size and time stay the same."""
+    stat = path.stat()
+    identity = [str(path.resolve()), stat.st_size, stat.st_mtime_ns]
+    memo = root / "digests" / f"{hashlib.sha256(str(identity).encode()).hexdigest()[:32]}.json"
+    try:
+        known = json.loads(memo.read_text("utf-8"))
+        if known["file"] == identity:
+            return str(known["sha256"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass  # not hashed yet, or the note is damaged: hash it now
+    with path.open("rb") as file:
+        digest = hashlib.sha256()
+        while block := file.read(1 << 20):
+            digest.update(block)
+    _note(memo, {"file": identity, "sha256": digest.hexdigest()})
+    return digest.hexdigest()
+
+
+def _note(path: Path, content: dict[str, Any]) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        scratch = path.with_suffix(f".{os.getpid()}.tmp")
+        scratch.write_text(json.dumps(content), "utf-8")
+        scratch.replace(path)
+    except OSError as error:
+        raise DataError(f"{path.parent}: cannot be written ({error.strerror})") from error

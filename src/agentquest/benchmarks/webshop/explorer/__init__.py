@@ -1,0 +1,1 @@
+"""The rule-based shopper: reads only what an LLM would read."""

@@ -1,0 +1,1 @@
+"""Ranking products for a query, with Lucene's numbers."""

@@ -1,0 +1,84 @@
+"""Sessions by name, bounded in number.
+
+The rules are the original's: a number chooses the goal of that number, a text
+or nothing draws one, and a session that exists keeps its goal. What differs is
+that sessions end: past `limit`, the one unused for longest is forgotten.
+"""
+
+import random
+import string
+from collections import OrderedDict
+from threading import RLock
+
+from agentquest.benchmarks.webshop.shop.goals import Goal
+from agentquest.benchmarks.webshop.shop.shop import Session, Shop
+from agentquest.errors import UserError
+
+DEFAULT_LIMIT = 10_000
+_NAME_LENGTH = 10
+
+
+class Sessions:
+    """All shoppers of one shop; safe to use from many threads."""
+
+    def __init__(self, shop: Shop, limit: int = DEFAULT_LIMIT) -> None:
+        if limit < 1:
+            raise UserError(f"the limit of sessions must be 1 or more, not {limit}")
+        self.shop = shop
+        self.limit = limit
+        self.rng = random.Random()
+        self.rng.setstate(shop.goals.state_after_shuffle)
+        self._sessions: OrderedDict[str, Session] = OrderedDict()
+        self._lock = RLock()
+        self._new_name()  # the original spends its first draws on starting up
+        shop.goals.draw(self.rng)
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        vars(self).update(state)
+        self._lock = RLock()
+
+    def reset(self, session: int | str | None = None) -> Session:
+        """Start `session` (anew) at the search page."""
+        with self._lock:
+            if isinstance(session, int):
+                self._check_goal(session)
+            name = self._new_name() if session is None else str(session)
+            known = self._sessions.pop(name, None)
+            if known is not None:
+                return self._add(name, known.goal)
+            number = session if isinstance(session, int) else self.shop.goals.draw(self.rng)
+            return self._add(name, self.shop.goals[number])
+
+    def get(self, name: str) -> Session:
+        with self._lock:
+            if name not in self._sessions:
+                raise UserError(f"no session {name!r}: it was never started, or has been forgotten")
+            self._sessions.move_to_end(name)
+            return self._sessions[name]
+
+    def forget(self, name: str) -> None:
+        with self._lock:
+            self._sessions.pop(name, None)
+
+    def _check_goal(self, number: int) -> None:
+        count = len(self.shop.goals)
+        if not 0 <= number < count:
+            raise UserError(f"session {number}: goals are numbered 0 to {count - 1}")
+
+    def _new_name(self) -> str:
+        return "".join(self.rng.choices(string.ascii_lowercase, k=_NAME_LENGTH))
+
+    def _add(self, name: str, goal: Goal) -> Session:
+        shop = self.shop
+        rng = self.rng if shop.strict else random.Random(f"{shop.seed}/{name}")
+        session = Session(shop, name, goal, rng)
+        self._sessions[name] = session
+        while len(self._sessions) > self.limit:
+            self._sessions.popitem(last=False)
+        return session

@@ -1,0 +1,225 @@
+"""The shop: one catalogue, any number of sessions.
+
+A `Shop` never changes and can serve any number of threads. A `Session` is one
+shopper: a goal, where they stand, and nothing else, so that hundreds cost little.
+Every action leads to a page; an invalid one leaves the session as it was.
+"""
+
+import json
+import random
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentquest.benchmarks.webshop.catalogue.catalogue import Catalogue
+from agentquest.benchmarks.webshop.catalogue.products import Product
+from agentquest.benchmarks.webshop.shop import pages
+from agentquest.benchmarks.webshop.shop.goals import Goal, Goals, make_goals
+from agentquest.benchmarks.webshop.shop.nouns import Nouns, best_nouns
+from agentquest.benchmarks.webshop.shop.pages import Kind, Page, Piece
+from agentquest.benchmarks.webshop.shop.reward import Reward, score
+
+BASE_URL = "http://127.0.0.1:3000"
+RANDOM_RESULTS = 50
+_ACTION = re.compile(r"(.+)\[(.+)\]")
+_PAGE_NAMES = ("search_results", "item_page", "item_sub_page", "done")
+
+
+@dataclass(frozen=True)
+class Step:
+    """What an action has led to."""
+
+    page: Page
+    reward: float
+    done: bool
+    valid: bool
+
+
+class Shop:
+    """Catalogue, goals and scoring, shared by all sessions."""
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        goals: str = "synthetic",
+        seed: int = 0,
+        strict: bool = False,
+        nouns: Nouns | None = None,
+        show_attributes: bool = False,
+    ) -> None:
+        self.catalogue = catalogue
+        self.seed = seed
+        self.strict = strict
+        self.goals: Goals = make_goals(catalogue, goals, seed, strict)
+        self.nouns: Nouns = nouns or best_nouns()
+        self.show_attributes = show_attributes
+
+    @staticmethod
+    def understands(keywords: Sequence[str]) -> bool:
+        """False for the special searches that only crash the original."""
+        return keywords[0] != "<a>" and (keywords[0] != "<c>" or len(keywords) > 1)
+
+    def find(self, keywords: Sequence[str], rng: random.Random) -> Sequence[int]:
+        """The products for a search: the best fifty, or all of a special search."""
+        first = keywords[0]
+        if first == "<r>":
+            size = len(self.catalogue)
+            return rng.sample(range(size), min(RANDOM_RESULTS, size))
+        if first == "<q>":
+            return self.catalogue.with_query(" ".join(keywords[1:]).strip())
+        if first == "<c>":
+            return self.catalogue.in_category(keywords[1].strip())
+        return self.catalogue.search(" ".join(keywords))
+
+    def reward(self, asin: str, options: dict[str, str], goal: Goal) -> Reward:
+        number = self.catalogue.number(asin)
+        assert number is not None
+        price = self.goals.prices.price(number)
+        return score(self.catalogue.product(number), price, options, goal, self.nouns)
+
+
+@dataclass
+class Session:
+    """One shopper's visit."""
+
+    shop: Shop
+    id: str
+    goal: Goal
+    rng: random.Random
+    keywords: list[str] = field(default_factory=list)
+    page_number: int = 1
+    asin: str | None = None
+    visited: set[str] = field(default_factory=set)
+    options: dict[str, str] = field(default_factory=dict)
+    last_reward: Reward | None = None
+    bought: str | None = None
+    page: Page = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.page = self.restart()
+
+    @property
+    def instruction(self) -> str:
+        return self.goal.instruction_text
+
+    def restart(self) -> Page:
+        """Back to the search page, with nothing chosen."""
+        self.keywords, self.page_number, self.asin = [], 1, None
+        self.visited, self.options = set(), {}
+        self.page = pages.search_page(self.instruction, f"{BASE_URL}/{self.id}")
+        return self.page
+
+    def observe(self, mode: str = "text") -> str:
+        return self.page.render(mode, self.visited)
+
+    @property
+    def clickables(self) -> list[str]:
+        return list(self.page.clickables)
+
+    def accepts(self, action: str) -> bool:
+        """Whether `action` would lead anywhere now."""
+        name, argument = parse(action)
+        if name == "search" and argument:
+            return self.shop.understands(argument.split(" "))
+        return name == "click" and argument != "search" and argument in self.page.clickables
+
+    def step(self, action: str) -> Step:
+        """Carry out `search[...]` or `click[...]`; anything else changes nothing."""
+        if not self.accepts(action):
+            return Step(self.page, 0, False, valid=False)
+        name, argument = parse(action)
+        assert argument is not None
+        if name == "search":
+            return self._search(argument.split(" "), 1)
+        return self._click(argument, self.page.clickables[argument])
+
+    def _moved(self, page: Page, reward: float = 0.0, done: bool = False) -> Step:
+        self.page = page
+        return Step(page, reward, done, valid=True)
+
+    def _click(self, argument: str, target: Piece) -> Step:
+        place = self._place()
+        if target.kind is Kind.LINK:
+            # Before the buttons: a product may be named like one.
+            self.asin = target.text
+            self.visited.add(target.text)
+            return self._moved(self._item_page())
+        if argument == "buy now":
+            return self._buy()
+        if argument == "back to search":
+            return self._moved(self.restart())
+        if argument == "next >" and place == "search_results":
+            return self._search(self.keywords, self.page_number + 1)
+        if argument == "< prev" and place == "search_results":
+            return self._search(self.keywords, self.page_number - 1)
+        if argument == "< prev" and place == "item_page":
+            return self._search(self.keywords, self.page_number)
+        if argument in _SUB_PAGES:
+            return self._moved(self._sub_page(_SUB_PAGES[argument]))
+        if target.kind is Kind.OPTION:
+            self.options[target.group.lower()] = argument
+        return self._moved(self._item_page())
+
+    def _place(self) -> str:
+        """The kind of page we are on, read from the address.
+
+        The original looks for a name anywhere in the address, so that searching
+        for one of these names confuses it; `strict` keeps that.
+        """
+        url = self.page.url
+        if not self.shop.strict:
+            url = url.removeprefix(f"{BASE_URL}/").split("/")[0]
+        return next((name for name in _PAGE_NAMES if name in url), "")
+
+    def _search(self, keywords: list[str], page_number: int) -> Step:
+        found = self.shop.find(keywords, self.rng)
+        self.keywords, self.page_number = keywords, page_number
+        self.asin, self.options = None, {}
+        first = (page_number - 1) * pages.PAGE_SIZE
+        shown = found[first : first + pages.PAGE_SIZE] if page_number > 0 else []
+        products = [self.shop.catalogue.product(number) for number in shown]
+        url = f"{BASE_URL}/search_results/{self.id}/{'+'.join(keywords)}/{page_number}"
+        total = len(found)
+        return self._moved(pages.results_page(self.instruction, url, page_number, total, products))
+
+    def _product(self) -> Product:
+        number = self.shop.catalogue.number(self.asin or "")
+        assert number is not None, "product pages are reached through a product only"
+        return self.shop.catalogue.product(number)
+
+    def _address(self, kind: str) -> str:
+        keywords = "+".join(self.keywords)
+        return f"{BASE_URL}/{kind}/{self.id}/{self.asin}/{keywords}/{self.page_number}"
+
+    def _item_page(self) -> Page:
+        url = f"{self._address('item_page')}/{json.dumps(self.options)}"
+        return pages.item_page(self.instruction, url, self._product(), self.shop.show_attributes)
+
+    def _sub_page(self, name: str) -> Page:
+        url = f"{self._address('item_sub_page')}/{name}/{self.options}"
+        return pages.sub_page(self.instruction, url, self._product(), name)
+
+    def _buy(self) -> Step:
+        product = self._product()
+        reward = self.shop.reward(product.asin, self.options, self.goal)
+        self.last_reward, self.bought = reward, product.asin
+        url = f"{BASE_URL}/done/{self.id}/{product.asin}/{self.options}"
+        page = pages.done_page(url, product.asin, self.options, reward.value)
+        return self._moved(page, reward.value, done=True)
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What the last purchase's reward was made of; empty before it."""
+        return {} if self.last_reward is None else self.last_reward.details
+
+
+_SUB_PAGES = {name.lower(): name for name in pages.SUB_PAGES}
+
+
+def parse(action: str) -> tuple[str, str | None]:
+    """An action's name and its lower-cased argument, read as loosely as the original does."""
+    found = _ACTION.match(action)
+    if found is None:
+        return action, None
+    return found.group(1), found.group(2).lower()
