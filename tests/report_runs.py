@@ -8,7 +8,8 @@ from typing import Any
 from agentquest.agents.scripted import ScriptedAgent
 from agentquest.errors import Cause, ModelError
 from agentquest.lib import Agent, Answer, Benchmark, Explorer, ModelCall, Observation, Task, Turn
-from agentquest.records.episode import Call, EpisodeRecord, Failure, Message, Step
+from agentquest.records.episode import Call, EpisodeRecord, Failure, Step
+from agentquest.records.messages import Message
 from agentquest.records.run_directory import RunDirectory
 from agentquest.running.assemble import make_agent, make_benchmark
 from agentquest.running.many_episodes import Job, Stage, run_many

@@ -7,40 +7,16 @@ never derived again. Formats are described in docs/records.md.
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
 from agentquest.errors import Cause
+from agentquest.records.base import Record, Text, writable
+from agentquest.records.messages import Message
 
 SCHEMA_VERSION: Literal[1] = 1
 
 
-def _writable(value: Any) -> Any:
-    """Models and data can hold half a surrogate pair, which no file can: shown as its escape."""
-    if isinstance(value, str) and not value.isascii():
-        return value.encode("utf-8", "backslashreplace").decode("utf-8")
-    if isinstance(value, dict):
-        return {_writable(key): _writable(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_writable(item) for item in value]
-    return value
-
-
-Text = Annotated[str, BeforeValidator(_writable)]
-
-
-class _Record(BaseModel):
-    # JSON has no infinity: better refused here than unreadable later.
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class Message(_Record):
-    """One message of a prompt."""
-
-    role: Text
-    content: Text
-
-
-class Call(_Record):
+class Call(Record):
     """One model call. Unknown token counts are null, never zero."""
 
     model: Text
@@ -54,7 +30,7 @@ class Call(_Record):
     cached: bool = False
 
 
-class Step(_Record):
+class Step(Record):
     """One turn: what the agent was asked and said, what was done, what came of it.
 
     `action` is what was read out of the reply (null: nothing could be), `how`
@@ -78,14 +54,14 @@ class Step(_Record):
     calls: list[Call] = Field(default_factory=list)
 
 
-class Failure(_Record):
+class Failure(Record):
     """Why an episode has no score."""
 
     kind: Text
     message: Text
 
 
-class EpisodeRecord(_Record):
+class EpisodeRecord(Record):
     """One episode of one task."""
 
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -116,7 +92,7 @@ class EpisodeRecord(_Record):
     progress: float
     repetition_rate: float
     error: Failure | None = None
-    details: Annotated[dict[str, Any], BeforeValidator(_writable)] = Field(default_factory=dict)
+    details: Annotated[dict[str, Any], BeforeValidator(writable)] = Field(default_factory=dict)
     started_at: str
     seconds: float
 

@@ -4,7 +4,8 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 
-from agentquest.records.episode import Call, EpisodeRecord, Message, Step
+from agentquest.records.episode import Call, EpisodeRecord, Step
+from agentquest.records.messages import Message
 from agentquest.reports.figures import ENDS
 from agentquest.reports.safe_text import html_text
 

@@ -18,7 +18,8 @@ from agentquest import __version__
 from agentquest.errors import Cause, ModelError
 from agentquest.lib import Agent, Answer, Driver, Episode, Observation, Task
 from agentquest.lib.similarity import repetition_rate
-from agentquest.records.episode import Call, EpisodeRecord, Failure, Message, Step, episode_key
+from agentquest.records.episode import Call, EpisodeRecord, Failure, Step, episode_key
+from agentquest.records.messages import Message
 
 logger = logging.getLogger(__name__)
 

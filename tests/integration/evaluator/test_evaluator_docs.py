@@ -15,7 +15,8 @@ from agentquest.config.loading import FLAT_NAMES
 from agentquest.errors import Cause
 from agentquest.llms.model import ModelConfig
 from agentquest.protocols import PROTOCOLS
-from agentquest.records.episode import Call, EpisodeRecord, Failure, Message, Step
+from agentquest.records.episode import Call, EpisodeRecord, Failure, Step
+from agentquest.records.messages import Message
 from agentquest.records.run_directory import RunDirectory
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"

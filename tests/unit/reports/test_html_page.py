@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from agentquest.errors import Cause
-from agentquest.records.episode import EpisodeRecord, Failure, Message
+from agentquest.records.episode import EpisodeRecord, Failure
+from agentquest.records.messages import Message
 from agentquest.reports.charts import Bar, bar_chart, curve_chart, histogram, interval_chart
 from agentquest.reports.html import POLICY, page, write_html_report
 from agentquest.reports.html_trajectory import Prompts

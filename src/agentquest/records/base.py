@@ -1,0 +1,25 @@
+"""The base of everything that is written down: frozen, strict, and writable as UTF-8 JSON."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+
+def writable(value: Any) -> Any:
+    """Models and data can hold half a surrogate pair, which no file can: shown as its escape."""
+    if isinstance(value, str) and not value.isascii():
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, dict):
+        return {writable(key): writable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [writable(item) for item in value]
+    return value
+
+
+Text = Annotated[str, BeforeValidator(writable)]
+
+
+class Record(BaseModel):
+    """JSON has no infinity: better refused here than unreadable later."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)

@@ -1,0 +1,53 @@
+"""What is said to a model and what it says back: one family of types, in memory and on disk.
+
+Providers translate these to their own wire format and back; agents build them;
+records store them as they are. Nothing is copied from one shape to another.
+"""
+
+from typing import Any
+
+from pydantic import Field
+
+from agentquest.records.base import Record, Text
+
+
+class ToolCall(Record):
+    """A model's wish to use a tool. `arguments` is the text it wrote, JSON or not."""
+
+    id: Text
+    name: Text
+    arguments: Text
+
+
+class ToolSpec(Record):
+    """A tool as a model is told of it; `parameters` is a JSON schema of an object."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any] = Field(default_factory=dict)
+
+
+class Message(Record):
+    """One message of a conversation.
+
+    `tool_call_id` names the call that a `tool` message answers. `reasoning` and
+    `opaque` (what a provider wants back unread, such as signatures) belong to
+    `assistant` messages.
+    """
+
+    role: Text  # system, user, assistant or tool
+    content: Text = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: Text | None = None
+    reasoning: Text = ""
+    opaque: dict[str, Any] | None = None
+
+
+class Usage(Record):
+    """Tokens as the server counted them; reasoning is in the completion, cached in the prompt."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    reasoning_tokens: int = 0
+    cached_tokens: int = 0
+    cache_write_tokens: int = 0
