@@ -6,18 +6,20 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 CORE   := $(VENV)/.core-installed
 DEV    := $(VENV)/.dev-installed
 
-.PHONY: help install demo test lint check bench conformance lock clean
+.PHONY: help install demo play view test test-quick lint check bench conformance lock clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 10) else f"AgentQuest needs Python 3.10 or newer; {sys.executable} is {v.major}.{v.minor}. Try: make PYTHON=python3.12 $(MAKECMDGOALS)")'
-	$(PYTHON) -m venv $(VENV)
+	@echo "[1/3] making a virtual environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
 
 # What users install: small and quick.
 $(CORE): pyproject.toml requirements.lock | $(BIN)/python
-	$(PIP) --constraint requirements.lock --editable .
+	@echo "[2/3] installing AgentQuest and what it needs (about half a minute)"
+	@$(PIP) --constraint requirements.lock --editable '.[serve]'
 	@touch $(CORE)
 
 # Everything pinned in the lock file: all extras, tests and tools.
@@ -28,11 +30,21 @@ $(DEV): pyproject.toml requirements.lock | $(BIN)/python
 
 install: $(DEV)  ## make the virtual environment with everything in it
 
-demo: $(CORE)    ## run the baseline agents on the built-in homes
-	$(BIN)/agentquest demo
+demo: $(CORE)    ## play four baseline agents on built-in data, and show where their games went
+	@echo "[3/3] playing"
+	@$(BIN)/agentquest demo
+
+play: $(CORE)    ## play a household game yourself
+	@$(BIN)/agentquest play alfworld
+
+view: $(CORE)    ## look at the runs in runs/ in the browser
+	@$(BIN)/agentquest view runs --open
 
 test: $(DEV)     ## run all tests
 	$(BIN)/python -m pytest -n auto
+
+test-quick: $(DEV) ## run the tests of parts, without processes, servers and browsers
+	$(BIN)/python -m pytest -n auto tests/unit/records tests/unit/config tests/unit/running tests/unit/agents tests/unit/lib tests/golden
 
 lint: $(DEV)   ## style, types and the import rules
 	$(BIN)/ruff check .
@@ -45,8 +57,9 @@ check: lint test ## what CI runs
 bench: $(DEV)  ## measure speed, side by side with what people run otherwise
 	$(BIN)/python benchmarks/run.py $(BENCH)
 
-conformance: $(DEV) ## play built-in homes on the reference engine too, and compare
+conformance: $(DEV) ## play on the reference engine too, and with agents of all A2A frameworks
 	$(BIN)/python conformance/run.py $(CONFORMANCE)
+	AGENTQUEST_ALL_FRAMEWORKS=1 $(BIN)/python -m pytest tests/a2a/test_frameworks.py
 
 lock: $(DEV)   ## refresh requirements.lock from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
@@ -54,4 +67,4 @@ lock: $(DEV)   ## refresh requirements.lock from pyproject.toml
 	  --no-header --no-annotate --extra dev -o requirements.lock pyproject.toml
 
 clean:           ## remove everything that was made
-	rm -rf $(VENV) .reference-venv .a2a-03-venv dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .reference-venv .a2a-venvs dist .pytest_cache .mypy_cache .ruff_cache

@@ -23,11 +23,13 @@ from pathlib import Path
 
 from measuring import Row, duration, machine, table
 
-from agentquest.a2a_agents.assessment import Assessment
-from agentquest.a2a_agents.messages import read_message
-from agentquest.a2a_agents.remote_agent import Line
-from agentquest.a2a_agents.requests import AssessmentConfig, AssessmentRequest
-from agentquest.a2a_agents.results import Finding
+from agentquest.a2a.assessment import Assessment
+from agentquest.a2a.assessment_config import AssessmentConfig
+from agentquest.a2a.messages import read_message
+from agentquest.a2a.remote_agent import Conversation, Party, RemoteReply
+from agentquest.a2a.requests import AssessmentRequest
+from agentquest.a2a.results import AssessmentResult
+from agentquest.http.sockets import listen
 
 
 def answer(text: str) -> str:
@@ -40,8 +42,8 @@ def answer(text: str) -> str:
 class InProcess:
     """No network at all: the messages are made, answered and read."""
 
-    async def say(self, text: str) -> str:
-        return answer(text)
+    async def say(self, text: str) -> RemoteReply:
+        return RemoteReply(answer(text))
 
     async def close(self) -> None:
         return None
@@ -56,12 +58,19 @@ class BareJson:
         self._url = url
         self._http = httpx.AsyncClient(trust_env=False, verify=False, timeout=60)
 
-    async def say(self, text: str) -> str:
+    async def say(self, text: str) -> RemoteReply:
         response = await self._http.post(self._url, json={"text": text})
-        return str(response.json()["text"])
+        return RemoteReply(str(response.json()["text"]))
 
     async def close(self) -> None:
         await self._http.aclose()
+
+
+@dataclass(frozen=True)
+class Reached:
+    """An agent that is connected to in some way of ours."""
+
+    connect: Callable[[], Conversation]
 
 
 @dataclass(frozen=True)
@@ -88,9 +97,10 @@ def serve_bare(sock: socket.socket) -> None:
 
 
 def serve_a2a(sock: socket.socket) -> None:
-    from agentquest.a2a_agents.cards import white_card
-    from agentquest.a2a_agents.serving import application, serve
-    from agentquest.a2a_agents.white import WhiteExecutor
+    from agentquest.a2a.cards import white_card
+    from agentquest.a2a.serving import Place, application, serve
+    from agentquest.a2a.white import WhiteExecutor
+    from agentquest.a2a.white_agents import WhiteSource
     from agentquest.lib import Agent, Answer, Observation
 
     class AtOnce(Agent):
@@ -100,14 +110,15 @@ def serve_a2a(sock: socket.socket) -> None:
             return Answer(action=chosen)
 
     url = f"http://localhost:{sock.getsockname()[1]}/"
-    serve(application(white_card("at once", url), WhiteExecutor(AtOnce)), sock)
+    executor = WhiteExecutor(WhiteSource("at once", AtOnce))
+    serve(application(white_card("at once", url), executor), Place("localhost", 0), sock)
 
 
 class Served:
     """An agent in a process of its own; tells what CPU it has used."""
 
     def __init__(self, serve: Callable[[socket.socket], None]) -> None:
-        self._sock = socket.create_server(("127.0.0.1", 0), backlog=256)
+        self._sock = listen()
         self.url = f"http://localhost:{self._sock.getsockname()[1]}/"
         ours, theirs = multiprocessing.Pipe()
         self._pipe = ours
@@ -140,9 +151,7 @@ def _serve_and_tell(
     serve(sock)
 
 
-async def measure(
-    options: argparse.Namespace, connect: Callable[[], Line], agent: Served | None
-) -> Measured:
+async def measure(options: argparse.Namespace, party: Party, agent: Served | None) -> Measured:
     request = AssessmentRequest(
         agent_url="http://localhost/",
         config=AssessmentConfig(
@@ -157,26 +166,26 @@ async def measure(
     before = agent.cpu() if agent else 0.0
     clock, cpu = time.perf_counter(), time.process_time()
     with tempfile.TemporaryDirectory() as logs:
-        finding: Finding = await assessment.run("at once", connect, Path(logs), tell)
+        result = await assessment.play("at once", party, Path(logs), tell)
     seconds, used = time.perf_counter() - clock, time.process_time() - cpu
-    _no_errors(finding)
-    turns = sum(len(game.record.steps) for game in finding.games)
+    _no_errors(result)
+    turns = sum(len(game.record.steps) for game in result.games)
     return Measured(turns, seconds, used, agent.cpu() - before if agent else None)
 
 
-def _no_errors(finding: Finding) -> None:
-    for game in finding.games:
+def _no_errors(result: AssessmentResult) -> None:
+    for game in result.games:
         if game.record.error is not None:
             sys.exit(f"a game ended in an error: {game.record.error.message}")
 
 
 async def over_a2a(options: argparse.Namespace) -> Measured:
-    from agentquest.a2a_agents.connection import find_agent
+    from agentquest.a2a.connection import find_agent
 
     agent = Served(serve_a2a)
     try:
         party = await find_agent(agent.url, 60)
-        return await measure(options, party.connect, agent)
+        return await measure(options, party, agent)
     finally:
         agent.stop()
 
@@ -185,13 +194,13 @@ async def over_bare_json(options: argparse.Namespace) -> Measured:
     agent = Served(serve_bare)
     try:
         await BareJson(agent.url).say("hello")
-        return await measure(options, lambda: BareJson(agent.url), agent)
+        return await measure(options, Reached(lambda: BareJson(agent.url)), agent)
     finally:
         agent.stop()
 
 
 async def in_process(options: argparse.Namespace) -> Measured:
-    return await measure(options, InProcess, None)
+    return await measure(options, Reached(InProcess), None)
 
 
 def row(name: str, measured: Measured) -> Row:

@@ -14,12 +14,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from agentquest.api import play_owed
 from agentquest.cli.live import LiveView, Tally
 from agentquest.config import load_config
-from agentquest.records.episode import EpisodeRecord
 from agentquest.records.run_directory import LOG
-from agentquest.reports.results_json import results_document
-from agentquest.running.evaluation import Evaluation
+from agentquest.running.run import Run
+from agentquest.running.spec import EpisodeSpec
 
 
 def main(folder: str, base_url: str, episodes: str, steps: str, parallel: str) -> None:
@@ -37,28 +37,24 @@ def main(folder: str, base_url: str, episodes: str, steps: str, parallel: str) -
             "llm.max_concurrency=1024",
         ],
     )
-    evaluation = Evaluation(config)
-    owed = evaluation.prepare()
+    run = Run(config)
+    owed = run.prepare()
     wall, processor = time.perf_counter(), time.process_time()
-    asyncio.run(_run(evaluation, owed))
+    asyncio.run(_play(run, owed))
     taken = {"wall": time.perf_counter() - wall, "processor": time.process_time() - processor}
     occupied = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    records = evaluation.directory.records(slim=True)
+    records = run.directory.records(slim=True)
     assert len(records) == int(episodes)
     assert all(record.scored for record in records)
     calls = sum(len(record.calls) for record in records)
     sys.stdout.write(json.dumps({**taken, "calls": calls, "bytes": occupied}) + "\n")
 
 
-async def _run(evaluation: Evaluation, owed: Sequence[object]) -> None:
-    def checkpoint(records: Sequence[EpisodeRecord]) -> None:
-        manifest = evaluation.directory.manifest()
-        evaluation.directory.write_results(results_document(records, manifest))
-
-    log = Path(evaluation.directory.path) / LOG
-    with LiveView(Tally(len(evaluation.jobs), 0, 0), log, debug=False) as view:
-        stopped = await evaluation.run(owed, view, asyncio.Event(), checkpoint)  # type: ignore[arg-type]
-    assert stopped is None, stopped
+async def _play(run: Run, owed: Sequence[EpisodeSpec]) -> None:
+    log = Path(run.directory.path) / LOG
+    with LiveView(Tally(len(run.specs), 0, 0), log, debug=False) as view:
+        result = await play_owed(run, owed, view, asyncio.Event())
+    assert result.reason is None, result.reason
 
 
 if __name__ == "__main__":

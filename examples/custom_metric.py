@@ -1,13 +1,20 @@
-"""A metric of your own, used with a benchmark that is there already.
+"""Metrics of your own: one that every report shows, and progress by a rule of your own.
 
-ALFWorld's progress is how much of the oracle's plan is no longer needed. Here it
-is replaced by a stricter one: how many milestones were done in their order.
+`OPENED` is a row of the table of metrics: text, Markdown, CSV, HTML, results.json and
+comparisons show it with its interval. In a configuration it is named by its path,
+`agentquest eval metrics=custom_metric:OPENED`.
+
+`InOrderMetrics` replaces what a driver calls progress: by default how much of the
+oracle's plan is no longer needed, here how many milestones were done in their order.
+
 Run it: `python examples/custom_metric.py`
 """
 
+import tempfile
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import agentquest
 from agentquest.benchmarks.alfworld import (
     AlfWorldAction,
     AlfWorldDriver,
@@ -15,6 +22,17 @@ from agentquest.benchmarks.alfworld import (
     AlfWorldUtils,
 )
 from agentquest.lib import Metrics
+from agentquest.metrics.table import Metric
+from agentquest.records.episode import EpisodeRecord
+
+
+def opened(record: EpisodeRecord) -> float | None:
+    """Things opened per step; None for an episode that says nothing."""
+    opens = [s for s in record.steps if s.valid and (s.action or "").startswith("open ")]
+    return len(opens) / len(record.steps) if record.steps else None
+
+
+OPENED = Metric("opened", "opened", "%", "share of steps that opened something", opened)
 
 
 class InOrderMetrics(AlfWorldMetrics):
@@ -58,6 +76,16 @@ def main() -> None:
         print(f"{progress:5.2f}  {action['value']}")
     print("refused:", exported["refused"])
     print("success:", exported["success"])
+
+    with tempfile.TemporaryDirectory() as folder:
+        result = agentquest.evaluate(
+            agent="scripted",
+            data_path="builtin",
+            num_games=6,
+            metrics=["custom_metric:OPENED"],
+            output_dir=folder,
+        )
+        print("opened:", result.report.overall.cells["opened"].text)
 
 
 if __name__ == "__main__":

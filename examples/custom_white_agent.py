@@ -8,7 +8,6 @@ had until version 1 (there as `a2a.utils.new_agent_text_message`).
 """
 
 import argparse
-import re
 
 import uvicorn
 from a2a.server.agent_execution import AgentExecutor, RequestContext
@@ -19,12 +18,13 @@ from a2a.server.tasks import InMemoryTaskStore
 from a2a.types import AgentCapabilities, AgentCard, AgentInterface, AgentSkill
 from starlette.applications import Starlette
 
-from agentquest.a2a_agents import new_agent_text_message
+from agentquest.a2a import new_agent_text_message
 
 
 def decide_action(user_input: str) -> str:
     """Your reasoning goes here; this one takes the last action offered."""
-    actions = re.findall(r"^\s*\d+\.\s*(.+)$", user_input, re.MULTILINE)
+    numbered = (line.strip().partition(". ") for line in user_input.splitlines())
+    actions = [action for number, _, action in numbered if number.isdecimal() and action]
     return actions[-1] if actions else "look"
 
 

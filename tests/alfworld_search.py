@@ -1,19 +1,22 @@
 """A blind search over everything a small game allows, to hold the oracle against.
 
-It knows nothing of tasks: it takes the engine's own admissible commands, visits
+It knows nothing of tasks: it takes every move that the rules offer, visits
 every state there is, and counts back from the winning ones.
 """
 
 from collections import deque
 
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
-from agentquest.benchmarks.alfworld.engine.state import State
+from agentquest.benchmarks.alfworld.engine.rules import Move, Rule, apply, options
+from agentquest.benchmarks.alfworld.engine.state import NOTHING, State
 
-_CHANGE_NOTHING = ("look", "inventory", "help", "examine ")
+_CHANGE_NOTHING = frozenset(
+    {Rule.LOOK, Rule.INVENTORY, Rule.HELP, Rule.EXAMINE_OBJECT, Rule.EXAMINE_RECEPTACLE}
+)
 
 
 class StateSpace:
-    """All states reachable from a game's present one; None of `explored` is left out."""
+    """All states reachable from a game's present one; none of them is left out."""
 
     def __init__(self, states: list[State], steps_to_win: list[int | None]) -> None:
         self.states = states
@@ -40,14 +43,17 @@ def explore(game: AlfWorldEngine, limit: int) -> StateSpace | None:
 
 
 def _neighbours(game: AlfWorldEngine, state: State) -> list[State]:
-    game.restore(state)
-    found = []
-    for command in game.admissible:
-        if not command.startswith(_CHANGE_NOTHING):
-            game.restore(state)
-            game.step(command)
-            found.append(_key(game.state))
-    return found
+    world = game.world
+    offered = options(world, state, game.dialect)
+    moves = [
+        move for group in offered for move in group.values() if move.rule not in _CHANGE_NOTHING
+    ]
+    moves += [
+        Move(Rule.GO, NOTHING, receptacle)
+        for receptacle in world.go_commands.values()
+        if world.receptacle_locations[receptacle] != (state.location,)
+    ]
+    return [_key(apply(world, state, move)) for move in moves]
 
 
 def _distances(

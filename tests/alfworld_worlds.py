@@ -33,9 +33,14 @@ class Furniture:
     """A receptacle: its kind (`Fridge`), where it stands, whether it has a door."""
 
     kind: str
-    location: int
+    location: int | None
     openable: bool = False
     opened: bool = False
+    also_at: int | None = None
+
+    @property
+    def locations(self) -> tuple[int, ...]:
+        return tuple(place for place in (self.location, self.also_at) if place is not None)
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,8 @@ class SmallWorld:
     sliced: bool = False
     all_closed: bool = False
     start: int = 9
+    # The position of a thing that the agent starts with in its hand.
+    held: int | None = None
     # Pairs of furniture kind and object kind that may not hold; everything else fits.
     misfits: frozenset[tuple[str, str]] = field(default_factory=frozenset)
 
@@ -80,6 +87,7 @@ class SmallWorld:
                 f"(atLocation agent1 {_place(self.start)})",
                 *self._furniture_facts(),
                 *self._thing_facts(),
+                *self._hand_facts(),
                 f") (:goal {self.goal()}))",
             ]
         )
@@ -111,7 +119,7 @@ class SmallWorld:
         )
 
     def _declarations(self) -> list[str]:
-        places = {self.start, *(f.location for f in self.furniture)}
+        places = {self.start, *(place for f in self.furniture for place in f.locations)}
         places |= {thing.at for thing in self.things if thing.at is not None}
         return [
             "agent1 - agent",
@@ -127,7 +135,7 @@ class SmallWorld:
         for i, f in enumerate(self.furniture):
             name = _name(f.kind, i)
             facts.append(f"(receptacleType {name} {f.kind}Type)")
-            facts.append(f"(receptacleAtLocation {name} {_place(f.location)})")
+            facts += [f"(receptacleAtLocation {name} {_place(place)})" for place in f.locations]
             facts += [f"(openable {name})"] if f.openable else []
             facts += [f"(opened {name})"] if f.openable and f.opened else []
         facts += [
@@ -148,6 +156,12 @@ class SmallWorld:
             at = self.furniture[t.inside[-1]].location if t.at is None and t.inside else t.at
             facts += [f"(objectAtLocation {name} {_place(at)})"] if at is not None else []
         return facts
+
+    def _hand_facts(self) -> list[str]:
+        if self.held is None:
+            return []
+        name = _name(self.things[self.held].kind, self.held)
+        return [f"(holds agent1 {name})", "(holdsAny agent1)"]
 
     def _receptacle(self, position: int) -> str:
         return _name(self.furniture[position].kind, position)

@@ -1,6 +1,8 @@
 """What the chat server can be told to do wrong, and which of it passes."""
 
 import random
+import socket
+import struct
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 
@@ -39,6 +41,9 @@ class Fault(str, Enum):
     THINK_TAGS = "think-tags"
     THINK_CUT = "think-cut"
     NO_USAGE = "no-usage"
+    REFUSED = "refused"
+    COST = "cost"
+    NO_TOOLS = "no-tools"
 
 
 # Faults after which the same request, sent again, is answered properly.
@@ -72,6 +77,12 @@ ERRORS: dict[Fault, tuple[int, str, str | None, str]] = {
         "context_length_exceeded",
         "This model's maximum context length is 100 tokens.",
     ),
+    Fault.NO_TOOLS: (
+        400,
+        "BadRequestError",
+        None,
+        '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
+    ),
 }
 
 
@@ -94,3 +105,13 @@ def choices(
     weights = [*rates.values(), max(0.0, 1.0 - sum(rates.values()))]
     while True:
         yield rng.choices(names, weights)[0] if rates else None
+
+
+def reset(request: web.Request, response: web.StreamResponse | None = None) -> web.StreamResponse:
+    """Break the connection the hard way: with linger 0 the kernel sends a reset."""
+    transport = request.transport
+    if transport is not None:
+        sock = transport.get_extra_info("socket")
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        transport.abort()
+    return response or web.Response()

@@ -13,12 +13,10 @@ import asyncio
 import contextlib
 import json
 import signal
-import socket
-import struct
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from email.utils import formatdate
 from importlib import import_module
 from pathlib import Path
@@ -27,19 +25,9 @@ from typing import Any
 
 from aiohttp import web
 
-from chat_faults import ERRORS, PASSING, Fault, choices, error
-
-Messages = list[dict[str, Any]]
-Answer = Callable[[Messages], str]
-
-
-def echo(messages: Messages) -> str:
-    """The default answer: the last message."""
-    return str(messages[-1]["content"])
-
-
-def _tokens(text: str) -> int:
-    return len(text.split())
+from chat_faults import ERRORS, PASSING, Fault, choices, error, reset
+from llm_servers.chat_stream import chat_chunks
+from said import Answer, Said, echo, said, words
 
 
 class ChatServer:
@@ -57,6 +45,7 @@ class ChatServer:
         retry_after: float = 1.0,
         huge_bytes: int = 4_000_000,
         api_key: str | None = None,
+        allowed: tuple[int, float] | None = None,
         record: bool = True,
     ) -> None:
         self._answer = answer
@@ -66,6 +55,8 @@ class ChatServer:
         self._retry_after = retry_after
         self._huge_bytes = huge_bytes
         self._api_key = api_key
+        self._allowed = allowed
+        self._window: tuple[float, int] = (0.0, 0)
         self._record = record
         self._runner: web.AppRunner | None = None
         self.url = ""
@@ -117,13 +108,29 @@ class ChatServer:
         authorization = request.headers.get("Authorization", "")
         if self._api_key is not None and authorization != f"Bearer {self._api_key}":
             return error(Fault.UNAUTHORIZED)
+        if not self._within_limit():
+            self.served[Fault.RATE_LIMIT] += 1
+            return error(Fault.RATE_LIMIT)
         fault = next(self._faults)
         self.served[fault] += 1
         if self._latency:
             await asyncio.sleep(self._latency)
+        if body.get("stream") and fault in (None, Fault.REASONING, Fault.REFUSED, Fault.CUT_BODY):
+            return await self._stream(request, body, fault)
         if fault is None:
-            return web.json_response(self._completion(body, self._answer(messages)))
+            return web.json_response(self._completion(body, said(self._answer(messages))))
         return await self._misbehave(fault, request, body, authorization)
+
+    def _within_limit(self) -> bool:
+        """So many requests in each window of so many seconds; it does not say when to come back."""
+        if self._allowed is None:
+            return True
+        most, seconds = self._allowed
+        began, count = self._window
+        if time() - began >= seconds:
+            began, count = time(), 0
+        self._window = (began, count + (count < most))
+        return count < most
 
     async def _misbehave(
         self, fault: Fault, request: web.Request, body: dict[str, Any], authorization: str
@@ -132,12 +139,12 @@ class ChatServer:
             await asyncio.sleep(self._hang_s)
             return error(Fault.OVERLOADED)
         if fault is Fault.RESET:
-            return _reset(request)
+            return reset(request)
         if fault in (Fault.CUT_BODY, Fault.HUGE):
             return await self._raw(
-                fault, request, self._completion(body, self._answer(body["messages"]))
+                fault, request, self._completion(body, said(self._answer(body["messages"])))
             )
-        if fault in ERRORS:
+        if fault in ERRORS and (fault is not Fault.NO_TOOLS or "tools" in body):
             return error(fault)
         if fault in (Fault.RATE_LIMIT_SECONDS, Fault.RATE_LIMIT_DATE, Fault.RATE_LIMIT_MS):
             return error(Fault.RATE_LIMIT, self._come_back(fault))
@@ -154,31 +161,46 @@ class ChatServer:
 
     def _odd_reply(self, fault: Fault, body: dict[str, Any], authorization: str) -> web.Response:
         """Responses of status 200 that are not quite what was hoped for."""
-        text = self._answer(body["messages"])
+        text = said(self._answer(body["messages"])).text
         if fault is Fault.ERROR_IN_200:
             return web.json_response({"error": {"code": 502, "message": "Provider went away"}})
         if fault is Fault.CUT_JSON:
-            whole = json.dumps(self._completion(body, text))
+            whole = json.dumps(self._completion(body, Said(text)))
             return web.Response(text=whole[: len(whole) // 2], content_type="application/json")
-        if fault is Fault.EMPTY:
-            return web.json_response(self._completion(body, ""))
         if fault is Fault.WRONG_TYPE:
-            return web.Response(text=json.dumps(self._completion(body, text)))
-        if fault is Fault.LENGTH:
-            return web.json_response(self._completion(body, text[: len(text) // 2], "length"))
-        if fault is Fault.THINK_TAGS:
-            return web.json_response(self._completion(body, f"<think>Hm.</think>\n\n{text}"))
-        if fault is Fault.THINK_CUT:
-            return web.json_response(self._completion(body, f"<think>ACTION: {text}", "length"))
-        if fault is Fault.ECHO_KEY_IN_REPLY:
-            return web.json_response(self._completion(body, f"{authorization} {text}"))
-        data = self._completion(body, text)
-        if fault is Fault.REASONING:
-            data["choices"][0]["message"]["reasoning_content"] = "Hm."
-            data["usage"]["completion_tokens_details"] = {"reasoning_tokens": 1}
+            return web.Response(text=json.dumps(self._completion(body, Said(text))))
+        data = self._completion(body, self._odd(text, authorization).get(fault, Said(text)))
         if fault is Fault.NO_USAGE:
             del data["usage"]
+        if fault is Fault.COST:
+            data["usage"]["cost"] = 0.25
         return web.json_response(data)
+
+    @staticmethod
+    def _odd(text: str, authorization: str) -> dict[Fault, Said]:
+        return {
+            Fault.EMPTY: Said(),
+            Fault.LENGTH: Said(text[: len(text) // 2], cut_off=True),
+            Fault.THINK_TAGS: Said(f"<think>Hm.</think>\n\n{text}"),
+            Fault.THINK_CUT: Said(f"<think>ACTION: {text}", cut_off=True),
+            Fault.ECHO_KEY_IN_REPLY: Said(f"{authorization} {text}"),
+            Fault.REASONING: Said(text, thoughts="Hm."),
+            Fault.REFUSED: Said(refusal="I cannot help with that."),
+        }
+
+    async def _stream(
+        self, request: web.Request, body: dict[str, Any], fault: Fault | None
+    ) -> web.StreamResponse:
+        reply = said(self._answer(body["messages"]))
+        if fault is not None and fault is not Fault.CUT_BODY:
+            reply = self._odd(reply.text, "").get(fault, reply)
+        chunks = chat_chunks(self._completion(body, reply))
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        for chunk in chunks[:2] if fault is Fault.CUT_BODY else chunks:
+            await response.write(f"data: {json.dumps(chunk)}\n\n".encode())
+        await response.write(b"" if fault is Fault.CUT_BODY else b"data: [DONE]\n\n")
+        return response
 
     async def _raw(
         self, fault: Fault, request: web.Request, data: dict[str, Any]
@@ -192,7 +214,7 @@ class ChatServer:
         response.content_length = len(whole)
         await response.prepare(request)
         await response.write(whole[: len(whole) // 2])
-        return _reset(request, response)
+        return reset(request, response)
 
     def _come_back(self, fault: Fault) -> dict[str, str]:
         if fault is Fault.RATE_LIMIT_MS:
@@ -201,13 +223,26 @@ class ChatServer:
             return {"Retry-After": formatdate(time() + self._retry_after, usegmt=True)}
         return {"Retry-After": str(self._retry_after)}
 
-    def _completion(
-        self, body: dict[str, Any], text: str, finish_reason: str = "stop"
-    ) -> dict[str, Any]:
-        prompt = sum(_tokens(str(message["content"])) for message in body["messages"])
-        completion = _tokens(text)
-        message = {"role": "assistant", "content": text, "refusal": None}
-        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finish_reason}
+    def _completion(self, body: dict[str, Any], reply: Said) -> dict[str, Any]:
+        prompt = sum(words(message["content"]) for message in body["messages"])
+        message: dict[str, Any] = {
+            "role": "assistant",
+            "content": reply.text if not (reply.calls or reply.refusal) else reply.text or None,
+            "refusal": reply.refusal or None,
+        }
+        if reply.thoughts:
+            message["reasoning_content"] = reply.thoughts
+        if reply.calls:
+            message["tool_calls"] = [
+                {
+                    "id": f"call_{self.count}_{number}",
+                    "type": "function",
+                    "function": {"name": name, "arguments": arguments},
+                }
+                for number, (name, arguments) in enumerate(reply.calls)
+            ]
+        finish = "length" if reply.cut_off else "tool_calls" if reply.calls else "stop"
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finish}
         return {
             "id": f"chatcmpl-{self.count}",
             "object": "chat.completion",
@@ -216,20 +251,11 @@ class ChatServer:
             "choices": [choice],
             "usage": {
                 "prompt_tokens": prompt,
-                "completion_tokens": completion,
-                "total_tokens": prompt + completion,
+                "completion_tokens": reply.tokens,
+                "total_tokens": prompt + reply.tokens,
+                "completion_tokens_details": {"reasoning_tokens": words(reply.thoughts)},
             },
         }
-
-
-def _reset(request: web.Request, response: web.StreamResponse | None = None) -> web.StreamResponse:
-    """Break the connection the hard way: with linger 0 the kernel sends a reset."""
-    transport = request.transport
-    if transport is not None:
-        sock = transport.get_extra_info("socket")
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        transport.abort()
-    return response or web.Response()
 
 
 @contextlib.contextmanager
@@ -273,6 +299,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--faults", type=float, default=0.0, help="rate of all passing faults")
     parser.add_argument("--hang", type=float, default=3600.0, help="seconds that a hang lasts")
     parser.add_argument("--retry-after", type=float, default=1.0, help="seconds asked for by 429")
+    parser.add_argument("--per-minute", type=int, help="answer no more requests in a minute")
     parser.add_argument("--api-key", default=None, help="refuse every other key")
     return parser.parse_args()
 
@@ -288,6 +315,7 @@ async def _serve(options: argparse.Namespace) -> None:
         hang_s=options.hang,
         retry_after=options.retry_after,
         api_key=options.api_key,
+        allowed=(options.per_minute, 60.0) if options.per_minute else None,
         record=False,
     )
     ended = asyncio.Event()

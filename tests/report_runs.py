@@ -5,57 +5,70 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agentquest.agents.scripted import ScriptedAgent
-from agentquest.errors import Cause, ModelError
-from agentquest.lib import Agent, Answer, Benchmark, Explorer, ModelCall, Observation, Task, Turn
+from agentquest.agents.baselines.scripted import ScriptedAgent
+from agentquest.errors import ModelError
+from agentquest.lib import Answer, Benchmark, Explorer, Observation, Settings, Task
 from agentquest.records.episode import Call, EpisodeRecord, Failure, Step
-from agentquest.records.messages import Message
+from agentquest.records.manifest import Manifest, Provenance, PublishedScore
+from agentquest.records.messages import Message, Usage
+from agentquest.records.outcome import AgentFaults, End, is_scored
 from agentquest.records.run_directory import RunDirectory
-from agentquest.running.assemble import make_agent, make_benchmark
-from agentquest.running.many_episodes import Job, Stage, run_many
-from agentquest.running.one_episode import Origin, Rules, versions
+from agentquest.running.factory import Resources, make_benchmark
+from agentquest.running.play import play as play_spec
+from agentquest.running.spec import Choice, EpisodeSpec, Limits, RunContext, versions
 
-NUMBERS = {
-    "pick_and_place_simple": 1,
-    "look_at_obj_in_light": 2,
-    "pick_clean_then_place_in_recep": 3,
-    "pick_heat_then_place_in_recep": 4,
-    "pick_cool_then_place_in_recep": 5,
-    "pick_two_obj_and_place": 6,
-}
+TYPES = [
+    "pick_and_place_simple",
+    "look_at_obj_in_light",
+    "pick_clean_then_place_in_recep",
+    "pick_heat_then_place_in_recep",
+    "pick_cool_then_place_in_recep",
+    "pick_two_obj_and_place",
+]
+BUILT_IN = {"data_path": "builtin", "split": "valid_unseen"}
+
+
+class TalkingSettings(Settings):
+    muddled: bool = False
+    failing: tuple[int, ...] = ()
+    """Seeds of the episodes that lose their model."""
 
 
 class TalkingAgent(ScriptedAgent):
     """The scripted agent with the prompts, replies and accounts that a model would leave."""
 
-    def __init__(self, explorer: Explorer, fails: bool = False, muddled: bool = False) -> None:
+    Settings = TalkingSettings
+
+    def __init__(self, settings: TalkingSettings, explorer: Explorer) -> None:
         super().__init__(explorer)
+        self._settings = settings
         self._turn = 0
-        self._fails = fails
-        self._muddled = muddled
 
     async def act(self, observation: Observation) -> Answer:
         self._turn += 1
-        if self._fails and self._turn > 3:
+        if self.episode.seed in self._settings.failing and self._turn > 3:
             raise ModelError("503 from the server, 6 attempts")
         action = (await super().act(observation)).action
         prompt = (
-            Turn("system", "You are in a household. Answer with THINK: and ACTION:."),
-            Turn("user", f"Goal: {self.episode.goal}\nObservation: {observation.text}"),
+            Message(role="system", content="You are in a household. Answer with ACTION:."),
+            Message(
+                role="user", content=f"Goal: {self.episode.goal}\nObservation: {observation.text}"
+            ),
         )
-        call = ModelCall("tiny-1", "ok", 180 + 40 * self._turn, 23, None, 0.0004, 0.3, 1, False)
-        if self._muddled and self._turn % 4 == 0:
+        usage = Usage(prompt_tokens=180 + 40 * self._turn, completion_tokens=23)
+        calls = (Call(model="tiny-1", kind="complete", usage=usage, cost=0.0004, latency_s=0.3),)
+        if self._settings.muddled and self._turn % 4 == 0:
             reply = "THINK: I am not sure what to do next, let me think about it for a while."
-            return Answer(None, "no action", reply, "", prompt, (call,))
-        if self._muddled and self._turn % 7 == 0:
+            return Answer(None, "missing", reply, prompt=prompt, calls=calls)
+        if self._settings.muddled and self._turn % 7 == 0:
             action = "fly to the moon"
         reply = f"THINK: The next thing that makes sense is {action!r}.\nACTION: {action}"
-        return Answer(action, "ACTION line", reply, "I weigh it up.", prompt, (call,))
+        return Answer(action, "exact", reply, "I weigh it up.", prompt, calls=calls)
 
 
 def homes(each: int = 1) -> tuple[Benchmark, list[Task]]:
     """The built-in homes, `each` games of every type."""
-    benchmark = make_benchmark("alfworld", data_path="builtin", split="valid_unseen")
+    benchmark = make_benchmark("alfworld", BUILT_IN)
     chosen: dict[str, list[Task]] = {}
     for task in benchmark.tasks():
         chosen.setdefault(task.task_type, []).append(task)
@@ -67,47 +80,56 @@ def play(
 ) -> list[EpisodeRecord]:
     """Play; `agent` is a registered one, `talking` or `muddled`. `failing` lose their model."""
     benchmark, tasks = homes(each)
-    jobs = [Job(task, trial, 100 * trial) for trial in range(trials) for task in tasks]
-    lost = {jobs[position].key for position in failing}
-    made: dict[str, EpisodeRecord] = {}
+    chosen = Choice(agent)
+    if agent in ("talking", "muddled"):
+        settings = {"muddled": agent == "muddled", "failing": tuple(failing)}
+        chosen = Choice("report_runs:TalkingAgent", settings)
+    context = RunContext(
+        run_id=f"test-{agent}",
+        config_hash="c0ffee",
+        benchmark=Choice("alfworld", BUILT_IN),
+        agent=chosen,
+        model_name="tiny-1",
+        limits=Limits(max_steps=max_steps),
+    )
+    pairs = [(task, trial) for trial in range(trials) for task in tasks]
+    specs = [EpisodeSpec(context, *pair, seed) for seed, pair in enumerate(pairs)]
 
-    def new_agent(job: Job) -> Agent:
-        if agent in ("talking", "muddled"):
-            return TalkingAgent(benchmark.explorer(), job.key in lost, agent == "muddled")
-        return make_agent(agent, benchmark)
+    async def all_of_them() -> list[EpisodeRecord]:
+        resources = Resources(context, benchmark)
+        return [await play_spec(spec, resources) for spec in specs]
 
-    async def save(record: EpisodeRecord) -> None:
-        made[record.key] = record
-
-    origin = Origin(f"test-{agent}", "c0ffee", versions(), "alfworld", agent, "tiny-1")
-    stage = Stage(benchmark.driver, new_agent, Rules(max_steps=max_steps), origin)
-    asyncio.run(run_many(jobs, stage, save, parallel=4))
-    return [made[job.key] for job in jobs]
+    return asyncio.run(all_of_them())
 
 
-def manifest(**changes: Any) -> dict[str, Any]:
-    return {
+def manifest(**changes: Any) -> Manifest:
+    fields: dict[str, Any] = {
         "run_id": "test-run",
         "created_at": "2026-01-02T03:04:05+00:00",
-        "protocol": None,
-        "provenance": {"benchmark": "alfworld", "data": "builtin", "split": "valid_unseen"},
-        "versions": versions(),
-        "model": "tiny-1",
+        "benchmark": "alfworld",
+        "benchmark_title": "ALFWorld",
+        "provenance": Provenance(data="builtin", split="valid_unseen"),
         "agent": "talking",
+        "model": "tiny-1",
+        "agent_faults": AgentFaults.OWE,
+        "max_steps": 30,
+        "trials": 1,
+        "task_types": TYPES,
+        "task_ids": [],
+        "versions": versions(),
+        "config_hash": "c0ffee",
+        "data_hash": "da7a",
         "config": {
             "seed": 42,
-            "trials": 1,
-            "max_steps": 30,
             "agent": {"name": "react", "use_few_shot": True},
             "llm": {"model": "tiny-1", "temperature": 0.3, "max_tokens": 8192},
         },
-        "task_type_numbers": NUMBERS,
-        **changes,
     }
+    return Manifest(**{**fields, **changes})
 
 
 def saved(
-    folder: Path, records: Sequence[EpisodeRecord], content: dict[str, Any] | None = None
+    folder: Path, records: Sequence[EpisodeRecord], content: Manifest | None = None
 ) -> RunDirectory:
     """A run directory as the runner leaves it."""
     run = RunDirectory(folder)
@@ -120,12 +142,13 @@ def saved(
 
 def record(
     task: str = "task-1",
-    end: Cause = Cause.WON,
+    end: End = End.SOLVED,
     steps: Sequence[Step] | int = 2,
     **changes: Any,
 ) -> EpisodeRecord:
     """A record made by hand, for figures computed by hand."""
     trial = changes.pop("trial", 0)
+    solved = end is End.SOLVED
     fields: dict[str, Any] = {
         "run_id": "hand",
         "key": f"{task}#{trial}",
@@ -137,7 +160,7 @@ def record(
         "seed": 1,
         "problem": f"{task}/game.tw-pddl",
         "data_hash": f"hash of {task}",
-        "dialect": "0.4",
+        "facts": {"dialect": "0.4"},
         "goal": "put some book on sidetable",
         "agent": "react",
         "model": "tiny-1",
@@ -147,9 +170,10 @@ def record(
         "first_observation": "You are in a room.",
         "steps": [step(i + 1) for i in range(steps)] if isinstance(steps, int) else list(steps),
         "end": end,
-        "success": end is Cause.WON,
-        "reward": float(end is Cause.WON),
-        "progress": float(end is Cause.WON),
+        "scored": is_scored(end, changes.pop("agent_faults", AgentFaults.OWE)),
+        "success": solved,
+        "reward": float(solved),
+        "progress": float(solved),
         "repetition_rate": 0.0,
         "started_at": "2026-01-02T03:04:05+00:00",
         "seconds": 1.5,
@@ -161,7 +185,7 @@ def step(index: int, **changes: Any) -> Step:
     fields: dict[str, Any] = {
         "index": index,
         "action": f"go to shelf {index}",
-        "how": "ACTION line",
+        "how": "exact",
         "valid": True,
         "observation": f"You arrive at shelf {index}.",
         "progress": 0.0,
@@ -173,16 +197,15 @@ HARM = (
     "</pre></details><script>document.title='owned'</script>"
     '<img src=https://example.invalid/x.png onerror="alert(1)"> \' " & <!-- ]]> '
     "<a href='javascript:alert(2)' onclick=alert(3)>x</a> | `*_[md](https://example.invalid)\x1b[31m"
-    "\x00\u202e\u2028 end"
+    "\x00\u202e\u2028\xad\U000e0041 end"
 )
 
 
 def hostile() -> list[EpisodeRecord]:
     """Everything a model, a data file or a configuration can fill in, filled in with harm."""
-    call = Call(model=HARM, kind=HARM, prompt_tokens=None, completion_tokens=None)
     bad = step(
         1,
-        prompt=[Message(role=HARM, content=HARM), Message(role="user", content=HARM)],
+        prompt=[0, 1],
         reply=HARM + "\nand more",
         reasoning=HARM,
         action=HARM,
@@ -192,18 +215,20 @@ def hostile() -> list[EpisodeRecord]:
         admissible=[HARM, HARM],
         reachable=False,
         progress=0.5,
-        calls=[call],
+        calls=[Call(model=HARM, kind=HARM)],
     )
     unread = step(2, action=None, reply="x" * 300_000, valid=False, observation=HARM)
     names = dict.fromkeys(
-        ("task_type", "split", "problem", "data_hash", "dialect", "goal", "agent", "model"), HARM
+        ("task_type", "split", "problem", "data_hash", "goal", "agent", "model"), HARM
     )
     return [
         record(
             "harm",
-            Cause.MAX_STEPS,
+            End.STEP_LIMIT,
             [bad, unread],
             **names,
+            messages=[Message(role=HARM, content=HARM), Message(role="user", content=HARM)],
+            facts={HARM: HARM},
             first_observation=HARM,
             first_admissible=[HARM],
             milestones=[HARM],
@@ -213,20 +238,28 @@ def hostile() -> list[EpisodeRecord]:
             started_at=HARM,
             progress=0.5,
         ),
-        record(HARM, Cause.MODEL_ERROR, 0, error=Failure(kind=HARM, message=HARM)),
-        record("no-steps", Cause.LOST, 0, goal=""),
+        record(
+            HARM,
+            End.INFRASTRUCTURE_FAULT,
+            0,
+            error=Failure(source="model", kind=HARM, message=HARM),
+        ),
+        record("no-steps", End.FAILED, 0, goal=""),
     ]
 
 
-def hostile_manifest() -> dict[str, Any]:
+def hostile_manifest() -> Manifest:
     return manifest(
         run_id=HARM,
         created_at=HARM,
+        benchmark=HARM,
+        benchmark_title=HARM,
         protocol=HARM,
-        model={"name": HARM},
+        model=HARM,
         agent=HARM,
-        comparable_with=[{"source": HARM, "setting": HARM, "score": {HARM: HARM}}],
-        provenance=dict.fromkeys(("benchmark", "data", "split", "dialect"), HARM),
+        comparable_with=[PublishedScore(source=HARM, setting=HARM, scores={HARM: 1.0})],
+        provenance=Provenance(data=HARM, data_path=HARM, split=HARM, details={HARM: HARM}),
         versions={HARM: HARM},
-        config={HARM: HARM, "trials": 1},
+        config={HARM: HARM},
+        tags=[HARM],
     )

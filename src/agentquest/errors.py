@@ -1,19 +1,15 @@
-"""Every error AgentQuest raises, and what each failure means for a score.
+"""Every error AgentQuest raises. What an end means for a score stands in records.outcome.
 
-    AgentQuestError
-    ├── UserError            the caller gave something wrong; the text says what and where
-    │   ├── DataError        a data file is missing, malformed or not understood
-    │   ├── ConfigError      a configuration value is wrong
-    │   └── UnknownName      a name that is in no table; suggests the nearest
-    ├── ParseError           an agent's answer could not be read; the agent may try again
-    ├── ModelError           a model call failed for good (see agentquest.llms)
-    └── NetworkError         a transfer failed; nothing that had arrived is lost
-
-A failure is a *score* only when it is the agent's own. `Cause` says so once,
-for records, resume and reports alike.
+AgentQuestError
+├── UserError            the caller gave something wrong; the text says what and where
+│   ├── DataError        a data file is missing, malformed or not understood
+│   ├── ConfigError      a configuration value is wrong
+│   └── UnknownName      a name that is in no table; suggests the nearest
+├── ParseError           an agent's answer could not be read; the agent may try again
+├── ModelError           a model call failed for good (see agentquest.llms)
+│   └── ContextExceeded  the prompt is longer than the model can read
+└── NetworkError         a transfer failed; nothing that had arrived is lost
 """
-
-from enum import Enum
 
 
 class AgentQuestError(Exception):
@@ -44,32 +40,9 @@ class ModelError(AgentQuestError):
     """A model call failed and will not be tried again."""
 
 
+class ContextExceeded(ModelError):
+    """The prompt no longer fits the model's context: a truncation, not a failure."""
+
+
 class NetworkError(AgentQuestError):
     """A download or request failed; what had arrived is kept."""
-
-
-class Cause(str, Enum):
-    """Why an episode ended. The value is what records store."""
-
-    WON = "won"
-    LOST = "lost"
-    MAX_STEPS = "max_steps"
-    AGENT_GAVE_UP = "agent_gave_up"
-    AGENT_ERROR = "agent_error"
-    AGENT_TIMEOUT = "agent_timeout"
-    MODEL_ERROR = "model_error"
-    ENVIRONMENT_ERROR = "environment_error"
-    CANCELLED = "cancelled"
-
-    @property
-    def scored(self) -> bool:
-        """True when the end says something about the agent, so that it counts."""
-        return self in _SCORED
-
-    @property
-    def owed(self) -> bool:
-        """True when the episode must be run again: nothing was learnt about the agent."""
-        return not self.scored
-
-
-_SCORED = frozenset({Cause.WON, Cause.LOST, Cause.MAX_STEPS, Cause.AGENT_GAVE_UP})

@@ -2,11 +2,12 @@
 
 Tables of strings, so that nothing is imported before it is used. A dotted path
 `package.module:Class` works wherever a short name does, and other packages can
-add names through the entry-point groups `agentquest.benchmarks` and
-`agentquest.agents`.
+add names through the entry-point groups `agentquest.benchmarks`,
+`agentquest.agents`, `agentquest.models`, `agentquest.executors` and
+`agentquest.protocols`. What comes over a network may only use names, never
+paths: see `load_registered`.
 """
 
-import difflib
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
@@ -15,15 +16,48 @@ from agentquest.errors import UnknownName
 
 BENCHMARKS = {
     "alfworld": "agentquest.benchmarks.alfworld.benchmark:AlfWorldBenchmark",
+    "mastermind": "agentquest.benchmarks.mastermind.benchmark:MasterMindBenchmark",
+    "sudoku": "agentquest.benchmarks.sudoku.benchmark:SudokuBenchmark",
     "webshop": "agentquest.benchmarks.webshop.benchmark:WebshopBenchmark",
 }
 AGENTS = {
-    "oracle": "agentquest.agents.oracle:OracleAgent",
-    "random": "agentquest.agents.random_agent:RandomAgent",
-    "react": "agentquest.agents.react:ReActAgent",
-    "scripted": "agentquest.agents.scripted:ScriptedAgent",
+    "a2a": "agentquest.a2a.remote_agent:RemoteAgent",
+    "human": "agentquest.agents.human:HumanAgent",
+    "mcp": "agentquest.adapters.mcp_desk:CallerAgent",
+    "clumsy": "agentquest.agents.baselines.clumsy:ClumsyAgent",
+    "oracle": "agentquest.agents.baselines.oracle:OracleAgent",
+    "random": "agentquest.agents.baselines.random_agent:RandomAgent",
+    "react": "agentquest.agents.react.agent:ReActAgent",
+    "scripted": "agentquest.agents.baselines.scripted:ScriptedAgent",
+    "tools": "agentquest.agents.tools.agent:ToolsAgent",
 }
-_TABLES = {"benchmark": BENCHMARKS, "agent": AGENTS}
+MODELS = {
+    "anthropic": "agentquest.llms.anthropic:AnthropicMessages",
+    "gemini": "agentquest.llms.gemini:GeminiModel",
+    "openai": "agentquest.llms.openai_chat:OpenAIChat",
+    "responses": "agentquest.llms.openai_responses:OpenAIResponses",
+    "scripted": "agentquest.llms.scripted:ScriptedModel",
+}
+EXECUTORS = {
+    "local": "agentquest.running.executors.local:LocalExecutor",
+    "processes": "agentquest.running.executors.processes:ProcessExecutor",
+    "ray": "agentquest.running.executors.ray:RayExecutor",
+}
+PROTOCOLS = {
+    "agentify-100": "agentquest.benchmarks.alfworld.protocols:AGENTIFY_100",
+    "seen-140": "agentquest.benchmarks.alfworld.protocols:SEEN_140",
+    "train-200": "agentquest.benchmarks.alfworld.protocols:TRAIN_200",
+    "unseen-134": "agentquest.benchmarks.alfworld.protocols:UNSEEN_134",
+    "unseen-134-two-shot": "agentquest.benchmarks.alfworld.protocols:UNSEEN_134_TWO_SHOT",
+    "webshop-500": "agentquest.benchmarks.webshop.protocols:WEBSHOP_500",
+}
+_TABLES = {
+    "benchmark": BENCHMARKS,
+    "agent": AGENTS,
+    "model": MODELS,
+    "executor": EXECUTORS,
+    "protocol": PROTOCOLS,
+}
 
 
 def names(kind: str) -> list[str]:
@@ -35,27 +69,44 @@ def load(kind: str, name: str) -> Any:
     """The class behind a short name or a dotted path."""
     target = _TABLES[kind].get(name) or _plugins(kind).get(name)
     if target is None and ":" not in name:
-        raise UnknownName(f"{name!r} is not {_article(kind)}; {suggestion(name, names(kind))}")
+        raise _unknown(kind, name)
     return _import(kind, target or name)
 
 
-def suggestion(name: str, known: list[str]) -> str:
-    """`did you mean …?`, or the list of what there is."""
-    close = difflib.get_close_matches(name, known, n=1)
-    there = f"there are: {', '.join(known)}"
-    return f"did you mean {close[0]!r}? ({there})" if close else there
+def load_registered(kind: str, name: str) -> Any:
+    """The class behind a registered name; a dotted path is refused, as it would import anything."""
+    if name not in names(kind):
+        raise _unknown(kind, name)
+    return load(kind, name)
+
+
+def load_object(what: str, path: str) -> Any:
+    """What a dotted path `package.module:NAME` stands for."""
+    if ":" not in path:
+        raise UnknownName(f"{what} {path!r} is not of the form package.module:NAME")
+    return _import(what, path)
 
 
 def _import(kind: str, target: str) -> Any:
     module, _, attribute = target.partition(":")
     try:
-        return getattr(import_module(module), attribute)
+        found: Any = import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+        return found
     except (ImportError, AttributeError, ValueError) as error:
         raise UnknownName(f"{kind} {target!r} cannot be imported: {error}") from error
 
 
 def _plugins(kind: str) -> dict[str, str]:
     return {point.name: point.value for point in entry_points(group=f"agentquest.{kind}s")}
+
+
+def _unknown(kind: str, name: str) -> UnknownName:
+    # Imported here, so that a list of names costs no import of the library.
+    from agentquest.lib.settings import suggestion
+
+    return UnknownName(f"{name!r} is not {_article(kind)}; {suggestion(name, names(kind))}")
 
 
 def _article(kind: str) -> str:

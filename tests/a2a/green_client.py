@@ -2,25 +2,30 @@
 
 import asyncio
 
-from agentquest.a2a_agents.asking import ask
-from agentquest.a2a_agents.connection import find_agent
-from agentquest.a2a_agents.requests import AssessmentConfig, request_text
+from agentquest.a2a.assessment_config import AssessmentConfig
+from agentquest.a2a.connection import find_agent
+from agentquest.a2a.green_client import ask
+from agentquest.a2a.requests import request_text
 
 
 class Green:
     """A green agent in its own process, asked with our client."""
 
-    def __init__(self, process, logs):
+    def __init__(self, process, logs, headers=None):
         self.process = process
+        self.headers = headers
         self.logs = logs
         self.url = process.url
 
     def assess(self, agent_url, news=None, **config):
         """The result of an assessment, as the client gets it."""
+        return self.ask(request_text(agent_url, AssessmentConfig(**config)), news)
+
+    def ask(self, text, news=None):
+        """The answer to a request, whatever it says."""
 
         async def run():
-            party = await find_agent(self.url, 10)
-            text = request_text(agent_url, AssessmentConfig(**config))
-            return await ask(party.card, text, news.append if news is not None else str)
+            party = await find_agent(self.url, 10, self.headers)
+            return await ask(party, text, news.append if news is not None else str)
 
         return asyncio.run(run())

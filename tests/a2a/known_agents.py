@@ -41,9 +41,9 @@ class SlowAgent(Agent):
 
 
 def moves(opening, closes, repeats):
-    from agentquest.running.assemble import make_benchmark
+    from agentquest.running.factory import make_benchmark
 
-    benchmark = make_benchmark("alfworld", data_path="builtin")
+    benchmark = make_benchmark("alfworld", {"data_path": "builtin"})
     for task in benchmark.tasks():
         driver = benchmark.driver(task)
         if driver.reset().text == opening:

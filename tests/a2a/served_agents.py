@@ -7,11 +7,11 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from agentquest.a2a_agents.cards import white_card
-from agentquest.a2a_agents.serving import application
-from agentquest.a2a_agents.white import WhiteExecutor
-from agentquest.a2a_agents.white_agents import white_source
-from agentquest.running.assemble import make_benchmark
+from agentquest.a2a.cards import white_card
+from agentquest.a2a.serving import application
+from agentquest.a2a.white import WhiteExecutor
+from agentquest.a2a.white_agents import white_source
+from agentquest.running.factory import make_benchmark
 
 KINDS = ("scripted", "oracle", "random", "repetitive", "alternating")
 KNOWN = ("PerfectAgent", "UntidyAgent", "RepeatingAgent")
@@ -19,12 +19,12 @@ KNOWN = ("PerfectAgent", "UntidyAgent", "RepeatingAgent")
 if __name__ == "__main__":
     sock = socket.create_server(("127.0.0.1", 0))
     port = sock.getsockname()[1]
-    benchmark = make_benchmark("alfworld", data_path="builtin")
+    benchmark = make_benchmark("alfworld", {"data_path": "builtin"})
     routes = []
     for name in (*KINDS, *KNOWN):
         source = white_source(f"known_agents:{name}" if name in KNOWN else name, benchmark)
         card = white_card(source.name, f"http://localhost:{port}/{name}/")
-        routes.append(Mount(f"/{name}", application(card, WhiteExecutor(source.new_agent))))
+        routes.append(Mount(f"/{name}", application(card, WhiteExecutor(source))))
     print(f"port {port}", flush=True)
     server = uvicorn.Server(uvicorn.Config(Starlette(routes=routes), log_level="error"))
     asyncio.run(server.serve(sockets=[sock]))

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentquest.a2a_agents.action_parsing import understand
+from agentquest.a2a.action_parsing import understand
+from growth import MOST, growth, repeated
 
 LIST = (
     "go to cabinet 1",
@@ -106,3 +107,22 @@ def test_nothing_but_an_available_command_comes_out(reply, commands):
 
 def test_without_actions_nothing_is_an_action():
     assert understand("look", ()) == (None, "invalid")
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        (repeated("Action:\n"), LIST),
+        (repeated("\n"), LIST),
+        (repeated(" *_>"), LIST),
+        (repeated("```"), LIST),
+        (repeated("<think>"), LIST),
+        (repeated("go to cabinet "), LIST),
+        (repeated("search["), ("search[<query>]",)),
+        (repeated("<b>"), ("put <b> <b> <b> <b> <b> down",)),
+        (repeated("put a "), ("put <b> <b> <b> <b> <b> down",)),
+        (repeated("a", before="say "), ("say <a><b><c><d><e>!",)),
+    ],
+)
+def test_reading_costs_no_more_than_the_reply_is_long(text, options):
+    assert growth(lambda reply: understand(reply, options), text) < MOST

@@ -1,33 +1,132 @@
 """The files for AgentBeats say what the programs do."""
 
+import asyncio
 import json
 import re
 import shlex
 import subprocess
 import sys
 
+import httpx
 import pytest
 from agent_processes import ROOT, agentquest, clean_environment
+from environments import environment
 
-from agentquest.a2a_agents.requests import AssessmentConfig, parse_request
+from agentquest.a2a.assessment_config import AssessmentConfig
+from agentquest.a2a.card_reading import read_card
+from agentquest.a2a.requests import parse_request
 
 FOLDER = ROOT / "agentbeats"
 
 
+def json5(name):
+    """JSON with comments, which is all of JSON5 that our files use."""
+    lines = (FOLDER / name).read_text().splitlines()
+    return json.loads("\n".join(re.sub(r"(^|,|\s)\s*//.*$", r"\1", line) for line in lines))
+
+
 @pytest.fixture(scope="module")
 def manifest():
-    text = (FOLDER / "amber-manifest.json5").read_text()
-    return json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE))
+    return json5("amber-manifest.json5")
 
 
-def test_the_manifests_request_is_one_we_take(manifest):
+@pytest.fixture(scope="module")
+def scenario():
+    return json5("scenario.json5")
+
+
+def test_the_manifests_request_is_one_we_take(manifest, scenario):
     config = manifest["metadata"]["assessment_config"]
     (role,) = manifest["metadata"]["participant_roles"]
+    assert scenario["components"]["gateway"]["config"]["assessment_config"] == config
     patched = {**config, "shard_index": 19, "num_shards": 20, "num_instances": 40}
     for given in (config, patched):
         request = parse_request(json.dumps({"participants": {role: "http://p/"}, "config": given}))
         assert request.warnings == ()
-        assert request.config.num_games == 134
+        assert (request.config.split, request.config.max_steps) == ("valid_unseen", 50)
+
+
+def test_the_scenario_binds_what_its_parts_provide(manifest, scenario):
+    agent = json5("agent-manifest.json5")
+    parts = {"#green": manifest, "#agent": agent}
+    for binding in scenario["bindings"]:
+        component, _, name = binding["from"].partition(".")
+        if component in parts:
+            assert name in parts[component]["exports"]
+        component, _, slot = binding["to"].partition(".")
+        if component in parts:
+            assert slot in parts[component]["slots"]
+    roles = scenario["components"]["gateway"]["config"]["participant_roles"]
+    assert roles["purple1"] == manifest["metadata"]["participant_roles"][0]
+    given = scenario["components"]["agent"]["config"]
+    assert set(agent["config_schema"]["required"]) <= set(given)
+    for name in ("green", "agent"):
+        assert (FOLDER / scenario["components"][name]["manifest"]).exists()
+
+
+@pytest.mark.parametrize("name", ["amber-manifest.json5", "agent-manifest.json5"])
+def test_the_manifests_commands_and_variables_exist(name):
+    program = json5(name)["program"]
+    _, command, *options = shlex.split(program["entrypoint"])
+    done = subprocess.run(
+        [sys.executable, "-m", "agentquest", command, "--help"],
+        capture_output=True,
+        text=True,
+        env={**clean_environment(), "COLUMNS": "200"},
+        timeout=60,
+    )
+    assert all(option in done.stdout for option in options if option.startswith("--"))
+    ours = [key for key in program["env"] if key.startswith(("AGENTQUEST", "GATEWAY"))]
+    assert all(variable in done.stdout for variable in ours)
+
+
+SUBMISSIONS = [
+    # All shards there; one game of the second has no score.
+    ("whole", [(67, 67, 30, 0, 2), (67, 67, 20, 5, 2)]),
+    ("owed", [(67, 67, 60, 0, 2), (67, 66, 60, 1, 2)]),
+    ("half", [(67, 67, 67, 0, 2)]),
+    ("twice", [(67, 67, 67, 0, 1), (67, 67, 67, 0, 1)]),
+    ("few", [(5, 5, 5, 0, 1)]),
+]
+
+
+def test_the_leaderboard_lists_whole_submissions_only(tmp_path):
+    folder = tmp_path / "results"
+    folder.mkdir()
+    for name, shards in SUBMISSIONS:
+        content = [
+            {
+                "requested_games": float(requested),
+                "num_games": float(scored),
+                "wins": float(wins),
+                "errors": float(errors),
+                "overall_score": 80.0,
+                "avg_steps": 10.0,
+                "shard_index": float(index % count),
+                "num_shards": float(count),
+                "data": "real",
+                "protocol": "unseen-134",
+                "max_steps": 50.0,
+            }
+            for index, (requested, scored, wins, errors, count) in enumerate(shards)
+        ]
+        submission = {"status": "completed", "participants": {"agent": name}, "results": content}
+        (folder / f"{name}.json").write_text(json.dumps(submission))
+    program = (
+        "import duckdb, json, sys\n"
+        "duckdb.sql(\"CREATE VIEW results AS FROM read_json_auto('results/*.json')\")\n"
+        "print(json.dumps(duckdb.sql(open(sys.argv[1]).read()).fetchall()))"
+    )
+    done = subprocess.run(
+        [environment("duckdb"), "-c", program, str(FOLDER / "leaderboard.sql")],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)
+    assert rows == [["whole", 37.3, 80.0, 10.0, 134, 5, "real", "unseen-134", 50]]
 
 
 def test_the_port_is_the_same_everywhere(manifest):
@@ -72,18 +171,18 @@ def test_the_scenarios_commands_exist_and_its_request_is_one_we_take():
         assert all(option in done.stdout for option in named)
 
 
+async def fetched(url):
+    async with httpx.AsyncClient() as http:
+        return (await http.get(f"{url}.well-known/agent-card.json")).json()
+
+
 def test_the_card_names_the_url_it_was_given(tmp_path):
-    import asyncio
-
-    from agentquest.a2a_agents.launcher import _card
-
     options = ["--port", "0", "--host", "127.0.0.1", "--log-dir", str(tmp_path)]
     with agentquest("green", *options, "--card-url", "http://green.example:80/") as process:
-        card = asyncio.run(_card(f"http://127.0.0.1:{process.port}/"))
-    assert {interface.url for interface in card.supported_interfaces} == {
-        "http://green.example:80/"
-    }
-    assert {interface.protocol_version for interface in card.supported_interfaces} == {"1.0", "0.3"}
+        content = asyncio.run(fetched(f"http://127.0.0.1:{process.port}/"))
+    interfaces = read_card(content).interfaces
+    assert {interface.url for interface in interfaces} == {"http://green.example:80/"}
+    assert [interface.version for interface in interfaces] == ["1.0", "0.3"]
 
 
 def test_run_serves_the_role_that_the_environment_names():

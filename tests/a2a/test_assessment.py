@@ -3,22 +3,35 @@
 import asyncio
 import itertools
 import json
+import subprocess
+import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from agent_processes import agentquest
+from agent_processes import agentquest, clean_environment
 from green_client import Green
 
-from agentquest.a2a_agents.asking import AssessmentFailed
-from agentquest.a2a_agents.assessment import Assessment
-from agentquest.a2a_agents.requests import AssessmentConfig, AssessmentRequest
-from agentquest.metrics.behaviour import assess_behaviour
+from agentquest.a2a.assessment import Assessment
+from agentquest.a2a.assessment_config import AssessmentConfig
+from agentquest.a2a.figures import end_reason
+from agentquest.a2a.green_client import AssessmentFailed
+from agentquest.a2a.requests import AssessmentRequest
+from agentquest.config import config_from
+from agentquest.metrics.behaviour import behaviour_of
 from agentquest.records.run_directory import RunDirectory
-from agentquest.reports.html import write_html_report
-from agentquest.running.assemble import make_agent, make_benchmark
-from agentquest.running.one_episode import EpisodePlayer, Origin, Rules, versions
+from agentquest.running.factory import make_benchmark
+from agentquest.running.play import play
+from agentquest.running.run import Run
 from shared_data import ALFWORLD, needs_alfworld
+
+
+def agentbeats(url, **config):
+    return json.dumps({"participants": {"agent": url}, "config": config})
+
+
+def chosen(**config):
+    return prepared(**config).selection.tasks
 
 
 def prepared(**config):
@@ -42,7 +55,7 @@ class TestTheValidationCases:
 
     def test_repetition_costs_its_share(self, green, served):
         game = green.assess(f"{served}RepeatingAgent/", task_types=(1,)).data["games"][0]
-        assert game["repetition_rate"] == pytest.approx(3 / game["steps"])
+        assert game["consecutive_repetition_rate"] == pytest.approx(3 / game["steps"])
         cycles = 20 * (1 - 4 / game["steps"])
         expected = 40 + 20 + 20 * (1 - 3 / game["steps"]) + cycles
         assert game["overall_score"] == pytest.approx(expected, abs=0.005)
@@ -102,9 +115,8 @@ class TestOneRun:
         metrics = summary["aggregate_metrics"]
         assert summary["status"] == "completed"
         assert metrics["overall_white_agent_score"] == run[0].data["overall_score"]
-        assert metrics["avg_cleanup_rate"] == pytest.approx(
-            metrics["behavior_metrics"]["cleanup"]["avg_cleanup_rate"]
-        )
+        cleanup = metrics["behavior_metrics"]["cleanup"]
+        assert metrics["avg_cleanup_rate"] == cleanup["avg_cleanup_rate"]
         assert list(metrics["task_type_breakdown"]) == [f"task_{n}" for n in range(1, 7)]
         assert metrics["task_type_breakdown"]["task_1"]["name"] == "Pick And Place Simple"
         assert len(metrics["game_results"]) == len(summary["game_summaries"]) == 12
@@ -117,26 +129,29 @@ class TestOneRun:
             game = json.loads((folder / f"game_{number:03d}.json").read_text())
             record = records[game["gamefile"]]
             lines = (folder / f"game_{number:03d}_actions.jsonl").read_text().splitlines()
-            behaviour = assess_behaviour(record.actions, record.success)
+            behaviour = behaviour_of(record)
             assert game["behavior_metrics"]["action_history"] == list(behaviour.action_history)
             assert game["behavior_metrics"]["overall"]["grade"] == behaviour.overall.grade
             assert game["steps"] == len(lines) == len(record.steps)
             assert record.task_type in record.task_id
-            assert game["end_reason"] == record.end.value
+            assert game["end_reason"] == end_reason(record)
             assert len(record.steps) <= 30
 
     def test_a_game_over_a2a_is_the_game_in_process(self, run):
         """The same agent, asked without any network, does exactly the same."""
-        benchmark = make_benchmark("alfworld", data_path="builtin")
-        tasks = {task.id: task for task in benchmark.tasks()}
-        origin = Origin("here", "", versions(), "alfworld", "scripted")
+        config, _ = config_from(
+            {
+                "agent": "scripted",
+                "benchmark_settings": {"data_path": "builtin"},
+                "max_steps": 30,
+                "tasks": [record.task_id for record in RunDirectory(run[2]).records()],
+            }
+        )
+        here = {spec.key: asyncio.run(play(spec)) for spec in Run(config).specs}
         for record in RunDirectory(run[2]).records():
-            task = tasks[record.task_id]
-            agent = make_agent("scripted", benchmark)
-            player = EpisodePlayer(benchmark.driver(task), agent, task, Rules(max_steps=30))
-            here = asyncio.run(player.play(origin))
-            assert here.actions == record.actions
-            assert (here.end, here.progress) == (record.end, record.progress)
+            same = here[record.key]
+            assert same.actions == record.actions
+            assert (same.end, same.progress) == (record.end, record.progress)
 
     def test_the_report(self, run):
         report = (run[2] / "run_report.txt").read_text()
@@ -144,10 +159,31 @@ class TestOneRun:
         assert "Completion:" in report
         assert "/40" in report
 
-    def test_the_evaluators_html_report_reads_it(self, run, tmp_path):
-        page = tmp_path / "report.html"
-        write_html_report(RunDirectory(run[2]), page)
-        assert "pick_and_place_simple" in page.read_text()
+    def test_the_evaluators_reports_read_it(self, run, tmp_path):
+        report, compared = (
+            subprocess.run(
+                [sys.executable, "-m", "agentquest", *command],
+                capture_output=True,
+                text=True,
+                env=clean_environment(),
+                timeout=120,
+            )
+            for command in (["report", run[2]], ["compare", run[2], run[2]])
+        )
+        assert report.returncode == 0, report.stderr
+        assert "pick_and_place_simple" in report.stdout
+        assert "agent that crashes or does not answer loses" in report.stdout
+        assert compared.returncode == 0, compared.stderr
+        results = json.loads((run[2] / "results.json").read_text())
+        assert results["summary"]["success_rate"] == run[0].data["success_rate"]
+        behaviour = results["summary"]["metrics"]["behaviour"]["value"]
+        assert round(behaviour, 2) == run[0].data["overall_score"]
+
+    def test_the_report_says_which_data_was_played(self, run):
+        report = (run[2] / "run_report.txt").read_text()
+        assert "Data: BUILT-IN data" in report
+        assert "Data: BUILT-IN data" in run[0].text
+        assert (run[0].data["data"], run[0].data["protocol"]) == ("builtin", "none")
 
     def test_the_same_seed_gives_the_same_games_and_results(self, green, scripted, run):
         again = green.assess(scripted, num_games=12, concurrency=1, max_steps=30)
@@ -156,47 +192,60 @@ class TestOneRun:
 
 class TestSelection:
     def test_comprehensive_is_five_of_each(self):
-        types = Counter(job.task.task_type for job in prepared(coverage_mode="comprehensive").jobs)
+        types = Counter(task.task_type for task in chosen(coverage_mode="comprehensive"))
         assert set(types.values()) == {5}
         assert len(types) == 6
 
     def test_types_named_twice_count_once(self):
-        types = Counter(
-            job.task.task_type for job in prepared(num_games=3, task_types=(1, 5, 1)).jobs
-        )
+        types = Counter(task.task_type for task in chosen(num_games=3, task_types=(1, 5, 1)))
         assert types == {"pick_and_place_simple": 2, "pick_cool_then_place_in_recep": 1}
 
     def test_too_few_games_is_said(self):
         assessment = prepared(num_games_per_type=1000, task_types=("heat",))
-        assert len(assessment.jobs) == len({job.key for job in assessment.jobs}) < 1000
+        tasks = assessment.selection.tasks
+        assert len(tasks) == len({task.id for task in tasks}) < 1000
         assert any("1000 games wanted" in note for note in assessment.notes)
 
     def test_as_many_as_there_are_is_all_of_them(self):
-        everything = {task.id for task in make_benchmark("alfworld", data_path="builtin").tasks()}
+        benchmark = make_benchmark("alfworld", {"data_path": "builtin"})
+        everything = {task.id for task in benchmark.tasks()}
         exact, more = (prepared(num_games=len(everything) + extra) for extra in (0, 1))
-        assert (
-            {job.task.id for job in exact.jobs} == {job.task.id for job in more.jobs} == everything
-        )
+        for assessment in (exact, more):
+            assert {task.id for task in assessment.selection.tasks} == everything
         assert exact.notes == ()
         assert any(f"there are {len(everything)}" in note for note in more.notes)
 
     def test_shards_are_parts_of_the_whole(self):
-        whole = [job.key for job in prepared(num_games=10).jobs]
+        whole = [task.id for task in chosen(num_games=10)]
         parts = [
-            [job.key for job in prepared(num_games=10, num_shards=3, shard_index=n).jobs]
+            [task.id for task in chosen(num_games=10, num_shards=3, shard_index=n)]
             for n in range(3)
         ]
         assert sorted(itertools.chain(*parts)) == sorted(whole)
         assert [len(part) for part in parts] == [4, 3, 3]
 
     def test_instances_are_capped_before_the_shards(self):
-        jobs = prepared(num_games=10, num_instances=4, num_shards=2, shard_index=1).jobs
+        jobs = chosen(num_games=10, num_instances=4, num_shards=2, shard_index=1)
         assert len(jobs) == 2
 
+    def test_instances_are_spread_over_the_types(self):
+        """Also where all games were asked for, which have an order of their own."""
+        for wanted in (10, 100_000):
+            types = Counter(task.task_type for task in chosen(num_games=wanted, num_instances=9))
+            assert (len(types), max(types.values())) == (6, 2)
+
+    def test_a_protocol_that_is_cut_short_loses_its_name(self, tmp_path):
+        whole, cut = (
+            prepared(protocol="unseen-134", num_instances=number).prepare("a", tmp_path)
+            for number in (134, 10)
+        )
+        assert (whole.manifest().protocol, cut.manifest().protocol) == ("unseen-134", None)
+        assert any("num_instances leaves out games" in note for note in cut.manifest().notes)
+
     def test_another_seed_gives_other_games(self):
-        one, two = ([job.key for job in prepared(num_games=6, seed=seed).jobs] for seed in (1, 2))
+        one, two = ([task.id for task in chosen(num_games=6, seed=seed)] for seed in (1, 2))
         assert one != two
-        assert one == [job.key for job in prepared(num_games=6, seed=1).jobs]
+        assert one == [task.id for task in chosen(num_games=6, seed=1)]
 
 
 @pytest.mark.parametrize(
@@ -209,7 +258,7 @@ class TestSelection:
 )
 def test_what_cannot_be_played_is_rejected(green, config, reason):
     with pytest.raises(AssessmentFailed, match=f"rejected.*{reason}"):
-        green.assess("http://localhost:9/", **config)
+        green.ask(agentbeats("http://localhost:9/", **config))
 
 
 def test_an_empty_shard_is_an_empty_result(green, scripted):
@@ -234,7 +283,7 @@ def test_the_baselines(green, served, kind):
     if kind == "oracle":
         assert data["success_rate"] == 1
     if kind == "repetitive":
-        assert data["behaviour"]["repetition_rate"] > 0.5
+        assert data["behaviour"]["consecutive_repetition_rate"] > 0.5
     if kind == "alternating":
         assert data["behaviour"]["cycle_rate"] > 0.5
 
@@ -246,6 +295,16 @@ def test_two_assessments_at_once_do_not_meet(green, served):
         results = one.result(), two.result()
     assert [result.data["num_games"] for result in results] == [3, 2]
     assert len({result.data["run_id"] for result in results}) == 2
+
+
+@pytest.mark.parametrize("benchmark", ["mastermind", "sudoku"])
+def test_other_benchmarks_are_assessed_the_same_way(green, benchmark):
+    options = ["--type", "scripted", "--benchmark", benchmark, "--port", "0"]
+    with agentquest("white", *options) as agent:
+        data = green.assess(agent.url, benchmark=benchmark, num_games=3).data
+    assert (data["num_games"], data["errors"], data["invalid_rate"]) == (3, 0, 0)
+    assert data["wins"] > 0
+    assert data["behaviour"]["cleanup_score"] == 0
 
 
 def test_webshop_is_assessed_the_same_way(green):

@@ -5,9 +5,12 @@ import subprocess
 
 import pytest
 from agent_processes import DEADLINE_S, HERE, clean_environment, eventually, script
-from old_sdk import old_python
+from environments import environment
 
-__all__ = ["old_python"]
+
+@pytest.fixture(scope="session")
+def old_python():
+    return environment("sdk-0.3")
 
 
 @pytest.fixture(scope="module")

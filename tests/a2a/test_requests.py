@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentquest.a2a_agents.requests import (
-    AssessmentConfig,
+from agentquest.a2a.assessment_config import AssessmentConfig
+from agentquest.a2a.requests import (
     RequestRejected,
     parse_request,
     request_text,
 )
+from growth import MOST, growth, repeated
 
 DOCUMENTED = """
 Your task is to run ALFWorld assessment to test the agent located at:
@@ -47,13 +48,19 @@ def test_the_documented_request_is_what_the_launcher_sends():
 def test_the_documented_request_is_understood():
     request = parse_request(DOCUMENTED)
     assert request.agent_url == "http://localhost:9002/"
-    assert request.config == AssessmentConfig(task_types=(1, 2, 3, 4, 5, 6))
+    assert request.config == AssessmentConfig(task_types=(1, 2, 3, 4, 5, 6), max_steps=50)
     assert request.warnings == ()
 
 
 def test_a_request_survives_the_journey():
     config = AssessmentConfig(
-        num_games=7, seed=3, concurrency=4, turn_timeout=5, task_types=(1, 5), benchmark="alfworld"
+        num_games=7,
+        max_steps=30,
+        seed=3,
+        concurrency=4,
+        turn_timeout=5,
+        task_types=(1, 5),
+        benchmark="alfworld",
     )
     assert parse_request(request_text("http://a:1/", config)).config == config
 
@@ -146,3 +153,59 @@ def test_rejected_with_the_reason(text, reason):
 def test_other_text_is_rejected(text):
     with pytest.raises(RequestRejected, match="not an assessment request"):
         parse_request(text)
+
+
+def rejected(text):
+    with pytest.raises(RequestRejected):
+        parse_request(text)
+
+
+@pytest.mark.parametrize(
+    "unit", ["<env_config>", "<white_agent_url>", "</env_config>", "[", '{"a":', "<"]
+)
+def test_rejecting_costs_no_more_than_the_request_is_long(unit):
+    assert growth(rejected, repeated(unit)) < MOST
+
+
+@pytest.mark.parametrize("unit", ["[", '{"participants":'])
+def test_nesting_beyond_all_reason_is_rejected(unit):
+    rejected(unit * 200_000)
+    rejected(
+        f"<white_agent_url>http://a/</white_agent_url><env_config>{unit * 200_000}</env_config>"
+    )
+
+
+def test_a_password_is_no_part_of_the_request():
+    request = parse_request(agentbeats().replace("http://p", "http://me:hidden@p"))
+    assert request.agent_url == "http://p:9009/"
+    assert request.authorization == "Basic bWU6aGlkZGVu"
+    assert "hidden" not in repr(request)
+    assert "Basic" not in request.model_dump_json()
+    with pytest.raises(RequestRejected) as caught:
+        parse_request(agentbeats().replace("http://p:9009", "http://me:hidden@"))
+    assert "hidden" not in str(caught.value)
+
+
+class TestProtocols:
+    def test_a_protocol_says_what_is_played(self):
+        config = parse_request(agentbeats({"protocol": "agentify-100"})).config
+        assert (config.num_games, config.max_steps, config.split) == (100, 50, "valid_unseen")
+        everything = parse_request(agentbeats({"protocol": "seen-140", "num_shards": 20})).config
+        assert (everything.num_games, everything.split) == (100_000, "valid_seen")
+
+    def test_it_survives_the_journey(self):
+        config = AssessmentConfig(protocol="unseen-134", concurrency=4)
+        assert parse_request(request_text("http://a:1/", config)).config == config
+
+    @pytest.mark.parametrize(
+        ("more", "reason"),
+        [
+            ({"num_games": 3}, "num_games: protocol agentify-100 fixes it to 100"),
+            ({"task_types": [1]}, "leave out task_types"),
+            ({"coverage_mode": "balanced"}, "leave out coverage_mode"),
+            ({"protocol": "react-1"}, "not a protocol"),
+        ],
+    )
+    def test_anything_else_is_rejected(self, more, reason):
+        with pytest.raises(RequestRejected, match=reason):
+            parse_request(agentbeats({"protocol": "agentify-100", **more}))

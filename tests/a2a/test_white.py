@@ -6,15 +6,16 @@ import sys
 import pytest
 from agent_processes import ROOT, agentquest, eventually, port_is_held, running
 
-from agentquest.a2a_agents import new_agent_text_message
-from agentquest.a2a_agents.blindfold import Blindfold
-from agentquest.a2a_agents.connection import find_agent
-from agentquest.a2a_agents.llm_white import ACT, THINK, has_key, model_config, wants_reasoning
-from agentquest.a2a_agents.messages import first_message, next_message, read_message
-from agentquest.a2a_agents.ports import free_port
-from agentquest.a2a_agents.white import WhiteExecutor
+from agentquest.a2a import new_agent_text_message
+from agentquest.a2a.connection import find_agent
+from agentquest.a2a.llm_white import ACT, THINK, has_key, model_settings, wants_reasoning
+from agentquest.a2a.messages import first_message, next_message, read_message
+from agentquest.a2a.white import WhiteExecutor
+from agentquest.a2a.white_agents import WhiteSource, white_source
 from agentquest.errors import ConfigError, UserError
-from agentquest.lib import Agent, Answer
+from agentquest.http.sockets import free_port
+from agentquest.lib import Agent, Answer, Briefing, InformedAgent
+from agentquest.running.factory import make_benchmark
 from chat_server import ChatServer
 
 
@@ -37,10 +38,13 @@ class Counting(Agent):
         type(self).alive -= 1
 
 
+COUNTING = WhiteSource("counting", Counting)
+
+
 @pytest.fixture
 def counting():
     Counting.alive = 0
-    return WhiteExecutor(Counting, max_contexts=3)
+    return WhiteExecutor(COUNTING, max_contexts=3)
 
 
 class Request:
@@ -57,7 +61,7 @@ class Queue(list):
         self.append(event.parts[0].text)
 
 
-OPENING = first_message("alfworld", "A room.", ["look"])
+OPENING = first_message(Briefing(""), "A room.", ["look"])
 LATER = next_message("look", "A room.", ["look"])
 
 
@@ -89,25 +93,30 @@ async def test_contexts_are_bounded_and_let_go(counting):
         await turn(counting, str(number), OPENING)
     assert counting.contexts == 3
     assert Counting.alive == 3
-    await counting.aclose()
+    await counting.close()
     assert (counting.contexts, Counting.alive) == (0, 0)
 
 
 async def test_silent_contexts_are_forgotten():
-    executor = WhiteExecutor(Counting, silent_s=0.0)
+    executor = WhiteExecutor(COUNTING, silent_s=0.0)
     await turn(executor, "a", OPENING)
     await turn(executor, "b", OPENING)
     assert executor.contexts == 1
 
 
-def test_a_served_agent_cannot_look_at_the_game():
-    with pytest.raises(UserError, match="cannot look"):
-        Blindfold().reset()
+class Looking(InformedAgent):
+    async def act(self, observation):
+        return Answer(action=self.oracle.plan()[0])
+
+
+def test_an_agent_that_is_shown_the_plan_cannot_be_served():
+    with pytest.raises(UserError, match="shown the plan"):
+        white_source(f"{__name__}:Looking", make_benchmark("alfworld", {"data_path": "builtin"}))
 
 
 class TestTheModel:
     def test_what_the_variables_say(self):
-        config = model_config(
+        config = model_settings(
             {
                 "OPENAI_API_KEY": "k",
                 "OPENAI_BASE_URL": "http://127.0.0.1:1/v1",
@@ -120,13 +129,13 @@ class TestTheModel:
         assert config.api_key_env == "OPENAI_API_KEY"
 
     def test_the_documented_defaults(self):
-        config = model_config({"OPENAI_API_KEY": "k"})
+        config = model_settings({"OPENAI_API_KEY": "k"})
         assert (config.model, config.temperature) == ("gpt-4o-mini", 0.0)
         assert config.base_url == "https://api.openai.com/v1"
         assert wants_reasoning({}) is True
 
     def test_a_litellm_proxy(self):
-        config = model_config(
+        config = model_settings(
             {"LITELLM_PROXY_API_KEY": "k", "LITELLM_PROXY_API_BASE": "http://p/v1"}
         )
         assert config.base_url == "http://p/v1"
@@ -144,7 +153,7 @@ class TestTheModel:
     )
     def test_wrong_variables_are_named(self, variables, problem):
         with pytest.raises(ConfigError, match=problem):
-            model_config(variables)
+            model_settings(variables)
 
     def test_reasoning_is_true_or_false(self):
         assert wants_reasoning({"WHITE_AGENT_REASONING": "false"}) is False
@@ -167,10 +176,10 @@ async def test_the_llm_agent_over_a2a(reasoning):
         with agentquest("white", "--type", "llm", "--port", "0", **variables) as process:
             assert not any("secret-key" in line for line in process.lines)
             line = (await find_agent(process.url, 10)).connect()
-            first = await line.say(first_message("alfworld", "A room.", ["look", "go to desk 1"]))
+            first = await line.say(first_message(Briefing(""), "A room.", ["look", "go to desk 1"]))
             await line.say(next_message("look", "Still a room.", ["look"]))
             await line.close()
-    assert first.endswith("look")
+    assert first.text.endswith("look")
     opening, later = (request["messages"] for request in server.requests)
     assert opening[0] == {"role": "system", "content": THINK if reasoning == "true" else ACT}
     assert [message["role"] for message in later] == ["system", "user", "assistant", "user"]

@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
+import agentquest
 from agentquest.benchmarks.alfworld import AlfWorldAction, AlfWorldDriver, AlfWorldUtils
+from agentquest.lib import Agent, Answer, Episode, Observation
+from agentquest.records.episode import EpisodeRecord
+from agentquest.records.outcome import End
 from shared_data import ALFWORLD, needs_alfworld
 
 COMMAND = [sys.executable, "-c", "from agentquest.cli import main; main()", "play"]
@@ -17,10 +21,19 @@ HOT = (
 )
 
 
-def play(*args: str, lines: str | list[str] = "") -> subprocess.CompletedProcess[str]:
+def play(
+    *args: str, lines: str | list[str] = "", folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Games are recorded below `folder`, or not at all."""
     typed = lines if isinstance(lines, str) else "".join(f"{line}\n" for line in lines)
+    more = ["--no-record"] if folder is None else []
     return subprocess.run(
-        [*COMMAND, *args], input=typed, capture_output=True, text=True, timeout=120
+        [*COMMAND, *args, *more],
+        input=typed,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
 
 
@@ -52,7 +65,7 @@ def test_following_the_hints_wins(dialect: str) -> None:
 
 def test_hints_can_be_read_by_a_program_and_typed_back() -> None:
     player = subprocess.Popen(
-        [*COMMAND, *BUILTIN, "--task", HOT],
+        [*COMMAND, *BUILTIN, "--task", HOT, "--no-record"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -210,7 +223,7 @@ def test_a_mistake_is_one_line_that_names_it(args: list[str], named: list[str]) 
 
 def test_bytes_that_are_no_text_are_a_command_the_game_does_not_know() -> None:
     done = subprocess.run(
-        [*COMMAND, *BUILTIN, "--task", HOT],
+        [*COMMAND, *BUILTIN, "--task", HOT, "--no-record"],
         input=b"\xff\xfe\x00\x1b\nlook\n",
         capture_output=True,
         timeout=120,
@@ -219,6 +232,70 @@ def test_bytes_that_are_no_text_are_a_command_the_game_does_not_know() -> None:
     assert done.returncode == 0, done.stderr
     assert b"Nothing happens." in done.stdout
     assert b"2 steps" in done.stdout
+
+
+def recorded(folder: Path) -> list[EpisodeRecord]:
+    (run,) = (folder / "runs").iterdir()
+    assert run.name.startswith("alfworld-valid_unseen-human-")
+    return list(agentquest.load_run(run).records)
+
+
+def test_games_are_recorded_like_those_of_any_agent(tmp_path: Path) -> None:
+    plan = plan_of(HOT)
+    typed = ["fly away", "look", "undo", "hint", "1", *plan[1:]]
+    done = play(*BUILTIN, "--task", HOT, lines=[*typed, "", "look"], folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (run,) = (tmp_path / "runs").iterdir()
+    assert done.stdout.count(f"Recorded in runs/{run.name}\n") == 2
+    won, left = recorded(tmp_path)
+    assert (won.task_id, won.agent, won.end) == (HOT, "human", End.SOLVED)
+    assert (won.scored, won.success, won.progress) == (True, True, 1.0)
+    assert [(step.action, step.how, step.valid) for step in won.steps] == [
+        ("fly away", "typed", False),
+        (plan[0], "after_hint", True),
+        *((command, "typed", True) for command in plan[1:]),
+    ]
+    assert won.facts == {"dialect": "0.4", "hints": "1", "undone": "1"}
+    assert won.milestones == plan
+    assert (left.end, left.scored, len(left.steps)) == (End.CANCELLED, False, 1)
+    # What the loop writes of an agent that does the same is the same.
+    again = agentquest.play("alfworld", task=HOT, agent=Repeats, data_path="builtin")
+    assert [(s.observation, s.admissible, s.progress, s.reward) for s in won.steps] == [
+        (s.observation, s.admissible, s.progress, s.reward) for s in again.steps
+    ]
+
+
+class Repeats(Agent):
+    async def begin(self, episode: Episode) -> None:
+        self._commands = iter(["fly away", *plan_of(HOT)])
+
+    async def act(self, observation: Observation) -> Answer:
+        return Answer(action=next(self._commands))
+
+
+def test_the_same_game_again_is_a_further_trial_and_one_without_a_step_none(
+    tmp_path: Path,
+) -> None:
+    for lines in (["look"], ["inventory"], ["hint", "quit"]):
+        play(*BUILTIN, "--type", "heat", "--task", HOT, lines=lines, folder=tmp_path)
+    first, second = recorded(tmp_path)
+    assert (first.key, second.key) == (f"{HOT}#0", f"{HOT}#1")
+    told = subprocess.run(
+        [sys.executable, "-m", "agentquest", "report", *map(str, (tmp_path / "runs").iterdir())],
+        capture_output=True,
+        text=True,
+    )
+    assert told.returncode == 0, told.stderr
+    assert "cancelled" in told.stdout
+
+
+def test_a_folder_that_cannot_be_written_to_costs_the_record_and_not_the_game(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "runs").write_text("in the way")
+    done = play(*BUILTIN, "--task", HOT, lines=["look", "next", "quit"], folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "This game is not recorded: cannot make runs/" in done.stdout
 
 
 @needs_alfworld

@@ -5,17 +5,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentquest.benchmarks.alfworld import AlfWorldDriver, AlfWorldUtils
+from agentquest.benchmarks.alfworld.terminal import AlfWorldView, grouped_names
 from agentquest.cli.play_choice import find_task, find_type
 from agentquest.cli.play_session import WORDS, PlaySession, Reply, Turn, as_number
-from agentquest.cli.play_views import AlfWorldView, GameView, grouped_names, view_of
 from agentquest.errors import UnknownName
-from agentquest.lib import Action, Driver, Metrics, Observation, Outcome, State, Task
+from agentquest.lib import (
+    Action,
+    Driver,
+    Metrics,
+    Observation,
+    Outcome,
+    State,
+    Task,
+    TerminalView,
+)
+from agentquest.lib.oracle import DriverOracle
 
 GAMES = AlfWorldUtils.load_data(source="valid_seen", data_path="builtin")
 
 
 def session_of(problem: str) -> PlaySession:
-    return PlaySession(AlfWorldDriver(problem), view_of("alfworld"))
+    driver = AlfWorldDriver(problem)
+    return PlaySession(driver, AlfWorldView(), DriverOracle(driver.oracle_actions))
 
 
 def snapshot(session: PlaySession) -> tuple[object, ...]:
@@ -186,8 +197,8 @@ class Shop(Driver):
 
 
 def test_a_benchmark_without_a_view_of_its_own_can_be_played() -> None:
-    session = PlaySession(Shop(), view_of("a shop"))
-    assert type(session.view) is GameView
+    session = PlaySession(Shop())
+    assert type(session.view) is TerminalView
     assert session.goal == "buy well"
     assert session.view.room(session.introduction) == "The door opens."
     assert session.answer("hint").notice == "This benchmark has no oracle to ask."
@@ -198,6 +209,49 @@ def test_a_benchmark_without_a_view_of_its_own_can_be_played() -> None:
     assert session.answer("buy").said == "You buy."
     assert session.over
     assert not session.driver.outcome.success
+
+
+class Digits(Shop):
+    """A game whose commands are numbers."""
+
+    def accepts(self, value: str) -> bool:
+        return value.isdigit()
+
+
+def test_a_number_is_a_command_where_the_game_asks_for_one_and_the_list_has_no_such() -> None:
+    session = PlaySession(Digits(), oracle=DriverOracle(lambda: ["1234"]))
+    session.answer("hint")
+    for guess in ("4321", "0001"):
+        assert session.answer(guess).said == f"You {guess}."
+    assert session.answer("1").chosen == "1234"
+
+
+def test_a_command_that_is_not_possible_is_answered_with_the_one_that_was_meant() -> None:
+    session = session_of(GAMES[0])
+    place = session.observation.admissible[0].removeprefix("go to ")
+    reply = session.answer(f"got to {place}")
+    assert reply.said == "Nothing happens."
+    assert reply.hint == f"Did you mean `go to {place}`?"
+    assert session.steps == 1, "it cost its step, as it does an agent"
+    assert session.answer("juggle with seven balls").hint == ""
+    assert session.answer(f"go to {place}").hint == ""
+
+
+def test_moves_are_what_stands_with_its_help() -> None:
+    session = session_of(GAMES[0])
+    session.answer("look")
+    session.answer("hint")
+    session.answer("1")
+    session.answer("inventory")
+    session.answer("undo")
+    first = session.driver.metrics.action_values[1]
+    assert [(move.command, move.hinted) for move in session.moves] == [
+        ("look", False),
+        (first, True),
+    ]
+    session.answer("restart")
+    assert session.moves == []
+    assert (session.all_hints, session.all_undone, session.restarts) == (1, 1, 1)
 
 
 TASKS = [Task(f"s/{kind}-{i}/t", kind, "s", "") for kind in ("find_it", "find_two") for i in (1, 2)]

@@ -32,7 +32,7 @@ class Terminal:
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
         self.process = subprocess.Popen(
-            [sys.executable, "-c", code, "play", *args],
+            [sys.executable, "-c", code, "play", "--no-record", *args],
             stdin=slave,
             stdout=slave,
             stderr=slave,

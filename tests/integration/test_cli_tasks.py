@@ -2,10 +2,11 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from agentquest.cli.app import COMMANDS
+from agentquest.cli.app import BENCHMARK_COMMANDS, COMMANDS
 
 SIZES = {"train": 3553, "valid_seen": 140, "valid_unseen": 134, "valid_train": 200}
 TYPES = (
@@ -36,9 +37,11 @@ def tasks(*args: str) -> subprocess.CompletedProcess[str]:
 def test_help_names_every_command_with_its_line() -> None:
     shown = agentquest("--help")
     assert shown.returncode == 0
-    for name, (_, line) in COMMANDS.items():
+    lines = {name: line for name, (_, line) in COMMANDS.items()} | BENCHMARK_COMMANDS
+    for name, line in lines.items():
         assert name in shown.stdout
         assert line in shown.stdout
+    assert agentquest("-h").stdout == shown.stdout
 
 
 def test_help_imports_nothing_heavy() -> None:
@@ -56,11 +59,45 @@ def test_help_imports_nothing_heavy() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_explains_itself(name: str) -> None:
-    shown = agentquest(name, "--help")
+OF_BENCHMARKS = [
+    ["download"],
+    ["download", "alfworld"],
+    ["download", "webshop"],
+    ["serve"],
+    ["serve", "webshop"],
+    ["homes"],
+    ["homes", "alfworld"],
+]
+
+
+@pytest.mark.parametrize("words", [*([name] for name in COMMANDS), *OF_BENCHMARKS], ids=" ".join)
+def test_every_command_explains_itself(words: list[str]) -> None:
+    shown = agentquest(*words, "--help")
     assert shown.returncode == 0, shown.stderr
-    assert f"agentquest {name}" in shown.stdout
+    assert f"agentquest {' '.join(words)}" in shown.stdout
+
+
+def test_a_benchmark_s_command_imports_no_other_benchmark() -> None:
+    code = (
+        "import sys\n"
+        "from agentquest.cli import main\n"
+        "try:\n    main(['download', 'alfworld', '--help'])\n"
+        "except SystemExit as leaving:\n    assert not leaving.code, leaving.code\n"
+        "assert 'agentquest.benchmarks.alfworld' in sys.modules\n"
+        "assert 'agentquest.benchmarks.webshop' not in sys.modules\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+def test_benchmarks_are_listed_with_what_they_can_do() -> None:
+    done = agentquest("benchmarks")
+    assert done.returncode == 0, done.stderr
+    text = " ".join(done.stdout.split())
+    for name, size in SIZES.items():
+        assert f"{name} ({size})" in text
+    assert "commands download, homes" in text
+    assert all(len(line) <= 80 for line in done.stdout.splitlines())
 
 
 @pytest.mark.parametrize("split", SIZES)
@@ -100,6 +137,27 @@ def test_filter_by_type(given: list[str], wanted: set[str]) -> None:
     assert done.stdout.splitlines() == expected
 
 
+def test_a_setting_is_an_option_wherever_it_stands() -> None:
+    plain = agentquest("tasks", "webshop", "--data-path", "builtin", "--setting", "goals=human")
+    assert plain.stdout.startswith("human/test/")
+    for words in (["webshop", "--goals", "human"], ["--goals=human", "webshop"]):
+        assert agentquest("tasks", *words, "--data-path", "builtin").stdout == plain.stdout
+
+
+def test_output_that_cannot_be_written_is_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "agentquest", "tasks", "alfworld", "--data-path", "builtin"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=120,
+        )
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith("agentquest: cannot write the output")
+    assert "Traceback" not in done.stderr
+
+
 def test_filter_by_text_whatever_its_case() -> None:
     everything = tasks("--split", "valid_seen").stdout.splitlines()
     expected = [task for task in everything if "-fridge-" in task.lower()]
@@ -117,6 +175,15 @@ def test_filter_by_text_whatever_its_case() -> None:
         (["tasks", "alfworld", "--data-path", "builtin", "--split", "test"], ["'test'", *SIZES]),
         (["tasks", "alfword"], ["'alfword'", "did you mean 'alfworld'"]),
         (["tasks", "alfworld", "--data-path", "no/such/folder"], ["no/such/folder"]),
+        (["tasks"], ["name a benchmark", "alfworld"]),
+        (["tasks", "alfworld", "webshop"], ["one benchmark at a time"]),
+        (["tasks", "alfworld", "--dialct", "0.3"], ["did you mean 'dialect'"]),
+        (["tasks", "alfworld", "--dialect"], ["--dialect needs a value"]),
+        (["download", "chess"], ["'chess'", "alfworld", "webshop"]),
+        (["serve", "alfworld"], ["'alfworld' has no such command", "webshop"]),
+        (["dwnload"], ["did you mean 'download'"]),
+        (["juggle"], ["'juggle' is no command", "homes"]),
+        (["init", "no/such/folder/run.yaml"], ["no/such/folder/run.yaml"]),
     ],
 )
 def test_a_mistake_is_one_line_that_names_it(args: list[str], named: list[str]) -> None:

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -72,17 +73,20 @@ def test_custom_metric(run: Run) -> None:
         [f"{first:.2f}", "dance"],
         [f"{first:.2f}", "look"],
     ]
-    assert lines[-3].startswith(" 1.00  ")
+    assert lines[-4].startswith(" 1.00  ")
     assert after(output, "refused:") == "1"
     assert after(output, "success:") == "True"
+    assert re.fullmatch(r"[0-9.]+% \[[0-9.]+–[0-9.]+\]", after(output, "opened:"))
 
 
 def test_custom_agent(run: Run) -> None:
     output = run("custom_agent.py")
-    assert "Nothing happens." not in output
     commands = [line for line in output.splitlines() if line.startswith("> ")]
     assert 1 < len(commands) <= 30
-    assert after(output, "success:") in ("True", "False")
+    assert after(output, "end:") in {"solved", "step_limit", "gave_up"}
+    assert re.fullmatch(r"\d+%, 95% interval \d+% to \d+%", after(output, "success:"))
+    rows = [line.split() for line in output.splitlines()[-3:]]
+    assert all(len(row) == 4 and int(row[2]) <= 30 for row in rows)
 
 
 def test_play_alfworld_without_anybody_there(run: Run) -> None:

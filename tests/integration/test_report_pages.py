@@ -18,7 +18,8 @@ from typer.testing import CliRunner, Result
 
 from agentquest.cli import compare as compare_command
 from agentquest.cli import report as report_command
-from agentquest.errors import Cause, DataError, UserError
+from agentquest.errors import DataError, UserError
+from agentquest.records.outcome import End
 from report_runs import hostile, hostile_manifest, manifest, play, record, saved, step
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
@@ -56,8 +57,17 @@ def compare(*args: object) -> Result:
 def test_text_goes_to_the_terminal(runs: Path) -> None:
     result = report(runs / "muddled")
     assert result.exit_code == 0
-    assert "!!! 1 of 12 episodes have no score: 1 model_error" in result.stdout
+    assert "!!! 1 of 12 episodes have no score: 1" in result.stdout
     assert re.search(r"all +12 +11 ", result.stdout)
+
+
+@pytest.mark.parametrize(("columns", "most"), [(60, 60), (20, 50), (300, 120)])
+def test_text_is_as_wide_as_the_terminal(
+    runs: Path, monkeypatch: pytest.MonkeyPatch, columns: int, most: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for result in (report(runs / "muddled"), compare(runs / "muddled", runs / "oracle")):
+        assert max(map(len, result.stdout.splitlines())) <= most
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "csv"])
@@ -93,10 +103,27 @@ def test_a_folder_that_is_no_run_is_an_error(tmp_path: Path) -> None:
         assert "not a run directory" in str(command.exception)
 
 
-def test_a_damaged_record_names_its_line(runs: Path, tmp_path: Path) -> None:
+def test_a_damaged_line_is_told_and_its_episode_is_in_no_figure(tmp_path: Path) -> None:
+    run = saved(tmp_path / "run", [record("a"), record("b"), record("c")])
+    file = run.path / "episodes.jsonl"
+    first, second, third = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(first + second.replace(b"shelf", b"shelk", 1) + third)
+    result = report(run.path)
+    assert result.exit_code == 0
+    assert "damaged lines (2)" in " ".join(result.stdout.split())
+    assert re.search(r"all +2 +2 ", result.stdout)
+    assert "damaged lines (2)" in " ".join(compare(run.path, run.path).stdout.split())
+    assert report(run.path, "-f", "html").exit_code == 0
+    page = (run.path / "report.html").read_text(encoding="utf-8")
+    assert "damaged lines (2)" in page
+    assert page.count('<details class="episode') == 2
+
+
+def test_a_record_of_another_version_names_its_line(tmp_path: Path) -> None:
     run = saved(tmp_path / "run", [record("a")])
-    with (run.path / "episodes.jsonl").open("a") as lines:
-        lines.write("{}\n")
+    other = record("b").model_copy(update={"schema_version": 99})
+    with run.locked() as log:
+        log.append(other)
     result = report(run.path)
     assert isinstance(result.exception, DataError)
     assert "episodes.jsonl:2" in str(result.exception)
@@ -112,20 +139,30 @@ def test_a_place_that_cannot_be_written_is_an_error(runs: Path, tmp_path: Path) 
 def test_compare_on_the_command_line(runs: Path) -> None:
     text = compare(runs / "muddled", runs / "oracle")
     assert text.exit_code == 0
+    assert text.stdout.startswith(("oracle solves more than muddled", "No clear difference"))
     assert "11 tasks scored in both runs" in text.stdout
-    assert "Left out: no score in the baseline (1)" in text.stdout
+    assert "Left out, no score in the baseline: 1 tasks" in text.stdout
+    assert "trial_T" not in text.stdout
+    listed = compare(runs / "muddled", runs / "oracle", "--list").stdout
+    assert "Left out, no score in the baseline (1)\n  valid_unseen/" in listed
     content = json.loads(
         compare(runs / "muddled", runs / "oracle", "--format", "json", "--baseline", 2).stdout
     )
     one = content["comparisons"][0]
-    assert one["baseline"] == str(runs / "oracle")
-    assert one["baseline_success"] == 1.0
-    assert len(one["won_to_lost"]) == one["counts"]["only_first"]
-    assert compare(runs / "muddled", runs / "oracle", "-f", "markdown").stdout.startswith("## ")
+    assert one["baseline"] == "oracle"
+    assert one["differences"]["success"]["baseline"] == 1.0
+    assert len(one["worse"]) == one["counts"]["only_first"]
+    assert compare(runs / "muddled", runs / "oracle", "-f", "markdown").stdout.startswith("**")
+
+
+def test_runs_of_one_name_are_called_by_their_paths(runs: Path, tmp_path: Path) -> None:
+    again = saved(tmp_path / "oracle", play("oracle", each=2))
+    content = json.loads(compare(again.path, runs / "oracle", "-f", "json").stdout)
+    assert content["comparisons"][0]["baseline"] == str(again.path)
 
 
 def test_compare_refuses_another_benchmark(runs: Path, tmp_path: Path) -> None:
-    other = saved(tmp_path / "shop", [record("a", benchmark="webshop")])
+    other = saved(tmp_path / "shop", [record("a")], manifest(benchmark="webshop"))
     result = compare(runs / "oracle", other.path)
     assert isinstance(result.exception, UserError)
     assert "different benchmarks" in str(result.exception)
@@ -217,7 +254,7 @@ def test_a_page_asks_nobody_for_anything(tmp_path: Path, beacon: tuple[str, list
     bad = step(1, action=lure, reply=lure + " ", observation=lure, admissible=[lure])
     run = saved(
         tmp_path / "run",
-        [record("a", Cause.LOST, [bad], goal=lure, task_type=lure)],
+        [record("a", End.FAILED, [bad], goal=lure, task_type=lure)],
         manifest(run_id=lure, model=lure),
     )
     assert report(run.path, "-f", "html").exit_code == 0

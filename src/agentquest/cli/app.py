@@ -1,64 +1,134 @@
-"""The table of commands, and how an error reaches the user."""
+"""The table of commands, and how an error reaches the user.
+
+Exit codes are the same for every command: 0 done, 1 done in part (episodes are
+owed), 2 something was wrong with what was asked for, 128 + n stopped by signal n
+(130 after Ctrl-C).
+"""
 
 import importlib
+import os
 import sys
+from collections.abc import Sequence
 
 import typer
 
-from agentquest import __version__
 from agentquest.errors import AgentQuestError
+from agentquest.version import __version__
 
 # name -> (module with a function `command`, one line of help)
 COMMANDS = {
-    "demo": ("agentquest.cli.demo", "Play the baseline agents on the built-in homes."),
+    "demo": ("agentquest.cli.demo", "Play the baseline agents on built-in data."),
     "init": ("agentquest.cli.init", "Write a commented example configuration."),
     "eval": ("agentquest.cli.eval", "Evaluate an agent; the same command again resumes."),
     "report": ("agentquest.cli.report", "Report on a run as text, Markdown, CSV or HTML."),
     "compare": ("agentquest.cli.compare", "Compare runs task by task."),
+    "view": ("agentquest.cli.view", "Look at a folder of runs in the browser."),
     "launch": ("agentquest.cli.launch", "Assess an A2A agent with one command."),
     "green": ("agentquest.cli.green", "Serve the agent that assesses others over A2A."),
     "white": ("agentquest.cli.white", "Serve an agent to be assessed over A2A."),
     "info": ("agentquest.cli.info", "Show the task types and how to assess an agent."),
-    "run": ("agentquest.cli.role", "Serve the A2A agent that ROLE, HOST and AGENT_PORT name."),
+    "run": ("agentquest.cli.run", "Serve the A2A agent that ROLE, HOST and AGENT_PORT name."),
     "play": ("agentquest.cli.play", "Play a game yourself in the terminal."),
     "tasks": ("agentquest.cli.tasks", "List and filter a benchmark's tasks."),
-    "homes": ("agentquest.cli.homes", "Compare or write out the built-in ALFWorld homes."),
-    "serve": ("agentquest.cli.serve", "Serve a benchmark over HTTP."),
-    "download": ("agentquest.cli.download", "Fetch a benchmark's real data."),
+    "mcp": ("agentquest.cli.mcp", "Let any MCP client play, recorded and scored here."),
+    "benchmarks": ("agentquest.cli.benchmarks", "List the benchmarks and their own commands."),
+    "check-benchmark": ("agentquest.cli.check_benchmark", "Verify a benchmark by playing it."),
 }
-_HELP = "How good is an LLM agent at acting over many turns? ALFWorld and WebShop, natively."
-_EPILOG = "Start with `agentquest demo`; `agentquest COMMAND --help` explains each command."
+# What benchmarks do themselves: `agentquest COMMAND BENCHMARK`. Others are found by asking them.
+BENCHMARK_COMMANDS = {
+    "download": "Fetch a benchmark's real data.",
+    "serve": "Serve a benchmark over HTTP.",
+}
+# Whose clients a benchmark can be served to: `agentquest serve openenv BENCHMARK`.
+SERVERS = {
+    "openenv": "agentquest.cli.serve_openenv",
+}
+# Commands that take every setting as an option, too: `--num-games 12` is `num_games=12`.
+_TAKE_SETTINGS = frozenset({"eval", "play", "tasks", "demo", "mcp"})
+_SETTINGS = {"ignore_unknown_options": True}
+_HELP = "How good is an LLM agent at acting over many turns?"
+_EPILOG = (
+    "Start with `agentquest demo`; `agentquest COMMAND --help` explains each command,"
+    " `agentquest benchmarks` says what can be played."
+)
 
 
-def build(wanted: str | None) -> typer.Typer:
+def build(words: Sequence[str]) -> typer.Typer:
     """The command line; only the wanted command's module is imported."""
-    app = typer.Typer(
-        name="agentquest",
+    app = _group("agentquest", _HELP, _EPILOG)
+    app.callback()(_root)
+    wanted = words[0] if words else None
+    for name, (module, help_line) in COMMANDS.items():
+        if name == wanted:
+            context = _SETTINGS if name in _TAKE_SETTINGS else None
+            command = importlib.import_module(module).command
+            app.command(name, context_settings=context)(command)
+        else:
+            app.command(name, help=help_line)(_not_loaded)
+    if wanted is not None and wanted not in COMMANDS:
+        _add_benchmark_command(app, wanted, words[1] if len(words) > 1 else None)
+    for name, help_line in BENCHMARK_COMMANDS.items():
+        if name != wanted:
+            app.command(name, help=help_line)(_not_loaded)
+    return app
+
+
+def _add_benchmark_command(app: typer.Typer, wanted: str, benchmark: str | None) -> None:
+    from agentquest.cli.benchmark_commands import choose, no_such_command
+
+    if wanted == "serve" and benchmark in SERVERS:
+        group = _group(wanted, BENCHMARK_COMMANDS[wanted], "")
+        group.callback()(lambda: None)  # so that the one command in it keeps its name
+        serve = importlib.import_module(SERVERS[benchmark]).command
+        group.command(benchmark, context_settings=_SETTINGS)(serve)
+        app.add_typer(group, name=wanted)
+        return
+    chosen = choose(wanted, benchmark)
+    if not chosen:
+        raise no_such_command(wanted, [*COMMANDS, *BENCHMARK_COMMANDS])
+    if len(chosen) == 1 and benchmark not in chosen:
+        (command,) = chosen.values()
+        app.command(wanted)(command)
+        return
+    group = _group(wanted, BENCHMARK_COMMANDS.get(wanted, ""), "")
+    for name, command in chosen.items():
+        group.command(name)(command)
+    app.add_typer(group, name=wanted)
+
+
+def _group(name: str, help_text: str, epilog: str) -> typer.Typer:
+    return typer.Typer(
+        name=name,
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
-        help=_HELP,
-        epilog=_EPILOG,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        help=help_text,
+        epilog=epilog,
     )
-    app.callback()(_root)
-    for name, (module, help_line) in COMMANDS.items():
-        if name == wanted:
-            app.command(name)(importlib.import_module(module).command)
-        else:
-            app.command(name, help=help_line)(_not_loaded)
-    return app
 
 
 def main(args: list[str] | None = None) -> None:
     """Run the command line; a mistake of the user's is one line, not a traceback."""
     given = sys.argv[1:] if args is None else args
-    wanted = next((word for word in given if not word.startswith("-")), None)
     try:
-        build(wanted)(given, prog_name="agentquest")
+        build([word for word in given if not word.startswith("-")])(given, prog_name="agentquest")
     except AgentQuestError as error:
         typer.secho(f"agentquest: {error}", fg="red", err=True)
         sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except OSError as error:
+        # What was to be shown could not be: the disk is full, or whoever read has gone.
+        _forget_output()
+        typer.secho(f"agentquest: cannot write the output: {error.strerror}", fg="red", err=True)
+        sys.exit(2)
+
+
+def _forget_output() -> None:
+    """Python writes what is left at exit, and would complain a second time."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _show_version(wanted: bool) -> None:

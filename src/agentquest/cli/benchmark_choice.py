@@ -1,28 +1,58 @@
 """Choosing a benchmark and its settings on the command line, alike for every command."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 import yaml
 
+from agentquest import registry
 from agentquest.errors import ConfigError
-from agentquest.lib import Benchmark
-from agentquest.running.assemble import make_benchmark
 
-BENCHMARK_HELP = "alfworld or webshop"
-SPLIT_HELP = (
-    "alfworld: valid_unseen, valid_seen, valid_train, train; webshop: test, dev, train."
-    " The first is the default."
-)
-SETTING_HELP = "What else the benchmark can be set to, as name=value (webshop: goals=human)."
+BenchmarkWords = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="BENCHMARK",
+        help=f"One of: {', '.join(registry.names('benchmark'))}.",
+    ),
+]
+SPLIT_HELP = "Which tasks; default: the first of those that `agentquest benchmarks` lists."
+DATA_HELP = "Folder of the real data, or `builtin`."
+SETTING_HELP = "What else the benchmark can be set to, as name=value; or as --name value."
 
 
-def chosen_benchmark(
-    name: str, given: Mapping[str, Any], settings: Sequence[str] | None = None
-) -> Benchmark:
-    """A benchmark with what was given; None and empty lists count as not given."""
+def read_words(words: Sequence[str] | None, default: str | None = None) -> tuple[str, list[str]]:
+    """The benchmark's name among the words of a command line, and the settings beside it."""
+    plain = as_overrides(words or ())
+    names = [word for word in plain if "=" not in word]
+    if not names and default is None:
+        raise ConfigError(f"name a benchmark: {', '.join(registry.names('benchmark'))}")
+    if len(names) > 1:
+        raise ConfigError(f"one benchmark at a time, not {' and '.join(names)}")
+    return names[0] if names else str(default), [word for word in plain if "=" in word]
+
+
+def chosen_settings(given: Mapping[str, Any], *settings: Sequence[str] | None) -> dict[str, Any]:
+    """A benchmark's settings; None and empty lists count as not given."""
     chosen = {key: value for key, value in given.items() if value is not None and value != []}
-    return make_benchmark(name, **{**read_settings(settings or ()), **chosen})
+    return {**read_settings([text for texts in settings for text in texts or ()]), **chosen}
+
+
+def as_overrides(words: Sequence[str]) -> list[str]:
+    """`--name value` and `--name=value` as `name=value`; what is no option stays as it is."""
+    overrides = []
+    waiting = iter(words)
+    for word in waiting:
+        if not word.startswith("--"):
+            overrides.append(word)
+            continue
+        name, separator, value = word[2:].partition("=")
+        if not separator:
+            value = next(waiting, "--")
+            if value.startswith("--"):
+                raise ConfigError(f"{word} needs a value: {word}=VALUE")
+        overrides.append(f"{name.replace('-', '_')}={value}")
+    return overrides
 
 
 def read_settings(texts: Sequence[str]) -> dict[str, Any]:
@@ -31,9 +61,9 @@ def read_settings(texts: Sequence[str]) -> dict[str, Any]:
     for text in texts:
         name, separator, value = text.partition("=")
         if not separator or not name:
-            raise ConfigError(f"--setting {text!r} is not of the form name=value")
+            raise ConfigError(f"{text!r} is not of the form name=value")
         try:
             read[name] = yaml.safe_load(value)
         except yaml.YAMLError:
-            raise ConfigError(f"--setting {name}: the value is not YAML") from None
+            raise ConfigError(f"{name}: the value is not YAML") from None
     return read

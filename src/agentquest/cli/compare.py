@@ -6,9 +6,11 @@ from typing import Annotated
 
 import typer
 
-from agentquest.records.run_directory import RunDirectory, to_json
-from agentquest.reports.compare import ComparedRun, compare_runs
-from agentquest.reports.compare_render import (
+from agentquest.cli.report import terminal_width
+from agentquest.records.files import to_json
+from agentquest.records.run_directory import RunDirectory
+from agentquest.reports.compare import compare_runs, load_compared
+from agentquest.reports.render.comparison import (
     json_comparison,
     markdown_comparison,
     text_comparison,
@@ -27,22 +29,18 @@ def command(
         int, typer.Option(help="Which of the runs the others are compared with, from 1.")
     ] = 1,
     format: Annotated[Format, typer.Option("--format", "-f", help="How to show it.")] = Format.TEXT,
+    list_tasks: Annotated[
+        bool, typer.Option("--list", help="Name the tasks that changed.")
+    ] = False,
 ) -> None:
-    """Compare runs task by task: paired differences, an exact test, the tasks that flipped.
+    """Compare runs task by task: whether they differ, by how much, and how sure that is.
 
     Example: agentquest compare runs/before runs/after
     """
-    compared = [_load(path) for path in runs]
-    comparisons = compare_runs(compared, baseline)
+    comparisons = compare_runs(load_compared([RunDirectory(path) for path in runs]), baseline)
     if format is Format.JSON:
         typer.echo(to_json(json_comparison(comparisons)), nl=False)
     elif format is Format.MARKDOWN:
-        typer.echo(markdown_comparison(comparisons), nl=False)
+        typer.echo(markdown_comparison(comparisons, list_tasks), nl=False)
     else:
-        typer.echo(text_comparison(comparisons), nl=False)
-
-
-def _load(path: Path) -> ComparedRun:
-    run = RunDirectory(path)
-    manifest = run.manifest()
-    return ComparedRun(str(path), run.records(slim=True), manifest)
+        typer.echo(text_comparison(comparisons, terminal_width(), list_tasks), nl=False)

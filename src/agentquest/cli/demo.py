@@ -1,95 +1,169 @@
-"""`agentquest demo`: the baseline agents on the built-in data, side by side."""
+"""`agentquest demo`: four players on built-in data, and where two of their games went."""
 
-import asyncio
-from typing import Annotated
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import track
+from rich.progress import Progress
 from rich.table import Table
 
-from agentquest.cli.benchmark_choice import BENCHMARK_HELP, SPLIT_HELP, chosen_benchmark
-from agentquest.lib import Benchmark, Task
-from agentquest.metrics.summary import Group, summarise
+from agentquest import registry
+from agentquest.api import RunResult, evaluate
+from agentquest.cli.benchmark_choice import BenchmarkWords, read_words
+from agentquest.cli.demo_replay import failure_worth_seeing, replay, shortest_win
+from agentquest.metrics.summary import Group
+from agentquest.metrics.table import Metric
 from agentquest.records.episode import EpisodeRecord
-from agentquest.running.assemble import make_agent
-from agentquest.running.one_episode import EpisodePlayer, Origin, Rules, versions
+from agentquest.running.monitor import Watcher
+from agentquest.running.spec import EpisodeSpec
 
-AGENTS = ("oracle", "scripted", "random")
-_TITLES = {"alfworld": "ALFWorld, built-in homes", "webshop": "WebShop, built-in products"}
+AGENTS = {
+    "oracle": "knows the shortest plan",
+    "scripted": "follows rules, reads only what an LLM would read",
+    "clumsy": "the same with a slip in three turns of ten",
+    "random": "picks any command that is possible",
+}
+_SHOWN = ("steps", "progress", "repetition", "behaviour")
+_BAR = 10
+
+
+class _Bar(Watcher):
+    def __init__(self, bars: Progress, title: str, total: int) -> None:
+        self._bars = bars
+        self._task = bars.add_task(title, total=total)
+
+    def finished(self, spec: EpisodeSpec, record: EpisodeRecord) -> None:
+        self._bars.advance(self._task)
 
 
 def command(
-    benchmark: Annotated[str, typer.Argument(help=BENCHMARK_HELP)] = "alfworld",
-    games: Annotated[int, typer.Option(help="Games a task type; 0 plays the whole split.")] = 0,
-    split: Annotated[str | None, typer.Option(help=SPLIT_HELP)] = None,
-    dialect: Annotated[str | None, typer.Option(help="alfworld: 0.3 or 0.4.")] = None,
-    max_steps: Annotated[int, typer.Option(help="Steps before a game counts as lost.")] = 50,
+    benchmark: BenchmarkWords = None,
+    games: Annotated[int, typer.Option(min=1, help="Games per benchmark and player.")] = 24,
+    max_steps: Annotated[
+        int, typer.Option(min=1, max=10_000, help="Steps before a game counts as lost.")
+    ] = 25,
+    output_dir: Annotated[Path, typer.Option(help="Where the runs are kept.")] = Path("runs"),
 ) -> None:
-    """Play oracle, scripted and random agents on the built-in data; no key, no download."""
+    """Play four players on the built-in data and show where their games went.
+
+    No key, no download. Without a benchmark, those with data of the real kind are played.
+    """
     console = Console()
-    source = chosen_benchmark(
-        benchmark, {"split": split, "data_path": "builtin", "dialect": dialect}
-    )
-    tasks = _first_of_each_type(source.tasks(), games)
-    played = source.provenance()["split"]
-    console.print(
-        f"{_TITLES.get(benchmark, benchmark)}, {played}: {len(tasks)} games, "
-        f"{max_steps} steps at most"
-    )
-    for name in AGENTS:
-        records = [
-            asyncio.run(_play(source, name, task, max_steps))
-            for task in track(tasks, f"{name:>8}", console=console, transient=True)
-        ]
-        console.print(_table(name, records, source.task_types))
-    console.print(
-        "oracle knows the shortest plan, scripted reads only what an LLM would read,\n"
-        "random picks any admissible command; [95% intervals].\n"
-        f"Next: agentquest play {benchmark}"
-    )
+    names = [read_words(benchmark, "")[0]] if benchmark else _with_data()
+    table = _new_table()
+    shown: list[tuple[RunResult, RunResult]] = []
+    for name in names:
+        results = {agent: _play(console, name, agent, games, max_steps, output_dir)
+                   for agent in AGENTS}  # fmt: skip
+        _fill(table, results)
+        shown.append((results["scripted"], results["clumsy"]))
+    console.print(table)
+    for agent, meaning in AGENTS.items():
+        console.print(f"  {agent:9}{meaning}", highlight=False)
+    for good, bad in shown[:1]:
+        _episodes(console, good, bad)
+    _next(console, output_dir, names[0])
 
 
-async def _play(benchmark: Benchmark, name: str, task: Task, max_steps: int) -> EpisodeRecord:
-    origin = Origin("demo", "", versions(), benchmark.name, name)
-    player = EpisodePlayer(
-        benchmark.driver(task), make_agent(name, benchmark), task, Rules(max_steps=max_steps)
-    )
-    return await player.play(origin)
+def _with_data() -> list[str]:
+    """The benchmarks that stand in for published data."""
+    return [
+        name
+        for name in registry.BENCHMARKS
+        if "data_path" in registry.load("benchmark", name).Settings.model_fields
+    ]
 
 
-def _first_of_each_type(tasks: list[Task], games: int) -> list[Task]:
-    seen: dict[str, int] = {}
-    chosen = []
-    for task in tasks:
-        seen[task.task_type] = seen.get(task.task_type, 0) + 1
-        if not games or seen[task.task_type] <= games:
-            chosen.append(task)
-    return chosen
+def _play(
+    console: Console, name: str, agent: str, games: int, max_steps: int, folder: Path
+) -> RunResult:
+    settings = registry.load("benchmark", name).Settings.model_fields
+    given: dict[str, Any] = {"data_path": "builtin"} if "data_path" in settings else {}
+    with Progress(console=console, transient=True) as bars:
+        return evaluate(
+            benchmark=name,
+            agent=agent,
+            num_games=games,
+            max_steps=max_steps,
+            output_dir=str(folder),
+            watcher=_Bar(bars, f"{name} · {agent}", games),
+            **given,
+        )
 
 
-def _table(agent: str, records: list[EpisodeRecord], task_types: tuple[str, ...]) -> Table:
-    summary = summarise(records)
-    table = Table(title=f"\n{agent}", title_justify="left", box=None, padding=(0, 1, 0, 0))
-    table.add_column("task type", no_wrap=True)
-    for heading in ("games", "success", "steps", "progress", "repetition"):
+def _new_table() -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    table.add_column("", no_wrap=True)
+    table.add_column("player", no_wrap=True)
+    table.add_column("success", no_wrap=True)
+    for heading in _SHOWN:
         table.add_column(heading, justify="right", no_wrap=True)
-    for name in task_types:
-        if name in summary.by_type:
-            table.add_row(name, *_cells(summary.by_type[name]))
-    table.add_row("all", *_cells(summary.overall))
     return table
 
 
-def _cells(group: Group) -> list[str]:
-    success = group.success
-    return [
-        str(group.scored),
-        "–"
-        if success is None
-        else f"{success.value:.0%} [{success.low * 100:.0f}–{success.high * 100:.0f}]",
-        *(
-            "–" if mean is None else f"{mean.value:.{digits}f}"
-            for mean, digits in ((group.steps, 1), (group.progress, 2), (group.repetition, 2))
-        ),
-    ]
+def _fill(table: Table, results: dict[str, RunResult]) -> None:
+    for place, (agent, result) in enumerate(results.items()):
+        report = result.report
+        title = report.manifest.benchmark_title if place == 0 else ""
+        metrics = {metric.key: metric for metric in report.metrics}
+        overall = report.overall.group
+        table.add_row(
+            f"[bold]{title}[/bold]",
+            agent,
+            _success(overall),
+            *(_mean(metrics[key], overall) for key in _SHOWN),
+        )
+    table.add_section()
+
+
+def _success(group: Group) -> str:
+    found = group.figures["success"]
+    if found is None:
+        return "–"
+    full = round(found.value * _BAR)
+    bar = f"[cyan]{'█' * full}[/cyan][dim]{'░' * (_BAR - full)}[/dim]"
+    return f"{bar} {found.value:4.0%} [dim]{found.low * 100:.0f}–{found.high * 100:.0f}[/dim]"
+
+
+def _mean(metric: Metric, group: Group) -> str:
+    found = group.figures[metric.key]
+    return "–" if found is None else metric.written(found.value)
+
+
+def _episodes(console: Console, good: RunResult, bad: RunResult) -> None:
+    win, failure = shortest_win(good.records), failure_worth_seeing(bad.records)
+    for title, result, record in (("A win", good, win), ("A failure", bad, failure)):
+        if record is not None:
+            console.print()
+            console.print(f"[bold]{title}[/bold] of {record.agent}: {record.goal}")
+            for line in replay(record, result.manifest):
+                console.print(f"  {line}", highlight=False)
+
+
+def _next(console: Console, folder: Path, benchmark: str) -> None:
+    """Commands that work as they are printed, wherever the program stands."""
+    command = _own_command()
+    rows: Sequence[tuple[str, str]] = (
+        (f"{command} view {folder} --open", "every step of these runs in the browser"),
+        (f"{command} play {benchmark}", "play yourself"),
+        (f"{command} eval num_games=12", "an evaluation; `init` writes a configuration"),
+    )
+    console.print()
+    console.print(f"The runs are in {folder}. Next:", highlight=False)
+    for text, meaning in rows:
+        console.print(f"  {text}\n      [dim]{meaning}[/dim]", highlight=False)
+
+
+def _own_command() -> str:
+    """How this program can be called again from here."""
+    if shutil.which("agentquest"):
+        return "agentquest"
+    called = Path(sys.argv[0])
+    try:
+        return str(called.relative_to(Path.cwd())) if called.is_absolute() else str(called)
+    except ValueError:
+        return str(called)

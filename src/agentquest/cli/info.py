@@ -2,7 +2,7 @@
 
 import typer
 
-from agentquest.benchmarks.alfworld.task_types import TASK_TYPES
+from agentquest import registry
 
 _USAGE = """
 Usage:
@@ -19,7 +19,9 @@ Usage:
 
 def command() -> None:
     """Print the task types and how to run an assessment."""
-    typer.echo("ALFWorld task types:")
-    for task in TASK_TYPES:
-        typer.echo(f"  {task.number}  {task.name}")
+    for name in registry.BENCHMARKS:
+        benchmark = registry.load("benchmark", name)
+        typer.echo(f"{benchmark.title} task types:")
+        for number, task_type in enumerate(benchmark.task_types, start=1):
+            typer.echo(f"  {number}  {task_type}")
     typer.echo(_USAGE)

@@ -21,5 +21,8 @@ def command(
         return
     if file.exists() and not force:
         raise UserError(f"{file} exists; --force overwrites it")
-    file.write_text(example_config(), encoding="utf-8")
+    try:
+        file.write_text(example_config(), encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"cannot write {file}: {error.strerror}") from None
     typer.echo(f"wrote {file}; next: agentquest eval -c {file}")

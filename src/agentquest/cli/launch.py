@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from pydantic import ValidationError
 
-from agentquest.a2a_agents.installed import require_a2a
-from agentquest.a2a_agents.llm_white import has_key
-from agentquest.a2a_agents.requests import AssessmentConfig, CoverageMode, split_list
-from agentquest.cli.green import DataPath, LogDir
+from agentquest.a2a.assessment_config import AssessmentConfig, CoverageMode, split_list
+from agentquest.a2a.installed import require_a2a
+from agentquest.a2a.llm_white import has_key
+from agentquest.cli.green import AgentHeader, DataPath, LogDir, Resume
+from agentquest.config.settings import DEFAULT_BENCHMARK
 from agentquest.errors import ConfigError
 
 if TYPE_CHECKING:
-    from agentquest.a2a_agents.launcher import Launch
+    from agentquest.a2a.launcher import Launch
 
 _RULE = "=" * 70
 _OWN_CONCURRENCY = 8
@@ -25,18 +26,22 @@ _OWN_CONCURRENCY = 8
 def command(
     env_type: Annotated[str, typer.Option(help="Environment type.")] = "AlfredTWEnv",
     train_eval: Annotated[
-        str, typer.Option(help="train, eval_in_distribution, eval_out_of_distribution.")
-    ] = "eval_out_of_distribution",
-    num_games: Annotated[int, typer.Option(help="Number of games.")] = 1,
-    max_steps: Annotated[int, typer.Option(help="Most steps a game.")] = 50,
+        str | None,
+        typer.Option(help="train, eval_in_distribution, or eval_out_of_distribution (default)."),
+    ] = None,
+    num_games: Annotated[int | None, typer.Option(help="Number of games; 1.")] = None,
+    max_steps: Annotated[
+        int | None, typer.Option(help="Most steps per game; as the benchmark thinks fit.")
+    ] = None,
     task_types: Annotated[
         str | None, typer.Option(help='Comma-separated task types, such as "1,2,3"; all if none.')
     ] = None,
     coverage_mode: Annotated[
-        CoverageMode, typer.Option(help="How games are spread over the task types.")
-    ] = CoverageMode.STANDARD,
+        CoverageMode | None,
+        typer.Option(help="How games are spread over the task types; standard."),
+    ] = None,
     num_games_per_type: Annotated[
-        int | None, typer.Option(help="Games of each type; goes before --num-games.")
+        int | None, typer.Option(help="Games of each type; overrides --num-games.")
     ] = None,
     white_agent_type: Annotated[
         str | None,
@@ -48,12 +53,22 @@ def command(
     agent_url: Annotated[
         str | None, typer.Option(help="Test the agent that runs there; starts no white agent.")
     ] = None,
-    benchmark: Annotated[str, typer.Option(help="alfworld, or another benchmark.")] = "alfworld",
+    agent_header: AgentHeader = None,
+    benchmark: Annotated[
+        str | None, typer.Option(help=f"Which benchmark; {DEFAULT_BENCHMARK}.")
+    ] = None,
+    protocol: Annotated[
+        str | None, typer.Option(help="A named setting, which says what is played.")
+    ] = None,
+    repeat_goal: Annotated[
+        bool, typer.Option("--repeat-goal", help="Say the goal again with every turn.")
+    ] = False,
+    resume: Resume = False,
     concurrency: Annotated[
         int | None,
         typer.Option(help="Games at once; 8, but 1 with --agent-url."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Decides which games are played.")] = 42,
+    seed: Annotated[int | None, typer.Option(help="Decides which games are played; 42.")] = None,
     turn_timeout: Annotated[float, typer.Option(help="Seconds for one answer.")] = 120.0,
     timeout: Annotated[float | None, typer.Option(help="Seconds for the whole assessment.")] = None,
     log_dir: LogDir = Path("logs"),
@@ -70,7 +85,8 @@ def command(
     Example: agentquest launch --num-games 6 --white-agent-type scripted
     """
     require_a2a()
-    from agentquest.a2a_agents.launcher import Launch
+    from agentquest.a2a.headers import agent_headers
+    from agentquest.a2a.launcher import Launch
 
     def say(text: str) -> None:
         typer.echo(text, err=as_json)
@@ -88,8 +104,10 @@ def command(
         concurrency=default if concurrency is None else concurrency,
         seed=seed,
         turn_timeout=turn_timeout,
+        protocol=protocol,
+        repeat_goal=repeat_goal,
     )
-    say(f"{_RULE}\nAgentQuest A2A assessment ({benchmark})\n{_RULE}")
+    say(f"{_RULE}\nAgentQuest A2A assessment ({config.benchmark})\n{_RULE}")
     launch = Launch(
         config=config,
         white_agent_type=_white_type(white_agent_type, agent_url, say),
@@ -100,12 +118,14 @@ def command(
         log_dir=log_dir.absolute(),
         data_path=data_path,
         timeout=timeout,
+        resume=resume,
+        headers=agent_headers(agent_header or ()),
     )
     _run(launch, say, as_json)
 
 
 def _run(launch: "Launch", say: Callable[[str], None], as_json: bool) -> None:
-    from agentquest.a2a_agents import launcher
+    from agentquest.a2a import launcher
 
     try:
         result = launcher.run(launch, say)

@@ -5,6 +5,7 @@ import sys
 import time
 from collections import Counter, deque
 from pathlib import Path
+from threading import Event, Thread
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -13,8 +14,10 @@ from rich.text import Text
 
 from agentquest.metrics.statistics import wilson
 from agentquest.records.episode import EpisodeRecord, Step
+from agentquest.records.messages import Message
 from agentquest.reports.safe_text import visible
-from agentquest.running.many_episodes import Job, Watcher
+from agentquest.running.monitor import Watcher
+from agentquest.running.spec import EpisodeSpec
 
 _LINE_EVERY_S = 10.0
 _RATE_WINDOW_S = 15.0
@@ -28,7 +31,7 @@ class Tally:
         self.won = already_won
         self.scored = already_scored
         self.unscored: Counter[str] = Counter()
-        self.active: dict[str, int] = {}
+        self.active: dict[str, str] = {}  # worker by episode
         self.steps = 0
         self.calls = 0
         self.tokens = 0
@@ -36,18 +39,22 @@ class Tally:
         self.retries = 0
         self._recent: deque[float] = deque()
 
-    def step(self, job: Job, step: Step) -> None:
-        self.active[job.key] = step.index
+    @property
+    def done(self) -> int:
+        return self.scored + sum(self.unscored.values())
+
+    def step(self, step: Step) -> None:
         self.steps += 1
         for call in step.calls:
             self.calls += 1
-            self.tokens += (call.prompt_tokens or 0) + (call.completion_tokens or 0)
+            if call.usage is not None:
+                self.tokens += call.usage.prompt_tokens + call.usage.completion_tokens
             self.cost += call.cost or 0.0
             self.retries += call.attempts - 1
             self._recent.append(time.monotonic())
 
-    def finish(self, job: Job, record: EpisodeRecord) -> None:
-        self.active.pop(job.key, None)
+    def finish(self, key: str, record: EpisodeRecord) -> None:
+        self.active.pop(key, None)
         if record.scored:
             self.scored += 1
             self.won += record.success
@@ -62,22 +69,30 @@ class Tally:
         return len(self._recent) / span if span > 0.5 else 0.0
 
     def line(self) -> str:
-        rate = wilson(self.won, self.scored)
-        success = (
-            "no game scored yet"
-            if rate is None
-            else f"success {rate.value:.1%} [{rate.low:.1%}–{rate.high:.1%}] "
-            f"({self.won}/{self.scored})"
-        )
-        parts = [success, f"{len(self.active)} active", f"{self.steps} steps"]
+        parts = [self._success(), self._active(), f"{self.steps} steps"]
         if self.calls:
-            parts += [f"{self.calls_per_second():.1f} calls/s", f"{self.tokens:,} tokens"]
+            parts.append(f"{self.calls_per_second():.1f} calls/s")
+        if self.tokens:
+            parts.append(f"{self.tokens:,} tokens")
         if self.cost:
             parts.append(f"cost {self.cost:.4f}")
         if self.retries:
             parts.append(f"{self.retries} retries")
-        parts += [f"{number} {cause}" for cause, number in self.unscored.items()]
+        parts += [f"{number} {end}" for end, number in list(self.unscored.items())]
         return " · ".join(parts)
+
+    def _success(self) -> str:
+        rate = wilson(self.won, self.scored)
+        if rate is None:
+            return "no game scored yet"
+        interval = f"[{rate.low:.1%}–{rate.high:.1%}]"
+        return f"success {rate.value:.1%} {interval} ({self.won}/{self.scored})"
+
+    def _active(self) -> str:
+        # Copied, because this is drawn in a thread of its own.
+        workers = Counter(list(self.active.values()))
+        named = ", ".join(f"{name}: {workers[name]}" for name in sorted(workers) if name)
+        return f"{len(self.active)} active{f' ({named})' if named else ''}"
 
 
 class LiveView(Watcher):
@@ -88,7 +103,6 @@ class LiveView(Watcher):
         self._debug = debug
         self._console = Console(stderr=True)
         self._log = open_log(log_file, debug)
-        self._last_line = time.monotonic()
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -96,12 +110,14 @@ class LiveView(Watcher):
             TimeRemainingColumn(),
             console=self._console,
         )
-        self._bar = self._progress.add_task("episodes", total=tally.total)
+        self._bar = self._progress.add_task("episodes", total=tally.total, completed=tally.done)
         self._live = (
             Live(console=self._console, refresh_per_second=4, get_renderable=self._render)
             if sys.stderr.isatty() and not debug
             else None
         )
+        self._over = Event()
+        self._lines = Thread(target=self._say_regularly, name="progress", daemon=True)
 
     def _render(self) -> Group:
         return Group(self._progress, Text(self._tally.line()))
@@ -109,41 +125,45 @@ class LiveView(Watcher):
     def __enter__(self) -> "LiveView":
         if self._live:
             self._live.start()
+        else:
+            self._lines.start()
         return self
 
     def __exit__(self, *error: object) -> None:
         if self._live:
             self._live.stop()
         else:
+            self._over.set()
+            self._lines.join()
             self._say()
         for handler in self._log.handlers:
             handler.close()
 
-    def started(self, job: Job) -> None:
-        self._tally.active[job.key] = 0
-        self._log.info("start %s", job.key)
+    def started(self, spec: EpisodeSpec, worker: str) -> None:
+        self._tally.active[spec.key] = worker
+        self._log.info("start %s%s", spec.key, f" on {worker}" if worker else "")
 
-    def stepped(self, job: Job, step: Step) -> None:
-        self._tally.step(job, step)
-        self._log.debug("%s step %d: %s (%s)", job.key, step.index, step.action, step.how)
+    def stepped(self, spec: EpisodeSpec, step: Step, prompt: tuple[Message, ...]) -> None:
+        self._tally.step(step)
+        self._log.debug("%s step %d: %s (%s)", spec.key, step.index, step.action, step.how)
         if self._debug:
-            text = visible(debug_text(job, step))
+            text = visible(debug_text(spec, step, prompt))
             self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
-    def finished(self, job: Job, record: EpisodeRecord) -> None:
-        self._tally.finish(job, record)
-        done = self._tally.scored + sum(self._tally.unscored.values())
-        self._progress.update(self._bar, completed=done)
-        self._log.info("end %s: %s after %d steps", job.key, record.end.value, len(record.steps))
+    def finished(self, spec: EpisodeSpec, record: EpisodeRecord) -> None:
+        self._tally.finish(spec.key, record)
+        self._progress.update(self._bar, completed=self._tally.done)
+        self._log.info("end %s: %s after %d steps", spec.key, record.end.value, len(record.steps))
         if record.error is not None:
-            self._log.warning("%s: %s: %s", job.key, record.error.kind, record.error.message)
-        if self._live is None and time.monotonic() - self._last_line > _LINE_EVERY_S:
+            self._log.warning("%s: %s: %s", spec.key, record.error.kind, record.error.message)
+
+    def _say_regularly(self) -> None:
+        """By the clock, so that a run whose episodes take long is seen to go on."""
+        while not self._over.wait(_LINE_EVERY_S):
             self._say()
 
     def _say(self) -> None:
-        self._last_line = time.monotonic()
-        done = self._tally.scored + sum(self._tally.unscored.values())
-        line = f"{done}/{self._tally.total} episodes · {self._tally.line()}"
+        line = f"{self._tally.done}/{self._tally.total} episodes · {self._tally.line()}"
         self._log.info(line)
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
@@ -162,11 +182,11 @@ def open_log(file: Path, debug: bool) -> logging.Logger:
     return log
 
 
-def debug_text(job: Job, step: Step) -> str:
+def debug_text(spec: EpisodeSpec, step: Step, prompt: tuple[Message, ...]) -> str:
     """One step in full: what the model was sent, what it said, what came of it."""
     rule = "─" * 72
-    lines = [rule, f"{job.key} · step {step.index}"]
-    for message in step.prompt:
+    lines = [rule, f"{spec.key} · step {step.index}"]
+    for message in prompt:
         lines += [f"── prompt ({message.role})", message.content]
     if step.reasoning:
         lines += ["── reasoning", step.reasoning]

@@ -5,29 +5,33 @@ import itertools
 import random
 import shlex
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
 
 from agentquest.cli.benchmark_choice import (
-    BENCHMARK_HELP,
+    DATA_HELP,
     SETTING_HELP,
     SPLIT_HELP,
-    chosen_benchmark,
+    BenchmarkWords,
+    chosen_settings,
+    read_words,
 )
 from agentquest.cli.play_choice import find_task, find_type, some_tasks
 from agentquest.cli.play_prompt import make_reader
+from agentquest.cli.play_record import GameLog
 from agentquest.cli.play_screen import Screen
 from agentquest.cli.play_session import WORDS, PlaySession, Reply, Turn, count
-from agentquest.cli.play_views import view_of
 from agentquest.errors import UnknownName, UserError
 from agentquest.lib import Benchmark, Task
+from agentquest.running.factory import make_benchmark
 
 T = TypeVar("T")
 
 
 def command(
-    benchmark: Annotated[str, typer.Argument(help=BENCHMARK_HELP)],
+    benchmark: BenchmarkWords = None,
     split: Annotated[str | None, typer.Option(help=SPLIT_HELP)] = None,
     task_type: Annotated[
         list[str] | None,
@@ -40,45 +44,55 @@ def command(
             " `agentquest tasks` lists for the same split and type."
         ),
     ] = None,
-    data_path: Annotated[
-        str | None, typer.Option(help="Folder of the real data, or `builtin`.")
-    ] = None,
-    dialect: Annotated[
-        str | None, typer.Option(help="alfworld: 0.3 or 0.4; by default the game's own.")
-    ] = None,
+    data_path: Annotated[str | None, typer.Option(help=DATA_HELP)] = None,
     setting: Annotated[list[str] | None, typer.Option(help=SETTING_HELP)] = None,
     seed: Annotated[
         int | None, typer.Option(help="Makes the random choices the same every time.")
     ] = None,
+    record: Annotated[
+        bool, typer.Option(help="Write the games down, in a run directory like any agent's.")
+    ] = True,
+    output_dir: Annotated[Path, typer.Option(help="Where run directories are made.")] = Path(
+        "runs"
+    ),
 ) -> None:
     """Play a game in the terminal; Tab completes, `hint` asks the oracle.
 
-    Examples: agentquest play alfworld --type heat --seed 1
-              agentquest play webshop --type fashion
+    Every game is written down unless --no-record is given. Example: the third game
+    of the second task type is `agentquest play NAME --type 2 --task 3`.
     """
-    options = {"split": split, "data_path": data_path, "dialect": dialect}
-    source = chosen_benchmark(benchmark, {**options, "task_types": task_type}, setting)
-    command_line = ["agentquest", "play", benchmark]
-    for key, value in (("data-path", data_path), ("dialect", dialect)):
-        command_line += [f"--{key}", value] if value is not None else []
-    for text in setting or ():
-        command_line += ["--setting", text]
-    evening = _Evening(source, random.Random(seed), command_line)
+    name, options = read_words(benchmark)
+    given = {"split": split, "data_path": data_path}
+    settings = chosen_settings({**given, "task_types": task_type}, setting, options)
+    source = make_benchmark(name, settings)
+    command_line = ["agentquest", "play", name]
+    command_line += ["--data-path", data_path] if data_path is not None else []
+    for key, _, value in (text.partition("=") for text in [*(setting or ()), *options]):
+        command_line += [f"--{key.replace('_', '-')}", value]
+    log = GameLog(source, settings, output_dir) if record else None
+    loop = _PlayLoop(source, random.Random(seed), command_line, log)
     try:
-        evening.play(task)
+        loop.play(task)
     except KeyboardInterrupt:
-        evening.screen.line()
+        loop.screen.line()
 
 
-class _Evening:
+class _PlayLoop:
     """Game after game of one benchmark."""
 
-    def __init__(self, benchmark: Benchmark, rng: random.Random, command_line: list[str]) -> None:
+    def __init__(
+        self,
+        benchmark: Benchmark,
+        rng: random.Random,
+        command_line: list[str],
+        log: GameLog | None,
+    ) -> None:
         self.command_line = command_line
         self.benchmark = benchmark
-        self.view = view_of(benchmark.name)
+        self.view = benchmark.view()
         self.rng = rng
-        self.screen = Screen()
+        self.log = log
+        self.screen = Screen(benchmark.title)
         self.reader = make_reader()
 
     def play(self, wanted: str | None) -> None:
@@ -95,8 +109,8 @@ class _Evening:
 
     def _choose(self, tasks: list[Task]) -> list[Task]:
         """The tasks to play one after the other; none if the player leaves."""
-        data = self.benchmark.provenance().get("data", "")
-        title = f"{self.view.title} {tasks[0].split}, {data} data".strip()
+        data = self.benchmark.provenance().data
+        title = f"{self.benchmark.title} {tasks[0].split}, {data} data"
         self.screen.line(f"{title}: {count(len(tasks), 'game')}", "bold")
         numbers = collections.Counter(task.task_type for task in tasks)
         if len(numbers) == 1:
@@ -133,7 +147,7 @@ class _Evening:
 
     def _described(self, task: Task) -> tuple[str, str]:
         """A task's goal, and how many steps it takes."""
-        session = PlaySession(self.benchmark.driver(task), self.view)
+        session = self._session(task)
         return session.goal, count(session.shortest, "step") if session.shortest else ""
 
     def _ask(self, prompt: str, meant: Callable[[str], T]) -> T | None:
@@ -146,7 +160,7 @@ class _Evening:
         return None
 
     def _one_game(self, task: Task) -> Turn:
-        session = PlaySession(self.benchmark.driver(task), self.view)
+        session = self._session(task)
         self.screen.introduction(session, task)
         self.screen.line(f"Besides commands you can type: {', '.join(WORDS)}.", "dim")
         turn = Turn.GO_ON
@@ -160,7 +174,22 @@ class _Evening:
             turn = reply.turn
         if not session.over:
             self.screen.farewell(session)
+        self._write_down(session, task)
         return turn
+
+    def _session(self, task: Task) -> PlaySession:
+        driver = self.benchmark.driver(task)
+        return PlaySession(driver, self.view, self.benchmark.oracle(driver))
+
+    def _write_down(self, session: PlaySession, task: Task) -> None:
+        if self.log is None or not session.steps:
+            return
+        try:
+            self.log.save(session, task)
+        except UserError as error:
+            self.screen.line(f"This game is not recorded: {error}", "magenta")
+            return
+        self.screen.line(f"Recorded in {self.log.path}", "dim", whole=True)
 
     def _again(self, task: Task) -> str:
         """The command line that plays this very game."""

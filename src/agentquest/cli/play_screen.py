@@ -19,10 +19,11 @@ _THING = r"\b[a-z]+ \d+\b"
 
 
 class Screen:
-    def __init__(self, console: Console | None = None) -> None:
+    def __init__(self, title: str = "", console: Console | None = None) -> None:
         if isinstance(sys.stdout, TextIOWrapper):
             # A terminal that lacks a character shows `?` instead of ending the game.
             sys.stdout.reconfigure(errors="replace")
+        self.title = title
         self.console = console or Console(highlight=False)
 
     def line(self, text: str | Text = "", style: str = "", whole: bool = False) -> None:
@@ -41,9 +42,10 @@ class Screen:
         self.console.print(Padding(table, (0, 0, 0, 2)))
 
     def introduction(self, session: PlaySession, task: Task) -> None:
+        """The room and the goal; the benchmark's title stands above them."""
         room = Text(session.view.room(session.introduction))
         goal = Text.assemble(("Goal  ", "bold"), (session.goal, "bold yellow"))
-        title = f"{session.view.title} {task.task_type}".strip()
+        title = f"{self.title} {task.task_type}".strip()
         self.line()
         if self.console.is_terminal:
             body = Text("\n\n").join([room, goal])
@@ -66,6 +68,8 @@ class Screen:
             said = Text(reply.said)
             said.highlight_regex(_THING, "cyan")
             self.line(said)
+        if reply.hint:
+            self.line(reply.hint, "magenta")
         if reply.groups:
             self._listing(reply.groups)
         if reply.moved:

@@ -5,16 +5,16 @@ last list shown, or a command. A command goes to the game exactly as it was
 typed; what the game does not understand costs a step, as it does an agent.
 """
 
-import re
+import time
 from dataclasses import dataclass, replace
+from datetime import datetime, timezone
 from enum import Enum
 
-from agentquest.cli.play_views import GameView
-from agentquest.lib import Driver
+from agentquest.lib import Driver, Oracle, TerminalView
+from agentquest.lib.commands import has_blank
 
 WORDS = ("hint", "hint all", "commands", "task", "undo", "restart", "next", "quit")
 _OTHER_NAMES = {"?": "hint", "exit": "quit"}
-_BLANK = re.compile(r"<[a-z]+>")  # stands for words of the player's own
 _BARE = "other"  # heads the commands that are a verb and nothing else
 _OVER = "The game is over; Enter for the next, `undo`, `restart`, `quit`."
 _OUT_OF_REACH = "No plan wins any more from here; `undo` or `restart`."
@@ -40,7 +40,7 @@ class Group:
 class Reply:
     """What to show, in this order; only what is set is shown.
 
-    `said` is the game's own text, `notice` and `warning` are ours. `opening` says
+    `said` is the game's own text, `notice`, `hint` and `warning` are ours. `opening` says
     that the game is to be introduced (again), `moved` that a step was made or undone.
     """
 
@@ -48,16 +48,34 @@ class Reply:
     notice: str = ""
     opening: bool = False
     said: str = ""
+    hint: str = ""
     groups: tuple[Group, ...] = ()
     moved: bool = False
     warning: str = ""
     turn: Turn = Turn.GO_ON
 
 
+@dataclass(frozen=True)
+class Move:
+    """A step as it came about, for the record."""
+
+    command: str
+    hinted: bool
+    seconds: float
+
+
 class PlaySession:
-    def __init__(self, driver: Driver, view: GameView) -> None:
+    """`oracle` is bound to the driver; None: there are no hints."""
+
+    def __init__(
+        self, driver: Driver, view: TerminalView | None = None, oracle: Oracle | None = None
+    ) -> None:
         self.driver = driver
-        self.view = view
+        self.view = view or TerminalView()
+        self.oracle = oracle
+        self.restarts = 0
+        self.all_hints = 0
+        self.all_undone = 0
         self._begin()
 
     @property
@@ -87,9 +105,14 @@ class PlaySession:
         if word == "":
             return Reply(notice=f"Type a command, or: {', '.join(WORDS)}.")
         number = as_number(word)
-        if number is not None and self.listed:
+        if number is not None and self.listed and not self._is_command(word, number):
             return self._choose(number)
         return self._play(line)
+
+    def _is_command(self, word: str, number: int) -> bool:
+        """Whether a number is what the game asks for, and not a place in the last list."""
+        is_place = word == str(number) and 1 <= number <= len(self.listed)
+        return not is_place and self.driver.accepts(word)
 
     def completions(self, typed: str) -> list[str]:
         """Commands and words that fit: each word typed begins a word of them, in order."""
@@ -101,10 +124,17 @@ class PlaySession:
 
     def _begin(self) -> None:
         self.introduction = self.observation = self.driver.reset()
-        self.shortest = len(self.view.plan(self.driver))
+        self.shortest = len(self._plan())
         self.listed: tuple[str, ...] = ()
+        self.moves: list[Move] = []
         self.hints = 0
         self.undone = 0
+        self.started_at = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        self._hinted = False
+        self._clock = time.perf_counter()
+
+    def _plan(self) -> list[str]:
+        return self.oracle.plan() if self.oracle is not None else []
 
     def _own_word(self, word: str) -> Reply:
         match word:
@@ -117,6 +147,7 @@ class PlaySession:
             case "undo":
                 return self._undo()
             case "restart":
+                self.restarts += 1
                 self._begin()
                 return Reply(notice="From the beginning.", opening=True)
             case "next":
@@ -127,29 +158,44 @@ class PlaySession:
     def _play(self, command: str) -> Reply:
         if self.over:
             return Reply(notice=_OVER)
+        possible = self.observation.admissible
+        meant = None if self.driver.accepts(command) else self.view.suggestion(command, possible)
         self.observation = self.driver.step(self.driver.action_class(value=command))
+        self._note(command)
         outcome = self.driver.outcome
         warning = "" if outcome.done or outcome.reachable else _OUT_OF_REACH
-        return Reply(said=self.view.said(self.observation), moved=True, warning=warning)
+        return Reply(
+            said=self.view.said(self.observation),
+            hint=f"Did you mean `{meant}`?" if meant else "",
+            moved=True,
+            warning=warning,
+        )
+
+    def _note(self, command: str) -> None:
+        now = time.perf_counter()
+        self.moves.append(Move(command, self._hinted, now - self._clock))
+        self._clock, self._hinted = now, False
 
     def _choose(self, number: int) -> Reply:
         if not 1 <= number <= len(self.listed):
             return Reply(notice=f"The last list goes from 1 to {len(self.listed)}.")
         command = self.listed[number - 1]
-        if _BLANK.search(command):
+        if has_blank(command):
             return Reply(notice=f"Type it yourself, with your own words in it: {command}")
         reply = self._play(command)
         return replace(reply, chosen=command) if reply.moved else reply
 
     def _hint(self, everything: bool) -> Reply:
-        if not self.view.has_hints:
+        if self.oracle is None:
             return Reply(notice="This benchmark has no oracle to ask.")
         if self.over:
             return Reply(notice="There is nothing left to do.")
-        plan = self.view.plan(self.driver)
+        plan = self._plan()
         if not plan:
             return Reply(notice=_OUT_OF_REACH)
         self.hints += 1
+        self.all_hints += 1
+        self._hinted = True
         shown = plan if everything else plan[:1]
         notice = f"A shortest way from here has {count(len(plan), 'step')}:" if everything else ""
         return Reply(notice=notice, groups=self._list({"" if everything else "hint": shown}))
@@ -186,7 +232,9 @@ class PlaySession:
         self.observation = self.driver.reset()
         for step in steps[:-1]:
             self.observation = self.driver.step(step.action)
+        self.moves.pop()
         self.undone += 1
+        self.all_undone += 1
         said = self.view.said(self.observation) if self.steps else ""
         return Reply(notice=f"Taken back: {steps[-1].action.value}", said=said, moved=True)
 

@@ -1,5 +1,6 @@
 """`agentquest report`: a run as text, Markdown, CSV or one HTML page."""
 
+import shutil
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
@@ -8,12 +9,13 @@ from typing import Annotated
 import typer
 
 from agentquest.errors import UserError
-from agentquest.records.run_directory import RunDirectory, write_atomically
-from agentquest.reports.csv_table import csv_report
-from agentquest.reports.figures import build_report
-from agentquest.reports.html import write_html_report
-from agentquest.reports.markdown import markdown_report
-from agentquest.reports.text import text_report
+from agentquest.records.files import write_atomically
+from agentquest.records.run_directory import RunDirectory
+from agentquest.reports.model import Report, load_report
+from agentquest.reports.render.csv import csv_report
+from agentquest.reports.render.html import write_html_report
+from agentquest.reports.render.markdown import markdown_report
+from agentquest.reports.render.text import text_report
 
 
 class Format(str, Enum):
@@ -23,7 +25,11 @@ class Format(str, Enum):
     HTML = "html"
 
 
-_PRINTED = {Format.TEXT: text_report, Format.MARKDOWN: markdown_report, Format.CSV: csv_report}
+_PRINTED: dict[Format, Callable[[Report], str]] = {
+    Format.TEXT: lambda report: text_report(report, terminal_width()),
+    Format.MARKDOWN: markdown_report,
+    Format.CSV: csv_report,
+}
 
 
 def command(
@@ -43,12 +49,17 @@ def command(
         page = output or run / "report.html"
         _write(page, lambda: write_html_report(directory, page))
         return
-    content = _PRINTED[format](build_report(directory.records(slim=True), directory.manifest()))
+    content = _PRINTED[format](load_report(directory))
     if output is None:
         typer.echo(content, nl=False)
     else:
         file = output
         _write(file, lambda: write_atomically(file, content))
+
+
+def terminal_width() -> int:
+    """The width of the terminal, within what can be read; 80 where there is none."""
+    return max(50, min(shutil.get_terminal_size((80, 24)).columns, 120))
 
 
 def _write(file: Path, write: Callable[[], None]) -> None:

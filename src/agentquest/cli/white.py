@@ -4,8 +4,10 @@ from typing import Annotated
 
 import typer
 
-from agentquest.a2a_agents.installed import require_a2a
-from agentquest.cli.green import CardUrl, DataPath, Host, LaunchId
+from agentquest import registry
+from agentquest.a2a.installed import require_a2a
+from agentquest.cli.green import AllowHost, CardUrl, DataPath, Host, LaunchId, Token
+from agentquest.config.settings import DEFAULT_BENCHMARK
 
 
 def command(
@@ -21,10 +23,14 @@ def command(
     host: Host = "localhost",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")] = 9002,
     card_url: CardUrl = None,
-    benchmark: Annotated[str, typer.Option(help="Whose rules the baselines play by.")] = "alfworld",
+    benchmark: Annotated[
+        str, typer.Option(help="Whose rules the baselines play by.")
+    ] = DEFAULT_BENCHMARK,
     split: Annotated[str | None, typer.Option(help="Whose games the oracle knows.")] = None,
     data_path: DataPath = None,
     seed: Annotated[int, typer.Option(help="Of the random agent.")] = 42,
+    token: Token = None,
+    allow_host: AllowHost = None,
     launched_by: LaunchId = None,
 ) -> None:
     """Serve a white agent: one conversation a game, an action a turn.
@@ -35,27 +41,25 @@ def command(
     Example: agentquest white --type scripted --port 9002
     """
     require_a2a()
-    from agentquest.a2a_agents.cards import white_card
-    from agentquest.a2a_agents.serving import Place, application, serve
-    from agentquest.a2a_agents.white import WhiteExecutor
-    from agentquest.a2a_agents.white_agents import white_source
-    from agentquest.running.assemble import make_benchmark
+    from agentquest.a2a.cards import white_card
+    from agentquest.a2a.serving import Place, application, serve
+    from agentquest.a2a.white import WhiteExecutor
+    from agentquest.a2a.white_agents import white_source
+    from agentquest.running.factory import make_benchmark
 
     given = {"split": split, "data_path": data_path}
-    games = make_benchmark(benchmark, **{key: value for key, value in given.items() if value})
+    known = registry.load("benchmark", benchmark).Settings.model_fields
+    chosen = {key: value for key, value in given.items() if value and key in known}
+    games = make_benchmark(benchmark, chosen)
     source = white_source(type_, games)
-    executor = WhiteExecutor(source.new_agent, seed)
+    executor = WhiteExecutor(source, seed)
 
-    async def close() -> None:
-        await executor.aclose()
-        await source.close()
-
-    place = Place(host, port, card_url)
-    with place.take() as sock:
+    place = Place(host, port, card_url, allow_host or (), token)
+    with place.listen() as sock:
         url = place.url(sock)
-        app = application(white_card(source.name, url, launched_by), executor, close)
+        app = application(white_card(source.name, url, launched_by), executor, executor)
         typer.echo(
             f"white agent ({source.name}) at {url} (port {sock.getsockname()[1]}); Ctrl-C stops it",
             err=True,
         )
-        serve(app, sock, launched=launched_by is not None)
+        serve(app, place, sock, launched=launched_by is not None)

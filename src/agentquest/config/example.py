@@ -1,14 +1,21 @@
 """A commented example configuration, made from the settings themselves so that it cannot lag."""
 
 import textwrap
+from enum import Enum
 from typing import Any
 
 import yaml
 from pydantic import BaseModel
 
-from agentquest.config.settings import AgentConfig, RunConfig
-from agentquest.llms.model import ModelConfig
-from agentquest.protocols import PROTOCOLS
+from agentquest.config.settings import (
+    DEFAULT_AGENT,
+    DEFAULT_BENCHMARK,
+    ExecutorSection,
+    ModelSection,
+    RunConfig,
+    settings_model,
+)
+from agentquest.protocols import all_protocols
 
 _MODEL_EXAMPLE: dict[str, Any] = {
     "model": "qwen/qwen3-8b",
@@ -28,11 +35,22 @@ def example_config() -> str:
     for name, field in RunConfig.model_fields.items():
         lines += _comment(field.description or "")
         if name == "protocol":
-            lines += [f"#   {entry.name}: {entry.description}" for entry in PROTOCOLS.values()]
-        if name == "agent":
-            lines += ["agent:", *_section(AgentConfig, {}, commented=False)]
+            lines += [
+                f"#   {entry.name}: {entry.description}" for entry in all_protocols().values()
+            ]
+        if name == "benchmark_settings":
+            model = settings_model("benchmark", DEFAULT_BENCHMARK)
+            lines += ["benchmark_settings:", *_section(model, {}, commented=False)]
+        elif name == "agent":
+            model = settings_model("agent", DEFAULT_AGENT)
+            lines += ["agent:", f"  name: {DEFAULT_AGENT}", *_section(model, {}, commented=False)]
         elif name == "llm":
-            lines += ["# llm:", *_section(ModelConfig, _MODEL_EXAMPLE, commented=True)]
+            provider = ModelSection.model_fields["provider"].default
+            model = settings_model("model", provider)
+            lines += ["# llm:", f"#   provider: {provider}"]
+            lines += _section(model, _MODEL_EXAMPLE, commented=True)
+        elif name == "executor":
+            lines.append(_entry(name, ExecutorSection().name))
         else:
             lines.append(_entry(name, _plain(field.get_default(call_default_factory=True))))
         lines.append("")
@@ -62,6 +80,8 @@ def _entry(name: str, value: Any) -> str:
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return list(value)
+    if isinstance(value, Enum):
+        return value.value
     return (
         value if value is None or isinstance(value, bool | int | float | str | dict) else str(value)
     )

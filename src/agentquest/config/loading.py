@@ -1,8 +1,9 @@
 """Reading a configuration: one YAML file, then `key.path=value` from the command line.
 
 Unknown keys are refused with the nearest name; a wrong value names its path,
-what was given and what is allowed. The flat names of document 002 (`model`,
-`api_base_url`, `use_few_shot`, …) are accepted where it gives them.
+what was given and what is allowed. Some settings may also stand by themselves:
+those in `FLAT_NAMES` (`model`, `api_base_url`, `use_few_shot`, …), and those of
+the chosen benchmark (`split`, `task_types`, …).
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,15 +11,13 @@ from pathlib import Path
 from typing import Any, cast
 
 import yaml
-from pydantic import BaseModel, ValidationError
 
-from agentquest.config.settings import AgentConfig, RunConfig
+from agentquest.config.settings import DEFAULT_AGENT, RunConfig, resolved, settings_model
 from agentquest.errors import ConfigError
-from agentquest.llms.model import ModelConfig
+from agentquest.lib.settings import validated
 from agentquest.protocols import protocol
-from agentquest.registry import suggestion
 
-# The names document 002 uses, and where they belong.
+# Names that may stand by themselves, and where they belong.
 FLAT_NAMES = {
     "model": "llm.model",
     "api_base_url": "llm.base_url",
@@ -36,18 +35,35 @@ FLAT_NAMES = {
 }
 
 
-def load_config(file: Path | None, overrides: Sequence[str] = ()) -> tuple[RunConfig, list[str]]:
-    """The configuration, and warnings to show the user."""
+_SECTIONS = ("agent", "benchmark_settings", "executor", "llm")
+# Sections that can be given by their name alone.
+_NAMED = ("agent", "executor")
+
+
+def load_config(
+    file: Path | None, overrides: Sequence[str] = (), settings: Mapping[str, Any] | None = None
+) -> tuple[RunConfig, list[str]]:
+    """The configuration, and warnings to show the user.
+
+    `settings` are keys and values as a file has them; they override the file, and
+    `overrides` both. Of a section only what is given is overridden.
+    """
     given = _read_yaml(file) if file is not None else {}
-    nested = _unflatten(given, str(file))
-    for override in overrides:
-        path, separator, value = override.partition("=")
-        if not separator or not path:
-            shown = "an override" if "key" in override.lower() else repr(override)
-            raise ConfigError(f"{shown} is not of the form key.path=value")
-        _put(nested, FLAT_NAMES.get(path.lower(), path), _scalar(path, value))
-    _apply_protocol(nested)
-    config = _validated(nested)
+    changes = [*_paths(settings or {}), *(_override(text) for text in overrides)]
+    known = _benchmark_keys(given, changes)
+    nested = _unflatten(given, known, str(file))
+    for path, value in changes:
+        _put(nested, _target(path, known) or path, value)
+    return config_from(nested)
+
+
+def config_from(nested: Mapping[str, Any]) -> tuple[RunConfig, list[str]]:
+    """The configuration that nested keys and values describe, and warnings to show the user."""
+    filled = {
+        key: dict(value) if isinstance(value, Mapping) else value for key, value in nested.items()
+    }
+    _apply_protocol(filled)
+    config = resolved(validated(RunConfig, filled, other_names=_by_themselves(filled)))
     warnings = []
     if config.llm is not None and config.llm.api_key is not None:
         warnings.append(
@@ -57,45 +73,14 @@ def load_config(file: Path | None, overrides: Sequence[str] = ()) -> tuple[RunCo
     return config, warnings
 
 
-def _validated(nested: Mapping[str, Any]) -> RunConfig:
-    try:
-        return RunConfig.model_validate(nested)
-    except ValidationError as error:
-        raise ConfigError("\n".join(_explain(problem) for problem in error.errors())) from None
-
-
-def _explain(problem: Any) -> str:
-    path = ".".join(str(part) for part in problem["loc"] if part != "function-after")
-    if problem["type"] == "extra_forbidden":
-        *parents, name = problem["loc"]
-        known = _fields_at(parents)
-        return f"{path}: unknown key; {suggestion(str(name).lower(), known)}"
-    message = problem["msg"].removeprefix("Value error, ")
-    given = ""
-    if problem["type"] not in ("missing", "value_error") and "key" not in path:
-        given = f" (given: {_shown(problem['input'])})"
-    return f"{path + ': ' if path else ''}{message}{given}"
-
-
-def _shown(value: Any) -> str:
-    """What was given; of lists and sections only that it was one, as a key may be inside."""
-    is_plain = value is None or isinstance(value, bool | int | float | str)
-    return repr(value) if is_plain else f"a {type(value).__name__}"
-
-
-def _fields_at(parents: Sequence[Any]) -> list[str]:
-    models: dict[str, type[BaseModel]] = {"agent": AgentConfig, "llm": ModelConfig}
-    model = models.get(str(parents[0]), RunConfig) if parents else RunConfig
-    names = list(model.model_fields)
-    return names if parents else [*names, *(n for n in FLAT_NAMES if n not in names)]
-
-
 def _apply_protocol(nested: dict[str, Any]) -> None:
     name = nested.get("protocol")
     if name is None:
         return
     for path, value in protocol(str(name)).settings.items():
         present = _get(nested, path)
+        if value is None and present is None and _is_no_setting(nested, path):
+            continue
         if present is not None and str(present) != str(value):
             raise ConfigError(
                 f"{path}: protocol {name!r} fixes it to {_yaml(value)} (given: {present!r}); "
@@ -104,14 +89,65 @@ def _apply_protocol(nested: dict[str, Any]) -> None:
         _put(nested, path, value)
 
 
+def _is_no_setting(nested: Mapping[str, Any], path: str) -> bool:
+    """Whether it is a setting that the chosen agent does not have: nothing to be fixed there."""
+    section, _, name = path.partition(".")
+    if section != "agent":
+        return False
+    chosen = nested.get("agent", DEFAULT_AGENT)
+    agent = chosen if isinstance(chosen, str) else dict(chosen).get("name", DEFAULT_AGENT)
+    return name not in settings_model("agent", str(agent)).model_fields
+
+
 def _yaml(value: Any) -> str:
     return "null" if value is None else repr(value)
 
 
-def _unflatten(given: Mapping[str, Any], where: str) -> dict[str, Any]:
+def _override(text: str) -> tuple[str, Any]:
+    path, separator, value = text.partition("=")
+    if not separator or not path:
+        shown = "an override" if "key" in text.lower() else repr(text)
+        raise ConfigError(f"{shown} is not of the form key.path=value")
+    return path, _scalar(path, value)
+
+
+def _by_themselves(nested: Mapping[str, Any]) -> list[str]:
+    """The names that may stand by themselves, for suggestions."""
+    return sorted({*_benchmark_keys(nested, ()), *FLAT_NAMES} - set(RunConfig.model_fields))
+
+
+def _paths(settings: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """The settings as paths; sections are one level deep."""
+    paths: list[tuple[str, Any]] = []
+    for key, value in settings.items():
+        if isinstance(value, Mapping) and key in _SECTIONS:
+            paths += [(f"{key}.{inner}", item) for inner, item in value.items()]
+        else:
+            paths.append((key, value))
+    return paths
+
+
+def _benchmark_keys(given: Mapping[str, Any], changes: Sequence[tuple[str, Any]]) -> set[str]:
+    """The settings of the chosen benchmark, which may stand by themselves."""
+    default = RunConfig.model_fields["benchmark"].default
+    name = dict(changes).get("benchmark", given.get("benchmark", default))
+    protocol_name = dict(changes).get("protocol", given.get("protocol"))
+    if protocol_name is not None:
+        name = protocol(str(protocol_name)).settings.get("benchmark", name)
+    return set(settings_model("benchmark", str(name)).model_fields) - set(RunConfig.model_fields)
+
+
+def _target(key: str, benchmark_keys: set[str]) -> str | None:
+    """Where a name that stands by itself belongs; None for one that stands where it belongs."""
+    if key in benchmark_keys:
+        return f"benchmark_settings.{key}"
+    return FLAT_NAMES.get(key.lower())
+
+
+def _unflatten(given: Mapping[str, Any], benchmark_keys: set[str], where: str) -> dict[str, Any]:
     nested: dict[str, Any] = {}
     for key, value in given.items():
-        target = FLAT_NAMES.get(str(key).lower())
+        target = _target(str(key), benchmark_keys)
         if target is None:
             if isinstance(value, Mapping) and isinstance(nested.get(str(key)), dict):
                 for inner, item in value.items():
@@ -145,9 +181,13 @@ def _put(nested: dict[str, Any], path: str, value: Any) -> None:
         inner = node.get(part)
         if inner is None:
             inner = node[part] = {}
+        elif isinstance(inner, str) and part in _NAMED:
+            inner = node[part] = {"name": inner}
         elif not isinstance(inner, dict):
             raise ConfigError(f"{path}: {part} is not a section, it is a {type(inner).__name__}")
         node = inner
+    if last in _NAMED and isinstance(node.get(last), dict) and isinstance(value, str):
+        value = {**node[last], "name": value}
     node[last] = value
 
 

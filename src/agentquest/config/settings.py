@@ -1,75 +1,67 @@
-"""What a run can be configured with; the text under each field is its documentation."""
+"""What a run can be configured with; the text under each field is its documentation.
+
+Settings of a benchmark, an agent, a model or an executor are not listed here:
+each stands beside the class it configures, and is checked against it.
+"""
 
 import hashlib
+import inspect
 import json
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import yaml
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 
+from agentquest import registry
+from agentquest.config.deciding import deciding_fields
 from agentquest.errors import ConfigError
-from agentquest.llms.model import ModelConfig
+from agentquest.lib import Agent, Benchmark
+from agentquest.lib.settings import Settings, operational, validated
+from agentquest.records.outcome import AgentFaults
+
+_BASES: dict[str, type] = {"agent": Agent, "benchmark": Benchmark}
+DEFAULT_AGENT = "react"
+DEFAULT_BENCHMARK = next(iter(registry.BENCHMARKS))
 
 
-class _Settings(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False
-    )
+class Section(BaseModel):
+    """A name from the registry and, beside it, the settings of what it names."""
 
-    @field_validator("*", mode="before")
-    @classmethod
-    def _no_switch_as_number(cls, value: Any, info: ValidationInfo) -> Any:
-        """YAML reads `yes` as true, which would pass for the number 1."""
-        field = cls.model_fields[str(info.field_name)]
-        if isinstance(value, bool) and field.annotation is not bool:
-            raise ValueError(f"must not be {str(value).lower()}")
-        return value
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return dict(self.model_extra or {})
 
 
-class AgentConfig(_Settings):
-    name: str = "react"
-    """A built-in agent (react, scripted, oracle, random) or `package.module:Class`."""
-
-    use_few_shot: bool = True
-    """Whether the prompt shows example games."""
-
-    num_examples: int = Field(default=2, ge=1, le=6)
-    """How many example games, all of the task's own type."""
-
-    history_length: int = Field(default=10, ge=1)
-    """How many of the latest turns the prompt repeats."""
-
-    check_valid_actions: bool = True
-    """Whether the agent may ask for the list of valid actions (costs a step)."""
-
-    prompt_file: Path | None = None
-    """A prompt template of your own (see docs/evaluator.md)."""
-
-    settings: dict[str, Any] = Field(default_factory=dict)
-    """Passed on to an agent class of your own."""
+class AgentSection(Section):
+    name: str = DEFAULT_AGENT
 
 
-class RunConfig(_Settings):
-    benchmark: str = "alfworld"
+class ModelSection(Section):
+    provider: str = "openai"
+    api_key: SecretStr | None = Field(default=None, exclude=True, repr=False)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        given = dict(self.model_extra or {})
+        return given if self.api_key is None else {**given, "api_key": self.api_key}
+
+
+class ExecutorSection(Section):
+    name: str = "local"
+
+
+class RunConfig(Settings):
+    benchmark: str = DEFAULT_BENCHMARK
     """Which benchmark."""
+
+    benchmark_settings: dict[str, Any] = Field(default_factory=dict)
+    """The benchmark's own settings (split, task_types, …); they can also stand by themselves."""
 
     protocol: str | None = None
     """A named setting that published scores can be compared with; fixes the fields it names."""
-
-    split: str | None = None
-    """ALFWorld: valid_unseen, valid_seen, valid_train, train; WebShop: test, dev, train; null: the
-    first of these."""
-
-    task_types: tuple[int | str, ...] | None = None
-    """Task types by number or name; null means all."""
 
     num_games: int | None = Field(default=None, ge=1)
     """How many tasks, spread evenly over the types; null means all."""
@@ -77,70 +69,72 @@ class RunConfig(_Settings):
     tasks: tuple[str, ...] | None = None
     """Exactly these tasks, by id or unambiguous part of one."""
 
-    data_path: str | None = None
-    """Folder of the real data, or `builtin`; null: found by itself."""
-
-    dialect: str | None = None
-    """0.3 or 0.4; null: the game file's own."""
-
-    benchmark_settings: dict[str, Any] = Field(default_factory=dict)
-    """What else the benchmark can be set to; WebShop: goals (synthetic or human), strict, seed,
-    size (small or all)."""
-
     seed: int = 42
     """Decides which tasks are chosen and what random agents do."""
 
     trials: int = Field(default=1, ge=1, le=100)
     """How often each task is played; more than one gives pass@k and pass^k."""
 
-    max_steps: int = Field(default=50, ge=1, le=10_000)
-    """Steps after which an episode counts as not solved."""
+    max_steps: int | None = Field(default=None, ge=1, le=10_000)
+    """Steps after which an episode is truncated, which counts as not solved; null: as many as
+    the benchmark thinks fit."""
 
-    agent: AgentConfig = AgentConfig()
-    """What plays."""
+    agent: AgentSection = AgentSection()
+    """What plays: `name` (a built-in agent or `package.module:Class`) and its settings."""
 
-    llm: ModelConfig | None = None
-    """The model behind the agent; null: the scripted model, which needs no key."""
+    llm: ModelSection | None = None
+    """The model behind the agent: `provider` and its settings; null: the scripted model, which
+    needs no key."""
 
-    parallel: int = Field(default=8, ge=1, le=4096)
+    agent_faults: AgentFaults = AgentFaults.OWE
+    """What an agent's own crash or silence means: `owe` (mend it and play again) or `lose`."""
+
+    metrics: tuple[str, ...] = operational(())
+    """Metrics of your own, as `package.module:METRIC`, shown in every report."""
+
+    parallel: int = operational(8, ge=1, le=4096)
     """Episodes at once."""
 
-    step_timeout_s: float | None = Field(default=None, gt=0)
+    executor: ExecutorSection = operational(ExecutorSection())
+    """Where episodes are played: `local` (this process) or `processes` (with `workers`)."""
+
+    step_timeout_s: float | None = operational(None, gt=0)
     """Longest time for one answer of the agent, retries included."""
 
-    cost_limit: float | None = Field(default=None, gt=0)
+    cost_limit: float | None = operational(None, gt=0)
     """Stop cleanly when the run has cost this much (needs prices under `llm`)."""
 
-    output_dir: Path = Path("runs")
+    output_dir: Path = operational(Path("runs"))
     """Where run directories are made."""
 
-    run_name: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")
+    run_name: str | None = operational(None, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")
     """Name of the run directory; null: made from the configuration, so that it resumes itself."""
 
-    debug: bool = False
+    tags: tuple[str, ...] = operational(())
+    """Words to find the run by."""
+
+    debug: bool = operational(False)
     """Print each step's prompt and raw reply."""
 
-    save_prompts: bool = True
+    save_prompts: bool = operational(True)
     """Keep full prompts in the records."""
 
-    @field_validator("task_types", "tasks", mode="before")
+    @field_validator("tasks", "metrics", "tags", mode="before")
     @classmethod
     def _one_or_many(cls, value: Any) -> Any:
         return (value,) if isinstance(value, int | str) else value
 
-    @field_validator("dialect", mode="before")
+    @field_validator("agent", "executor", mode="before")
     @classmethod
-    def _unquoted(cls, value: Any) -> Any:
-        return str(value) if isinstance(value, float) else value
+    def _name_alone(cls, value: Any) -> Any:
+        return {"name": value} if isinstance(value, str) else value
 
     @model_validator(mode="after")
     def _consistent(self) -> "RunConfig":
         if self.tasks is not None and self.num_games is not None:
             raise ValueError("give tasks or num_games, not both")
-        if self.cost_limit is not None and (self.llm is None or self.llm.price is None):
-            raise ValueError("cost_limit needs llm.price_per_million_prompt and _completion")
-        cached = self.llm is not None and self.llm.cache_dir is not None
-        if cached and self.trials > 1 and cast(ModelConfig, self.llm).seed is None:
+        llm = self.llm.settings if self.llm else {}
+        if llm.get("cache_dir") and self.trials > 1 and llm.get("seed") is None:
             raise ValueError("trials with llm.cache_dir need llm.seed, or all trials are one")
         return self
 
@@ -152,14 +146,16 @@ class RunConfig(_Settings):
 
     def deciding(self) -> dict[str, Any]:
         """The fields that can change a score."""
-        fields = self.model_dump(mode="json", exclude=set(_OPERATIONAL))
-        if fields["llm"] is not None:
-            fields["llm"] = {k: v for k, v in fields["llm"].items() if k not in _OPERATIONAL_LLM}
-        if not self.benchmark_settings:
-            # As in runs from before there were any, which so keep their names.
-            del fields["benchmark_settings"]
-        if self.agent.prompt_file is not None:
-            fields["agent"]["prompt_file"] = _file_hash(self.agent.prompt_file)
+        fields = deciding_fields(type(self), self.model_dump(mode="json"))
+        fields["benchmark_settings"] = deciding_fields(
+            settings_model("benchmark", self.benchmark), self.benchmark_settings
+        )
+        agent = deciding_fields(settings_model("agent", self.agent.name), self.agent.settings)
+        fields["agent"] = {"name": self.agent.name, **agent}
+        if self.llm is not None:
+            model = settings_model("model", self.llm.provider)
+            known = {k: v for k, v in self.llm.settings.items() if k != "api_key"}
+            fields["llm"] = {"provider": self.llm.provider, **deciding_fields(model, known)}
         return fields
 
     def to_yaml(self) -> str:
@@ -167,33 +163,54 @@ class RunConfig(_Settings):
         return yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
 
 
-_OPERATIONAL = (
-    "parallel",
-    "output_dir",
-    "run_name",
-    "debug",
-    "save_prompts",
-    "cost_limit",
-    "step_timeout_s",
-)
-_OPERATIONAL_LLM = (
-    "api_key_env",
-    "timeout_s",
-    "max_retries",
-    "wait_interval",
-    "deadline_s",
-    "requests_per_minute",
-    "tokens_per_minute",
-    "max_concurrency",
-    "max_response_bytes",
-    "price_per_million_prompt",
-    "price_per_million_completion",
-    "cache_dir",
-)
+def settings_model(kind: str, name: str) -> type[BaseModel]:
+    """The settings class of something in the registry; what a user names may be anything."""
+    found = registry.load(kind, name)
+    base = _BASES.get(kind, object)
+    settings: type[BaseModel] | None = getattr(found, "Settings", None)
+    if settings is None or not (inspect.isclass(found) and issubclass(found, base)):
+        what = found.__name__ if inspect.isclass(found) else f"a {type(found).__name__}"
+        raise ConfigError(
+            f"{kind} {name!r} is {what}, no subclass of agentquest.lib.{base.__name__}"
+        )
+    return settings
 
 
-def _file_hash(file: Path) -> str:
-    try:
-        return hashlib.sha256(file.read_bytes()).hexdigest()
-    except OSError as error:
-        raise ConfigError(f"agent.prompt_file: cannot read {file}: {error.strerror}") from None
+def resolved(config: RunConfig) -> RunConfig:
+    """The configuration with the settings of all it names checked and filled in."""
+    benchmark = validated(
+        settings_model("benchmark", config.benchmark),
+        config.benchmark_settings,
+        "benchmark_settings",
+    )
+    agent = _checked("agent", config.agent.name, config.agent.settings, "agent")
+    executor = _checked("executor", config.executor.name, config.executor.settings, "executor")
+    update: dict[str, Any] = {
+        "benchmark_settings": benchmark.model_dump(mode="json"),
+        "max_steps": config.max_steps or registry.load("benchmark", config.benchmark).step_limit,
+        "agent": AgentSection(name=config.agent.name, **agent),
+        "executor": ExecutorSection(name=config.executor.name, **executor),
+    }
+    if config.llm is not None:
+        provider = _provider(config.llm)
+        model = _checked("model", provider, config.llm.settings, "llm")
+        update["llm"] = ModelSection(provider=provider, api_key=config.llm.api_key, **model)
+    if config.cost_limit is not None and not _priced(update.get("llm")):
+        raise ConfigError("cost_limit needs llm.price_per_million_prompt and _completion")
+    return config.model_copy(update=update)
+
+
+def _priced(llm: ModelSection | None) -> bool:
+    return llm is not None and llm.settings.get("price_per_million_prompt") is not None
+
+
+def _provider(llm: ModelSection) -> str:
+    """`model: scripted` names the built-in model, whatever the provider is by default."""
+    default = ModelSection.model_fields["provider"].default
+    if llm.provider == default and llm.settings.get("model") == "scripted":
+        return "scripted"
+    return llm.provider
+
+
+def _checked(kind: str, name: str, given: dict[str, Any], path: str) -> dict[str, Any]:
+    return validated(settings_model(kind, name), given, path).model_dump(mode="json")

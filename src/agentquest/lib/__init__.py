@@ -1,34 +1,59 @@
 """The AgentQuest vocabulary: the base classes a benchmark or a metric is written on."""
 
-from agentquest.lib.agent import Agent, Answer, Episode, Explorer, ModelCall, Turn
+from agentquest.lib.agent import (
+    Agent,
+    Answer,
+    Briefing,
+    Demonstration,
+    Episode,
+    Explorer,
+    InformedAgent,
+)
 from agentquest.lib.aggregate import aggregate_metrics
-from agentquest.lib.benchmark import Benchmark, Demonstration
+from agentquest.lib.arena import Arena
+from agentquest.lib.benchmark import Benchmark, BenchmarkSettings
 from agentquest.lib.driver import Driver, Outcome
+from agentquest.lib.game import Game
 from agentquest.lib.metrics import Metrics
+from agentquest.lib.oracle import Oracle
 from agentquest.lib.parsing import Parser, parse_action
+from agentquest.lib.session import Session, Turn
+from agentquest.lib.settings import Settings, operational
 from agentquest.lib.similarity import repetition_rate, repetitions, similarity
 from agentquest.lib.task import Task
+from agentquest.lib.terminal import TerminalView
 from agentquest.lib.types import Action, Interaction, Observation, State
+from agentquest.lib.vector import SessionVector
 
 __all__ = [
     "Action",
     "Agent",
     "Answer",
+    "Arena",
     "Benchmark",
+    "BenchmarkSettings",
+    "Briefing",
     "Demonstration",
     "Driver",
     "Episode",
     "Explorer",
+    "Game",
+    "InformedAgent",
     "Interaction",
     "Metrics",
-    "ModelCall",
     "Observation",
+    "Oracle",
     "Outcome",
     "Parser",
+    "Session",
+    "SessionVector",
+    "Settings",
     "State",
     "Task",
+    "TerminalView",
     "Turn",
     "aggregate_metrics",
+    "operational",
     "parse_action",
     "repetition_rate",
     "repetitions",

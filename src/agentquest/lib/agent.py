@@ -3,37 +3,25 @@
 Write your own by subclassing `Agent` and naming it in the configuration as
 `package.module:Class` (see examples/custom_agent.py). One instance plays one
 episode, so an agent may keep whatever it likes in `self`.
+
+A constructor may ask, by parameter name, for `settings` (an instance of the
+class's `Settings`), `model` (the configured chat model), `explorer` (the
+benchmark's rule-based player) and `shared` (what `open_shared` returned). An
+agent never gets the environment itself; only an `InformedAgent` is given the
+oracle, and every record says so.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
-from agentquest.lib.driver import Driver
+from agentquest.lib.oracle import Oracle
 from agentquest.lib.parsing import PARSE_FAILURE
-from agentquest.lib.task import Task
+from agentquest.lib.settings import Settings
 from agentquest.lib.types import Observation
-
-
-class Turn(NamedTuple):
-    """One message of a prompt, as it was sent."""
-
-    role: str
-    content: str
-
-
-class ModelCall(NamedTuple):
-    """What one model call took. Unknown token counts are None, never zero."""
-
-    model: str
-    kind: str
-    prompt_tokens: int | None
-    completion_tokens: int | None
-    reasoning_tokens: int | None
-    cost: float | None
-    latency_s: float
-    attempts: int
-    cached: bool
+from agentquest.records.episode import Call
+from agentquest.records.messages import Message, ToolCall, ToolSpec
 
 
 @dataclass(frozen=True)
@@ -42,36 +30,78 @@ class Answer:
 
     `action` is None when the reply holds no action: the turn is spent, and `told`
     is what the agent sees next. `how` says how the reply was read (`verbatim` for
-    agents that answer with a command and nothing else).
+    agents that answer with a command and nothing else). An action that is
+    `answered` asks for something the agent knows itself: it costs the turn, `told`
+    is its result, and the environment is not asked. `give_up` ends the episode as a
+    score: nothing is carried out.
     """
 
     action: str | None
     how: str = "verbatim"
     reply: str = ""
     reasoning: str = ""
-    prompt: tuple[Turn, ...] = ()
-    calls: tuple[ModelCall, ...] = ()
+    prompt: tuple[Message, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
+    calls: tuple[Call, ...] = ()
     told: str = PARSE_FAILURE
+    answered: bool = False
+    give_up: bool = False
+
+
+@dataclass(frozen=True)
+class Demonstration:
+    """An example game for a prompt; `turns` are (thought, action, observation)."""
+
+    goal: str
+    first_observation: str
+    turns: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True)
+class Briefing:
+    """What an agent may know of a benchmark before it plays: words and data, no game.
+
+    `role` introduces an agent that is told nothing else (over A2A), `examples` are
+    two commands as they are written. `tools` are the actions as tools of a model's own API;
+    `typed_tools` the same with a tool for each kind of command, where that differs.
+    """
+
+    instructions: str
+    role: str = ""
+    examples: str = ""
+    help_lines: tuple[str, ...] = ()
+    demonstrations: tuple[Demonstration, ...] = ()
+    tools: tuple[ToolSpec, ...] = ()
+    typed_tools: tuple[ToolSpec, ...] = ()
 
 
 @dataclass(frozen=True)
 class Episode:
-    """What an agent is told before the first step.
+    """What an agent is told before the first step."""
 
-    `driver` is there for agents that are allowed to look behind the curtain
-    (the oracle); an agent under test must not touch it.
-    """
-
-    task: Task
+    benchmark: str
     goal: str
-    dialect: str
+    task_type: str
     max_steps: int
     seed: int
-    driver: Driver
+    briefing: Briefing
+    facts: Mapping[str, str] = field(default_factory=dict)
+    model_seed: int | None = None
 
 
 class Agent(ABC):
     """Plays one episode."""
+
+    Settings: ClassVar[type[Settings]] = Settings
+    demonstrations_wanted: int = 0  # read before `begin`
+
+    @classmethod
+    async def open_shared(cls, settings: Any) -> Any:
+        """Made once per process for all episodes, for what they share (a connection, a process).
+
+        What has an async `close` is closed when the run ends.
+        """
+        return None
 
     async def begin(self, episode: Episode) -> None:
         """Called once, before the first observation."""
@@ -84,6 +114,12 @@ class Agent(ABC):
     async def close(self) -> None:
         """Called once, however the episode ended."""
         return None
+
+
+class InformedAgent(Agent):
+    """An agent that is shown the oracle's plan: an upper bound, never an agent under test."""
+
+    oracle: Oracle
 
 
 class Explorer(ABC):

@@ -1,29 +1,73 @@
-"""A benchmark: where tasks come from and what plays them."""
+"""A benchmark: a folder that declares everything the rest of AgentQuest must know of it.
 
+To add one, subclass `Benchmark` and name it in the registry (one line), in the
+entry-point group `agentquest.benchmarks`, or as `package.module:Class`.
+`agentquest check-benchmark NAME` verifies it. See examples/custom_benchmark.py.
+"""
+
+import copy
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar
 
-from agentquest.lib.agent import Explorer
+from pydantic import field_validator
+
+from agentquest.errors import UnknownName
+from agentquest.lib.agent import Briefing, Explorer
 from agentquest.lib.driver import Driver
+from agentquest.lib.game import DriverGame, Game
+from agentquest.lib.oracle import Oracle
+from agentquest.lib.settings import Settings, suggestion, validated
 from agentquest.lib.task import Task
+from agentquest.lib.terminal import TerminalView
+from agentquest.records.manifest import Provenance
 
 
-class Demonstration(NamedTuple):
-    """An example game for a prompt; `turns` are (thought, action, observation)."""
+class BenchmarkSettings(Settings):
+    """What every benchmark can be set to; each adds its own."""
 
-    goal: str
-    first_observation: str
-    turns: tuple[tuple[str, str, str], ...]
+    split: str | None = None
+    """Which tasks; null: the benchmark's first split."""
+
+    task_types: tuple[int | str, ...] | None = None
+    """Task types by number or name; null means all."""
+
+    @field_validator("task_types", mode="before")
+    @classmethod
+    def _one_or_many(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, int | str) else value
 
 
 class Benchmark(ABC):
     """One configured benchmark; cheap to make, holds no open game."""
 
     name: ClassVar[str]
+    title: ClassVar[str]
+    Settings: ClassVar[type[BenchmarkSettings]] = BenchmarkSettings
+    # Name and number of tasks (None: depends on the data), the default first.
+    splits: ClassVar[Mapping[str, int | None]]
+    # Other names for splits, such as those of the original.
+    split_aliases: ClassVar[Mapping[str, str]] = {}
     task_types: ClassVar[tuple[str, ...]]
-    help_lines: ClassVar[tuple[str, ...]] = ()
+    # Other names for task types.
+    task_type_aliases: ClassVar[Mapping[str, str]] = {}
+    # Whether commands open and close things, so that the behaviour score can judge tidiness.
+    cleanup_applies: ClassVar[bool] = False
+    # Metrics of its own, as `package.module:METRIC`, shown in every report.
+    metrics: ClassVar[tuple[str, ...]] = ()
+    # Steps that an episode has where the configuration does not say.
+    step_limit: ClassVar[int] = 50
+    # Whether a step computes for long, so that it must not hold up other episodes.
+    slow_steps: ClassVar[bool] = False
+    # Commands of its own for the command line (serve, download, …), as `package.module:function`.
+    commands: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(self, settings: BenchmarkSettings | None = None, **given: Any) -> None:
+        self.settings: Any = settings or validated(self.Settings, given, self.name)
+        self.split = self.split_named(self.settings.split)
+        self.wanted_types = self._wanted_types()
 
     @abstractmethod
     def tasks(self) -> list[Task]:
@@ -38,20 +82,94 @@ class Benchmark(ABC):
         """The rule-based baseline player of this benchmark, for one episode."""
 
     @abstractmethod
-    def instructions(self, dialect: str) -> str:
-        """What an agent must know of the environment: its commands and rules."""
+    def briefing(self, driver: Driver, task: Task, demonstrations: int) -> Briefing:
+        """The words for prompts, with up to so many example games, never the task itself."""
 
-    def demonstrations(self, task: Task, dialect: str, count: int) -> list[Demonstration]:
-        """Example games for a prompt, of the same kind as the task but never the task itself."""
-        return []
+    @abstractmethod
+    def provenance(self) -> Provenance:
+        """Where the data comes from, for the records."""
+
+    def oracle(self, driver: Driver) -> Oracle | None:
+        """What knows the way in this driver's game; None where nobody does."""
+        return None
+
+    def game(self, task: Task) -> Game:
+        """A task's game for training loops, not yet reset; games share what never changes."""
+        return DriverGame(self.driver(task), self.oracle)
+
+    def task_list(self) -> Sequence[Task]:
+        """The tasks, listed once; one with millions of them can make each when it is asked for."""
+        return self._tasks
+
+    def task_named(self, task_id: str) -> Task | None:
+        """The task of this id, if the split has it."""
+        return self._tasks_by_id.get(task_id)
+
+    @cached_property
+    def _tasks(self) -> Sequence[Task]:
+        return self.tasks()
+
+    @cached_property
+    def _tasks_by_id(self) -> Mapping[str, Task]:
+        return {task.id: task for task in self._tasks}
+
+    def in_split(self, name: str) -> "Benchmark":
+        """The same benchmark, with the same settings and data, in another split."""
+        twin = copy.copy(self)
+        for listed in ("_tasks", "_tasks_by_id"):
+            twin.__dict__.pop(listed, None)
+        twin.split = self.split_named(name)
+        twin.settings = self.settings.model_copy(update={"split": twin.split})
+        return twin
+
+    def goal_in(self, observation: str) -> str:
+        """The goal that a game's first observation tells, for agents that are told no other."""
+        return ""
+
+    def view(self) -> TerminalView:
+        """How a person plays it in the terminal."""
+        return TerminalView()
 
     def fingerprint(self, tasks: Sequence[Task]) -> str:
         """A hash over all that these tasks were made from, for the records."""
         digest = hashlib.sha256()
         for task in tasks:
-            digest.update(f"{task.id}\0{self.driver(task).data_hash}\n".encode())
+            digest.update(f"{task.id}\0{self.data_hash(task)}\n".encode())
         return digest.hexdigest()
 
-    @abstractmethod
-    def provenance(self) -> dict[str, Any]:
-        """Where the data comes from, for the records."""
+    def data_hash(self, task: Task) -> str:
+        """A hash over all that one task was made from."""
+        return self.driver(task).data_hash
+
+    @classmethod
+    def split_named(cls, name: str | None) -> str:
+        """A split by its name or one of its other names; None: the first."""
+        if name is None:
+            return next(iter(cls.splits))
+        known = cls.split_aliases.get(name, name)
+        if known not in cls.splits:
+            raise UnknownName(
+                f"{name!r} is not a split of {cls.name}; {suggestion(name, list(cls.splits))}"
+            )
+        return known
+
+    @classmethod
+    def type_named(cls, wanted: str | int) -> str:
+        """A task type by its name, one of its other names, or its number from 1."""
+        text = str(wanted).strip().lower()
+        if text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= len(cls.task_types):
+            return cls.task_types[int(text) - 1]
+        known = cls.task_type_aliases.get(text, text)
+        if known not in cls.task_types:
+            raise UnknownName(
+                f"{wanted!r} is not a task type of {cls.name}; "
+                f"{suggestion(text, list(cls.task_types))}"
+            )
+        return known
+
+    def _wanted_types(self) -> tuple[str, ...]:
+        wanted = self.settings.task_types
+        if wanted is None:
+            return self.task_types
+        named = {self.type_named(one) for one in wanted}
+        return tuple(name for name in self.task_types if name in named)

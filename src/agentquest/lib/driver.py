@@ -40,6 +40,7 @@ class Driver(ABC):
     def __init__(self) -> None:
         self.metrics: Any = self.metrics_class()
         self.unparsed: list[str] = []
+        self._last: Observation | None = None  # what an episode that is over goes on saying
 
     @property
     @abstractmethod
@@ -52,11 +53,6 @@ class Driver(ABC):
         return self.outcome.success
 
     @property
-    def dialect(self) -> str:
-        """Which wording the benchmark speaks, where it has several."""
-        return ""
-
-    @property
     def data_hash(self) -> str:
         """SHA-256 of what the problem was made from, for the records."""
         return ""
@@ -64,6 +60,10 @@ class Driver(ABC):
     def accepts(self, value: str) -> bool:
         """Whether the benchmark would carry out this command now (a sentence it ignores is not)."""
         return True
+
+    def facts(self) -> dict[str, str]:
+        """What produced the episode beside its data (a dialect, a tagger), for the records."""
+        return {}
 
     def details(self) -> dict[str, Any]:
         """Anything else the benchmark wants in the record of a finished episode."""
@@ -82,13 +82,26 @@ class Driver(ABC):
         goal, observation = self._reset()
         self.metrics.reset(goal)
         self.unparsed = []
+        # A problem can be solved before anybody has done anything.
+        self.metrics.success = self.solved
+        self._last = observation if self.metrics.success else None
         return observation
 
     def step(self, action: Action) -> Observation:
-        """Carry out an action and record it."""
+        """Carry out an action and record it. Once an episode is over, nothing changes it."""
+        if not isinstance(action, Action):
+            name = self.action_class.__name__
+            raise TypeError(
+                f"step() takes an Action such as {name}(value='look'), not {action!r:.60};"
+                " step_raw() reads an action out of text"
+            )
+        if self._last is not None:
+            return self._last
         state, observation = self._step(action)
         self.metrics.record(action, state, observation)
         self.metrics.success = self.solved
+        if not observation.can_proceed:
+            self._last = observation
         return observation
 
     def step_raw(self, value: str, custom_parser: Parser | None = None) -> Observation:
@@ -97,6 +110,8 @@ class Driver(ABC):
         Text without an action costs no step: the observation says what was
         wrong, and the text is kept in `unparsed`.
         """
+        if self._last is not None:
+            return self._last
         try:
             command = (custom_parser or parse_action)(value)
         except ParseError as error:

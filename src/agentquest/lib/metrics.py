@@ -15,6 +15,7 @@ class Metrics:
     def __init__(self) -> None:
         self.goal = ""
         self.success = False
+        self.milestones: list[str] = []  # a plan from the start, where the benchmark has one
         self.interactions: list[Interaction] = []
 
     def reset(self, goal: str) -> None:

@@ -10,18 +10,20 @@ import hashlib
 import json
 import os
 import tempfile
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from agentquest.llms.messages import Reply, ReplyKind, Usage
+from agentquest.llms.types import Reply, ReplyKind
 
-VERSION = 1
+VERSION = 2
 
 
-def request_key(url: str, body: bytes) -> str:
-    """The name of a request: where it goes and every byte of it."""
-    return hashlib.sha256(url.encode() + b"\n" + body).hexdigest()
+def request_key(url: str, body: bytes, seed: int | None = None) -> str:
+    """The name of a request: where it goes and every byte of it.
+
+    And the seed of the call, as not every API takes one: trials must not share replies.
+    """
+    return hashlib.sha256(url.encode() + b"\n%r\n" % (seed,) + body).hexdigest()
 
 
 class ResponseCache:
@@ -36,14 +38,14 @@ class ResponseCache:
             entry = json.loads(self.path(key).read_bytes())
             if entry["version"] != VERSION or entry["checksum"] != _checksum(entry["reply"]):
                 return None
-            return _reply(entry["reply"])
+            return Reply.model_validate({**entry["reply"], "cached": True})
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
     def put(self, key: str, reply: Reply) -> None:
         if reply.kind is not ReplyKind.COMPLETE or reply.cached:
             return
-        data = asdict(reply)
+        data = reply.model_dump(mode="json")
         entry = {"version": VERSION, "checksum": _checksum(data), "reply": data}
         path = self.path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -59,9 +61,3 @@ class ResponseCache:
 
 def _checksum(data: Any) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
-
-
-def _reply(data: dict[str, Any]) -> Reply:
-    usage = data.pop("usage")
-    reply = Reply(usage=Usage(**usage) if usage is not None else None, **data)
-    return replace(reply, cached=True)

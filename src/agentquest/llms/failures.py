@@ -1,21 +1,18 @@
-"""How a model call fails for good, and how a key stays out of what is said about it.
+"""How a model call fails for good.
 
     ModelError
     └── ModelFailure            status, attempts and a short message
         ├── AuthenticationFailed   401, 403: the key is missing, wrong or not allowed
         ├── QuotaExhausted         402, or 429 for an account that is out of credit
-        ├── ContextTooLong         the prompt does not fit the model
+        ├── ContextTooLong         the prompt does not fit the model (a ContextExceeded)
         ├── BadRequest             400, 404, 422 …: asking again cannot help
-        ├── ModelUnavailable       retries or time ran out on failures that can pass
-        └── CostLimitReached       the run has spent what it was allowed to
+        └── ModelUnavailable       retries or time ran out on failures that can pass
 
 `Transient` is the signal inside this package that a try failed in a way that
 can pass; it never leaves it.
 """
 
-from agentquest.errors import AgentQuestError, ModelError
-
-_SHORT = 300
+from agentquest.errors import AgentQuestError, ContextExceeded, ModelError
 
 
 class ModelFailure(ModelError):
@@ -35,8 +32,8 @@ class QuotaExhausted(ModelFailure):
     """The account has no credit left; waiting does not bring any."""
 
 
-class ContextTooLong(ModelFailure):
-    """Prompt and answer do not fit the model's context."""
+class ContextTooLong(ModelFailure, ContextExceeded):
+    """Prompt and answer do not fit the model's context, as its server said."""
 
 
 class BadRequest(ModelFailure):
@@ -47,46 +44,28 @@ class ModelUnavailable(ModelFailure):
     """The server did not answer properly within the retries and the time allowed."""
 
 
-class CostLimitReached(ModelFailure):
-    """The money set aside for the run is spent."""
-
-
 class Transient(AgentQuestError):
-    """One try failed in a way that can pass."""
+    """One try failed in a way that can pass.
+
+    `unreachable` says that no connection came about. `away` is set by the client
+    where the server was there before, so that it is worth waiting for; such a
+    failure, and one that tells us to wait, is no reason to give a call up.
+    """
 
     def __init__(
-        self, message: str, *, status: int | None = None, retry_after: float | None = None
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        retry_after: float | None = None,
+        unreachable: bool = False,
     ) -> None:
         super().__init__(message)
         self.status = status
         self.retry_after = retry_after
+        self.unreachable = unreachable
+        self.away = False
 
-
-class Redactor:
-    """Removes a key from text that others wrote.
-
-    Errors are cleaned of any key. Replies are cleaned only of keys long enough
-    to be secrets: servers without a key are often given words like `EMPTY`,
-    and an answer may well contain those.
-    """
-
-    __slots__ = ("_key", "_secret")
-
-    SECRET_LENGTH = 12
-    MASK = "***"
-
-    def __init__(self, key: str) -> None:
-        self._key = key
-        self._secret = key if len(key) >= self.SECRET_LENGTH else ""
-
-    def error(self, text: str) -> str:
-        """`text` without the key, on one line, and short; cut only after cleaning."""
-        if self._key:
-            text = text.replace(self._key, self.MASK)
-        text = " ".join(text.split())
-        return text if len(text) <= _SHORT else text[:_SHORT] + "…"
-
-    def reply(self, text: str) -> str:
-        if self._secret and self._secret in text:
-            return text.replace(self._secret, self.MASK)
-        return text
+    @property
+    def told_to_wait(self) -> bool:
+        return self.status == 429 or self.retry_after is not None

@@ -2,19 +2,18 @@
 
 A `Bucket` keeps requests or tokens per minute under a limit in *every* minute,
 not only on average: the burst it allows is taken off its rate. `Concurrency`
-is the number of requests in flight; it halves when the server says 429 and
-grows back by about one for each full round of successes. Both serve in the
-order of arrival.
+is the number of requests in flight. Both serve in the order of arrival, as does
+the throttle, which finds the limits that nobody configured.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from agentquest.llms.clock import Clock, Deadline
-from agentquest.llms.messages import Usage
+from agentquest.llms.failures import Transient
+from agentquest.llms.throttle import Throttle, Ticket
+from agentquest.records.messages import Usage
 
 _BURST_SHARE = 20
 _FIRST_GUESS = 256.0
@@ -57,68 +56,52 @@ class Bucket:
 
 
 class Concurrency:
-    """How many requests may be in flight: additive increase, multiplicative decrease."""
+    """How many requests may be in flight."""
 
     def __init__(self, maximum: int) -> None:
         self.maximum = maximum
         self.in_flight = 0
-        self._allowed = float(maximum)
-        self._round = 0
-        self._waiting: deque[asyncio.Future[None]] = deque()
-
-    @property
-    def allowed(self) -> int:
-        return int(self._allowed)
+        self._queue: deque[asyncio.Future[None]] = deque()
 
     @property
     def waiting(self) -> int:
-        return sum(not place.done() for place in self._waiting)
+        return sum(not place.done() for place in self._queue)
 
-    async def acquire(self) -> int:
-        """Wait for a place; returns the round, to be handed to `refused`."""
-        if self.in_flight < self.allowed and not self._waiting:
+    @property
+    def free(self) -> bool:
+        """Whether a place can be had without waiting."""
+        return self.in_flight < self.maximum and not self._queue
+
+    async def acquire(self) -> None:
+        if self.free:
             self.in_flight += 1
-            return self._round
+            return
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(place)
+        self._queue.append(place)
         try:
             await place
         except asyncio.CancelledError:
-            # A cancelled place that still stands in the queue is passed over by `_admit`.
+            # A cancelled place that still stands in the queue is passed over by `release`.
             if not place.cancelled():
                 self.release()
             raise
-        return self._round
 
     def release(self) -> None:
         self.in_flight -= 1
-        self._admit()
-
-    def succeeded(self) -> None:
-        if self._allowed < self.maximum:
-            self._allowed = min(float(self.maximum), self._allowed + 1.0 / self._allowed)
-            self._admit()
-
-    def refused(self, sent_in: int) -> None:
-        """Halve, once for all the requests that were in flight together."""
-        if sent_in == self._round:
-            self._round += 1
-            self._allowed = max(1.0, self._allowed / 2.0)
-
-    def _admit(self) -> None:
-        while self._waiting and self.in_flight < self.allowed:
-            place = self._waiting.popleft()
+        while self._queue and self.in_flight < self.maximum:
+            place = self._queue.popleft()
             if not place.done():
                 self.in_flight += 1
                 place.set_result(None)
 
 
-@dataclass
+@dataclass(slots=True)
 class Permit:
     """Leave to send one request; the sender says on it how that went."""
 
-    round: int
-    refused: bool = False
+    ticket: Ticket
+    guess: float
+    failure: Transient | None = None
     succeeded: bool = False
     usage: Usage | None = None
 
@@ -132,36 +115,53 @@ class Gate:
         max_concurrency: int,
         requests_per_minute: int | None,
         tokens_per_minute: int | None,
+        throttle: Throttle,
         clock: Clock,
     ) -> None:
         self.concurrency = Concurrency(max_concurrency)
-        self._clock = clock
+        self.throttle = throttle
         self._requests = Bucket(requests_per_minute, clock) if requests_per_minute else None
         self._tokens = Bucket(tokens_per_minute, clock) if tokens_per_minute else None
         self._usual_completion = _FIRST_GUESS
 
-    @asynccontextmanager
-    async def pass_through(
-        self, prompt_chars: int, max_tokens: int | None, deadline: Deadline
-    ) -> AsyncIterator[Permit]:
-        """Hold a place for one request. Time in the queue is not held against the call."""
-        queued_at = self._clock.now()
-        permit = Permit(await self.concurrency.acquire())
+    async def enter(self, prompt_chars: int, max_tokens: int | None, deadline: Deadline) -> Permit:
+        """Wait for leave to send, to be given back with `leave`.
+
+        Time in our own queues is not held against the call, unless it is on hold as a whole.
+        """
+        if self.concurrency.free:
+            self.concurrency.in_flight += 1
+        else:
+            queued = self.throttle.stopwatch()
+            await self.concurrency.acquire()
+            deadline.postpone(queued())
         try:
-            guess = self._guess(prompt_chars, max_tokens)
-            if self._requests is not None:
-                await self._requests.take()
-            if self._tokens is not None:
-                await self._tokens.take(guess)
-            deadline.postpone(self._clock.now() - queued_at)
-            yield permit
-            self._learn(permit.usage, guess)
-        finally:
-            if permit.refused:
-                self.concurrency.refused(permit.round)
-            elif permit.succeeded:
-                self.concurrency.succeeded()
+            guess = 0.0
+            if self._requests is not None or self._tokens is not None:
+                guess = await self._take(prompt_chars, max_tokens, deadline)
+            return Permit(await self.throttle.enter(deadline), guess)
+        except BaseException:
             self.concurrency.release()
+            raise
+
+    def leave(self, permit: Permit) -> None:
+        if permit.succeeded:
+            self.throttle.succeeded(permit.ticket)
+            self._learn(permit.usage, permit.guess)
+        elif permit.failure is not None and (permit.failure.told_to_wait or permit.failure.away):
+            self.throttle.refused(permit.ticket, permit.failure)
+        self.concurrency.release()
+
+    async def _take(self, prompt_chars: int, max_tokens: int | None, deadline: Deadline) -> float:
+        """Wait for the configured limits per minute; what the request is taken to use."""
+        queued = self.throttle.stopwatch()
+        guess = self._guess(prompt_chars, max_tokens)
+        if self._requests is not None:
+            await self._requests.take()
+        if self._tokens is not None:
+            await self._tokens.take(guess)
+        deadline.postpone(queued())
+        return guess
 
     def _guess(self, prompt_chars: int, max_tokens: int | None) -> float:
         """Tokens a request will use: four characters each, and what answers usually take."""

@@ -9,6 +9,7 @@ import json
 import logging
 import math
 import random
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import timezone
@@ -23,9 +24,9 @@ from agentquest.llms.failures import (
     ModelFailure,
     ModelUnavailable,
     QuotaExhausted,
-    Redactor,
     Transient,
 )
+from agentquest.llms.redaction import Redactor
 
 logger = logging.getLogger(__name__)
 
@@ -38,15 +39,29 @@ READABLE = 65536
 # 409 is a lock that another request holds, 425 a server not ready to take the request.
 _CAN_PASS = frozenset({408, 409, 425, 429})
 _NEVER_PASS = frozenset({501, 505})
-_NO_CREDIT = ("insufficient_quota", "billing_hard_limit", "insufficient credits")
-# OpenAI and vLLM; llama.cpp; Anthropic and Google behind OpenRouter.
-_TOO_LONG = (
-    "context_length_exceeded",
-    "maximum context length",
-    "exceed_context_size",
-    "exceeds the available context size",
-    "prompt is too long",
-    "input token count exceeds",
+# An account without credit, or without requests for the day: waiting brings neither.
+_NO_CREDIT = re.compile(
+    r"insufficient_quota|billing_hard_limit|insufficient credits|credit balance is too low"
+    r"|\"quotaid\": *\"[a-z-]*perday"
+)
+_WRONG_KEY = re.compile(r"api_key_invalid|api key not valid|invalid x-api-key")
+# Where the time to come back is not told in a header: Google's details, OpenAI's words.
+_DELAY = re.compile(
+    r"\"retrydelay\": *\"(?P<delay>[\d.]+)s\""
+    r"|try again in (?:(?P<minutes>\d+)m)?(?P<number>[\d.]+)(?P<unit>ms|s)"
+)
+# A request larger than what the account may send in a minute: no waiting makes it smaller.
+_ABOVE_LIMIT = re.compile(r"request too large for .{0,200}(per min|rate limit)", re.DOTALL)
+# How servers say that a prompt does not fit: codes first, then the words of those without one.
+_TOO_LONG = re.compile(
+    r"context_length_exceeded|exceed_context_size|contextwindowexceeded|request_too_large"
+    # OpenAI, OpenRouter, vLLM, SGLang, Mistral; Responses; vLLM's prompts; xAI.
+    r"|maximum context length|exceeds the context window|maximum model length"
+    r"|maximum prompt length|longer than the model's context length"
+    # llama.cpp; Ollama; Anthropic; Google; Bedrock; TGI.
+    r"|exceeds the available context size|exceeds the context length|exceeded max context length"
+    r"|prompt is too long|exceed context limit|input token count .{0,40}exceeds"
+    r"|input is too long for requested model|tokens \+ `max_new_tokens` must be"
 )
 
 
@@ -73,15 +88,21 @@ async def retrying(
     clock: Clock,
     rng: random.Random,
 ) -> T:
-    """Call `attempt` until it succeeds, fails for good, or may not be tried again."""
+    """Call `attempt` until it succeeds, fails for good, or may not be tried again.
+
+    A server that tells us to wait, or that is away for now, is waited for until
+    the deadline; only other failures use up retries.
+    """
     deadline = Deadline(clock, policy.deadline_s)
     number = 1
+    counted = 0
     while True:
         try:
             return await attempt(number, deadline)
         except Transient as transient:
             failure = transient
-        if number > policy.max_retries:
+        counted += not (failure.told_to_wait or failure.away)
+        if counted > policy.max_retries:
             stopped = "no retries left"
             break
         wait = policy.wait(number, rng, failure.retry_after)
@@ -111,7 +132,10 @@ def failure_of_status(
     kind, message = _error_class(status, said.lower()), redact.error(_message(said))
     text = f"HTTP {status}" + (f": {message}" if message else "")
     if kind is None:
-        return Transient(text, status=status, retry_after=retry_after(headers, clock.wall()))
+        wait = retry_after(headers, clock.wall())
+        if wait is None and status == 429:
+            wait = _told_delay(said.lower())
+        return Transient(text, status=status, retry_after=wait)
     if kind is BadRequest and status in (404, 405):
         text += " (is base_url right, and does the server know this model?)"
     if 300 <= status < 400:
@@ -121,11 +145,13 @@ def failure_of_status(
 
 def _error_class(status: int, said: str) -> type[ModelFailure] | None:
     """The failure that `status` is for good, or None when it can pass."""
-    if status == 413 or (status not in (401, 403, 429) and any(s in said for s in _TOO_LONG)):
-        return ContextTooLong
-    if status == 402 or (status == 429 and any(s in said for s in _NO_CREDIT)):
+    if status in (413, 429) and _ABOVE_LIMIT.search(said):
         return QuotaExhausted
-    if status in (401, 403):
+    if status == 413 or (status not in (401, 403, 429) and _TOO_LONG.search(said)):
+        return ContextTooLong
+    if status == 402 or (status in (400, 403, 429) and _NO_CREDIT.search(said)):
+        return QuotaExhausted
+    if status in (401, 403) or (status == 400 and _WRONG_KEY.search(said)):
         return AuthenticationFailed
     if status in _CAN_PASS or (status >= 500 and status not in _NEVER_PASS):
         return None
@@ -166,6 +192,19 @@ def retry_after(headers: Mapping[str, str], wall: float) -> float | None:
         return max(0.0, date.timestamp() - wall)
     except (ValueError, TypeError, OverflowError):
         return None
+
+
+def _told_delay(said: str) -> float | None:
+    """Seconds to wait, as the body of a refusal says."""
+    found = _DELAY.search(said)
+    if found is None:
+        return None
+    if found["delay"] is not None:
+        return _seconds(found["delay"])
+    number = _seconds(found["number"])
+    if number is None:
+        return None
+    return float(found["minutes"] or 0) * 60.0 + number / (1000.0 if found["unit"] == "ms" else 1.0)
 
 
 def _seconds(value: str | None) -> float | None:

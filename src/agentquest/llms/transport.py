@@ -6,15 +6,17 @@ up once rather than at every call.
 """
 
 import asyncio
+import base64
 import urllib.request
 from collections.abc import Mapping
 from typing import NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import aiohttp
 from yarl import URL
 
-from agentquest.llms.failures import ModelFailure, ModelUnavailable, Redactor, Transient
+from agentquest.llms.failures import ModelFailure, ModelUnavailable, Transient
+from agentquest.llms.redaction import Redactor
 
 _CONNECT_S = 30.0
 
@@ -28,16 +30,24 @@ class Answer(NamedTuple):
 class Poster:
     """Sends JSON to one address."""
 
-    def __init__(self, url: str, key: str, *, timeout_s: float, max_bytes: int) -> None:
+    def __init__(
+        self,
+        url: str,
+        redact: Redactor,
+        headers: Mapping[str, str],
+        *,
+        timeout_s: float,
+        max_bytes: int,
+    ) -> None:
         self._url = URL(url)
-        self._redact = Redactor(key)
-        self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        if key:
-            self._headers["Authorization"] = f"Bearer {key}"
+        self.redact = redact
+        self._headers = {"Content-Type": "application/json", **headers}
         self._timeout_s = timeout_s
         self._timeout = _timeout(timeout_s)
         self._max_bytes = max_bytes
         self._proxy = proxy_for(url)
+        if self._proxy is not None:
+            self.redact = redact.knowing(*_secrets_of(self._proxy))
         self._session: aiohttp.ClientSession | None = None
 
     async def post(self, body: bytes, time_left: float) -> Answer:
@@ -54,7 +64,8 @@ class Poster:
         except (aiohttp.ClientConnectorCertificateError, aiohttp.ClientSSLError) as error:
             failure = ModelUnavailable(self._said("no secure connection", error))
         except (aiohttp.ClientError, OSError) as error:
-            failure = Transient(self._said("connection failed", error))
+            unreachable = isinstance(error, aiohttp.ClientConnectorError)
+            failure = Transient(self._said("connection failed", error), unreachable=unreachable)
         # Raised out here: aiohttp's errors can carry the request with its headers.
         raise failure
 
@@ -92,7 +103,7 @@ class Poster:
         return self._session
 
     def _said(self, what: str, error: BaseException) -> str:
-        return self._redact.error(f"{what}: {type(error).__name__}: {error}")
+        return self.redact.error(f"{what}: {type(error).__name__}: {error}")
 
 
 def _timeout(seconds: float) -> aiohttp.ClientTimeout:
@@ -109,3 +120,13 @@ def proxy_for(url: str) -> str | None:
     if urllib.request.proxy_bypass(host):
         return None
     return urllib.request.getproxies().get(parts.scheme)
+
+
+def _secrets_of(proxy: str) -> tuple[str, ...]:
+    """A proxy's password, and the form in which it is sent."""
+    parts = urlsplit(proxy)
+    if not parts.password:
+        return ()
+    user, password = unquote(parts.username or ""), unquote(parts.password)
+    sent = base64.b64encode(f"{user}:{password}".encode()).decode()
+    return (parts.password, password, sent)

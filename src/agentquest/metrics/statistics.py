@@ -1,18 +1,26 @@
 """How sure the numbers are: intervals for rates and means, several trials, two runs.
 
 A bare percentage over 134 games hides about four points of standard error either
-way, so every figure comes with its interval and its denominator. No data means
-no figure: None, never 0.
+way, so every figure comes with its interval and its denominator. Trials of one
+task are alike, so intervals over several trials resample tasks, not episodes.
+No data means no figure: None, never 0.
 """
 
 import math
-import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from agentquest.errors import UserError
+from agentquest.metrics.resampling import Floats, resampled_ratios
+
+RESAMPLES = 2000
 
 
 @dataclass(frozen=True)
@@ -22,30 +30,6 @@ class Estimate:
     value: float
     low: float
     high: float
-    n: int
-
-
-@dataclass(frozen=True)
-class PairedCounts:
-    """How two runs did on the same tasks."""
-
-    both: int
-    only_first: int
-    only_second: int
-    neither: int
-
-    @property
-    def n(self) -> int:
-        return self.both + self.only_first + self.only_second + self.neither
-
-
-@dataclass(frozen=True)
-class McNemar:
-    """Whether two runs on the same tasks differ; only the tasks they disagree on tell."""
-
-    p_value: float
-    only_first: int
-    only_second: int
     n: int
 
 
@@ -67,31 +51,48 @@ def wilson(successes: int, total: int, confidence: float = 0.95) -> Estimate | N
 
 
 def bootstrap_mean(
-    values: Sequence[float],
+    values: ArrayLike,
+    clusters: ArrayLike | None = None,
     *,
     seed: int = 0,
-    resamples: int = 2000,
+    resamples: int = RESAMPLES,
     confidence: float = 0.95,
 ) -> Estimate | None:
     """A mean with its percentile bootstrap interval; None without values.
 
-    The same values in the same order with the same seed give the same interval.
-    Quantiles are interpolated linearly between the resampled means.
+    `clusters` numbers the task that each value belongs to: whole tasks are then
+    resampled. The same values in the same order with the same seed give the same
+    interval.
     """
     _require_confidence(confidence)
     if resamples < 1:
         raise UserError(f"resamples must be at least 1, not {resamples}")
-    for position, value in enumerate(values):
-        if not math.isfinite(value):
-            raise UserError(f"values[{position}] is {value}, not a finite number")
-    n = len(values)
-    if n == 0:
+    numbers = np.asarray(values, dtype=float)
+    for position in np.flatnonzero(~np.isfinite(numbers))[:1]:
+        raise UserError(f"values[{position}] is {numbers[position]}, not a finite number")
+    if numbers.size == 0:
         return None
-    rng = random.Random(seed)
-    means = sorted(math.fsum(rng.choices(values, k=n)) / n for _ in range(resamples))
+    mean = math.fsum(numbers) / numbers.size
+    sums, counts = _by_cluster(numbers, clusters)
+    if np.all(sums == sums[0]) and np.all(counts == counts[0]):
+        return Estimate(mean, mean, mean, numbers.size)
     tail = (1 - confidence) / 2
-    mean = math.fsum(values) / n
-    return Estimate(mean, _quantile(means, tail), _quantile(means, 1 - tail), n)
+    ratios = resampled_ratios(sums, counts, resamples, np.random.default_rng(seed))
+    low, high = np.quantile(ratios, (tail, 1 - tail))
+    return Estimate(mean, float(low), float(high), numbers.size)
+
+
+def rate(outcomes: ArrayLike, clusters: ArrayLike | None = None) -> Estimate | None:
+    """The share of successes: Wilson's interval where every task has one trial, else a bootstrap
+    over tasks. Where all or none succeed a bootstrap knows no doubt: then Wilson over tasks."""
+    won = np.asarray(outcomes, dtype=float)
+    successes = int(won.sum())
+    tasks = won.size if clusters is None else np.unique(np.asarray(clusters)).size
+    if tasks == won.size:
+        return wilson(successes, won.size)
+    if successes in (0, won.size):
+        return _certain(wilson(tasks if successes else 0, tasks), won.size)
+    return bootstrap_mean(won, clusters)
 
 
 def chance_of_any(trials: int, successes: int, k: int) -> float:
@@ -106,123 +107,47 @@ def chance_of_all(trials: int, successes: int, k: int) -> float:
     return float(Fraction(math.comb(successes, k), math.comb(trials, k)))
 
 
-def pass_at_k(
-    trials: Mapping[str, Sequence[bool]], k: int, *, seed: int = 0, confidence: float = 0.95
-) -> Estimate | None:
+def pass_at_k(trials: Mapping[str, Sequence[bool]], k: int) -> Estimate | None:
     """Mean over tasks of the chance that at least one of k trials succeeds.
 
-    The interval is a percentile bootstrap over tasks; None without tasks.
+    The interval is a bootstrap over tasks; None without tasks.
     """
-    return _mean_over_tasks(chance_of_any, trials, k, seed, confidence)
+    return _mean_over_tasks(chance_of_any, trials, k)
 
 
-def pass_hat_k(
-    trials: Mapping[str, Sequence[bool]], k: int, *, seed: int = 0, confidence: float = 0.95
-) -> Estimate | None:
+def pass_hat_k(trials: Mapping[str, Sequence[bool]], k: int) -> Estimate | None:
     """Mean over tasks of the chance that all of k trials succeed (pass^k); else as pass_at_k."""
-    return _mean_over_tasks(chance_of_all, trials, k, seed, confidence)
-
-
-def count_pairs(first: Sequence[bool], second: Sequence[bool]) -> PairedCounts:
-    """Tell the tasks apart by which of two runs solved them; position by position."""
-    _require_pairs(first, second)
-    pairs = [(bool(a), bool(b)) for a, b in zip(first, second, strict=True)]
-    return PairedCounts(
-        both=pairs.count((True, True)),
-        only_first=pairs.count((True, False)),
-        only_second=pairs.count((False, True)),
-        neither=pairs.count((False, False)),
-    )
-
-
-def mcnemar(counts: PairedCounts) -> McNemar:
-    """Exact two-sided McNemar test.
-
-    Were the runs equally good, each would win half of the disagreements: the
-    p-value is twice the binomial tail of the smaller side, at most 1. Runs that
-    never disagree give 1.
-    """
-    disagreements = counts.only_first + counts.only_second
-    smaller = min(counts.only_first, counts.only_second)
-    tail = sum(math.comb(disagreements, i) for i in range(smaller + 1))
-    p_value = min(1.0, 2 * tail / 2**disagreements)
-    return McNemar(p_value, counts.only_first, counts.only_second, counts.n)
-
-
-def paired_rate_difference(counts: PairedCounts, confidence: float = 0.95) -> Estimate | None:
-    """Success rate of the second run minus that of the first, on the same tasks.
-
-    Newcombe's square-and-add interval for paired proportions (1998, method 10):
-    the Wilson bounds of the two rates, joined under their continuity-corrected
-    correlation. Unlike a bootstrap it does not shrink to nothing when the runs
-    never disagree. None without tasks.
-    """
-    n = counts.n
-    first = wilson(counts.both + counts.only_first, n, confidence)
-    second = wilson(counts.both + counts.only_second, n, confidence)
-    if first is None or second is None:
-        return None
-    value = (counts.only_second - counts.only_first) / n
-    phi = _correlation(counts)
-    low = value - _joined(second.value - second.low, first.high - first.value, phi)
-    high = value + _joined(second.high - second.value, first.value - first.low, phi)
-    return Estimate(value, max(low, -1.0), min(high, 1.0), n)
-
-
-def paired_mean_difference(
-    first: Sequence[float],
-    second: Sequence[float],
-    *,
-    seed: int = 0,
-    resamples: int = 2000,
-    confidence: float = 0.95,
-) -> Estimate | None:
-    """Mean of second minus first, task by task, for any measured quantity.
-
-    Percentile bootstrap over the pairs, so that what the tasks have in common
-    cancels. None without tasks.
-    """
-    _require_pairs(first, second)
-    differences = [b - a for a, b in zip(first, second, strict=True)]
-    return bootstrap_mean(differences, seed=seed, resamples=resamples, confidence=confidence)
+    return _mean_over_tasks(chance_of_all, trials, k)
 
 
 def _mean_over_tasks(
-    chance: Callable[[int, int, int], float],
-    trials: Mapping[str, Sequence[bool]],
-    k: int,
-    seed: int,
-    confidence: float,
+    chance: Callable[[int, int, int], float], trials: Mapping[str, Sequence[bool]], k: int
 ) -> Estimate | None:
     for task, outcomes in trials.items():
         if k > len(outcomes):
             raise UserError(f"k={k} needs {k} trials of every task; {task!r} has {len(outcomes)}")
+    chance = lru_cache(None)(chance)
     values = [chance(len(o), sum(map(bool, o)), k) for o in trials.values()]
-    return bootstrap_mean(values, seed=seed, confidence=confidence)
+    if values and set(values) in ({0.0}, {1.0}):
+        return wilson(round(sum(values)), len(values))
+    return bootstrap_mean(values)
 
 
-def _correlation(counts: PairedCounts) -> float:
-    """Phi of the two runs, corrected towards 0 when positive; 0 where a run never varies."""
-    a, b, c, d = counts.both, counts.only_first, counts.only_second, counts.neither
-    margins = (a + b) * (c + d) * (a + c) * (b + d)
-    if margins == 0:
-        return 0.0
-    product = a * d - b * c
-    corrected = max(product - counts.n / 2, 0.0) if product > 0 else float(product)
-    return corrected / math.sqrt(margins)
+def _by_cluster(values: Floats, clusters: ArrayLike | None) -> tuple[Floats, Floats]:
+    """The sum and the number of values of each cluster."""
+    if clusters is None:
+        return values, np.ones(values.size)
+    numbers = np.asarray(clusters)
+    if numbers.size != values.size:
+        raise UserError(f"{values.size} values but {numbers.size} clusters")
+    places: NDArray[Any] = np.unique(numbers, return_inverse=True)[1]
+    sums = np.asarray(np.bincount(places, weights=values), dtype=float)
+    return sums, np.bincount(places).astype(float)
 
 
-def _joined(one: float, other: float, phi: float) -> float:
-    return math.sqrt(max(one * one - 2 * phi * one * other + other * other, 0.0))
-
-
-def _quantile(ordered: Sequence[float], q: float) -> float:
-    position = q * (len(ordered) - 1)
-    below = math.floor(position)
-    above = min(below + 1, len(ordered) - 1)
-    if ordered[below] == ordered[above]:
-        return ordered[below]
-    return ordered[below] + (ordered[above] - ordered[below]) * (position - below)
+def _certain(estimate: Estimate | None, n: int) -> Estimate | None:
+    """The interval of fewer independent trials around the same rate."""
+    return estimate and Estimate(estimate.value, estimate.low, estimate.high, n)
 
 
 def _normal_quantile(confidence: float) -> float:
@@ -240,8 +165,3 @@ def _require_trials(trials: int, successes: int, k: int) -> None:
         raise UserError(f"successes must be between 0 and trials={trials}, not {successes}")
     if not 1 <= k <= trials:
         raise UserError(f"k must be between 1 and trials={trials}, not {k}")
-
-
-def _require_pairs(first: Sequence[object], second: Sequence[object]) -> None:
-    if len(first) != len(second):
-        raise UserError(f"paired runs need the same tasks: {len(first)} against {len(second)}")

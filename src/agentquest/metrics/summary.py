@@ -1,21 +1,24 @@
-"""The figures of a run, overall and by task type, from its records and nothing else.
+"""The figures of a run, overall and by task type, from its rows and nothing else.
 
 Denominators are the episodes that were scored. Episodes lost to infrastructure
 are counted beside them, never as failures.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from agentquest.metrics.statistics import (
-    Estimate,
-    bootstrap_mean,
-    pass_at_k,
-    pass_hat_k,
-    wilson,
-)
-from agentquest.records.episode import EpisodeRecord
+import numpy as np
+from numpy.typing import NDArray
+
+from agentquest.metrics.rows import EpisodeRow, Spent, total
+from agentquest.metrics.statistics import Estimate, bootstrap_mean, pass_at_k, pass_hat_k, rate
+from agentquest.metrics.table import Metric
+from agentquest.records.outcome import End
+
+# Every number of trials up to ten, then some.
+_KS = (*range(1, 11), 20, 50, 100)
 
 
 @dataclass(frozen=True)
@@ -25,108 +28,99 @@ class Group:
     episodes: int
     scored: int
     successes: int
-    success: Estimate | None
-    reward: Estimate | None
-    steps: Estimate | None
-    steps_of_successes: Estimate | None
-    progress: Estimate | None
-    repetition: Estimate | None
-    invalid: Estimate | None
-    ends: dict[str, int]
-
-    @property
-    def unscored(self) -> int:
-        return self.episodes - self.scored
-
-
-@dataclass(frozen=True)
-class Spent:
-    """Tokens and money over all episodes, the unscored ones included.
-
-    `uncounted_calls` had no token counts from the server, `unpriced_calls` no
-    price: the sums are lower bounds when they are not zero.
-    """
-
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    reasoning_tokens: int = 0
-    cost: float = 0.0
-    uncounted_calls: int = 0
-    unpriced_calls: int = 0
+    figures: Mapping[str, Estimate | None]
+    ends: Mapping[End, int]
+    replies: Mapping[str, int]
+    unread: Mapping[str, int]
 
 
 @dataclass(frozen=True)
 class Summary:
     overall: Group
-    by_type: dict[str, Group]
+    by_type: Mapping[str, Group]
     spent: Spent
-    pass_at: dict[int, Estimate] = field(default_factory=dict)
-    pass_hat: dict[int, Estimate] = field(default_factory=dict)
+    several_trials: bool
+    pass_at: Mapping[int, Estimate] = field(default_factory=dict)
+    pass_hat: Mapping[int, Estimate] = field(default_factory=dict)
 
 
-def summarise(records: Iterable[EpisodeRecord]) -> Summary:
-    everything = list(records)
-    types = list(dict.fromkeys(record.task_type for record in everything))
-    at, hat = _several_trials(everything)
+def summarise(rows: Sequence[EpisodeRow], table: Sequence[Metric]) -> Summary:
+    """One pass for all documents of a run."""
+    columns = _Columns(rows, table)
+    by_type: dict[str, list[int]] = {}
+    for place, row in enumerate(rows):
+        by_type.setdefault(row.task_type, []).append(place)
+    at, hat = _several_trials(rows)
     return Summary(
-        overall=_group(everything),
-        by_type={
-            name: _group([record for record in everything if record.task_type == name])
-            for name in sorted(types)
-        },
-        spent=_spent(everything),
+        overall=columns.group(range(len(rows))),
+        by_type={name: columns.group(by_type[name]) for name in sorted(by_type)},
+        spent=total(row.spent for row in rows),
+        several_trials=any(row.trial for row in rows),
         pass_at=at,
         pass_hat=hat,
     )
 
 
-def _group(records: Sequence[EpisodeRecord]) -> Group:
-    scored = [record for record in records if record.scored]
-    won = [record for record in scored if record.success]
-    return Group(
-        episodes=len(records),
-        scored=len(scored),
-        successes=len(won),
-        success=wilson(len(won), len(scored)),
-        reward=bootstrap_mean([record.reward for record in scored]),
-        steps=bootstrap_mean([float(len(record.steps)) for record in scored]),
-        steps_of_successes=bootstrap_mean([float(len(record.steps)) for record in won]),
-        progress=bootstrap_mean([record.progress for record in scored]),
-        repetition=bootstrap_mean([record.repetition_rate for record in scored]),
-        invalid=bootstrap_mean(
-            [record.invalid_actions / len(record.steps) for record in scored if record.steps]
-        ),
-        ends=dict(sorted(Counter(record.end.value for record in records).items())),
-    )
+class _Columns:
+    """The rows' values as one array per metric; an unknown value is NaN."""
+
+    def __init__(self, rows: Sequence[EpisodeRow], table: Sequence[Metric]) -> None:
+        self._rows = rows
+        self._table = table
+        tasks: dict[str, int] = {}
+        self._tasks = np.array([tasks.setdefault(row.task_id, len(tasks)) for row in rows], int)
+        scored = np.array([row.scored for row in rows], bool)
+        self._values = {
+            metric.key: np.where(
+                scored, np.array([row.values[metric.key] for row in rows], dtype=float), np.nan
+            )
+            for metric in table
+        }
+
+    def group(self, places: Sequence[int]) -> Group:
+        members = [self._rows[place] for place in places]
+        chosen = np.asarray(places, dtype=int)
+        scored = [row for row in members if row.scored]
+        return Group(
+            episodes=len(members),
+            scored=len(scored),
+            successes=sum(row.success for row in scored),
+            figures={metric.key: self._figure(metric, chosen) for metric in self._table},
+            ends=Counter(row.end for row in members),
+            replies=_added(row.replies for row in members),
+            unread=_added(row.unread for row in members),
+        )
+
+    def _figure(self, metric: Metric, chosen: NDArray[Any]) -> Estimate | None:
+        values, tasks = self._values[metric.key][chosen], self._tasks[chosen]
+        known = ~np.isnan(values)
+        estimate = rate if metric.estimator == "rate" else bootstrap_mean
+        return estimate(values[known], tasks[known])
 
 
-def _spent(records: Sequence[EpisodeRecord]) -> Spent:
-    calls = [call for record in records for call in record.calls]
-    return Spent(
-        calls=len(calls),
-        prompt_tokens=sum(call.prompt_tokens or 0 for call in calls),
-        completion_tokens=sum(call.completion_tokens or 0 for call in calls),
-        reasoning_tokens=sum(call.reasoning_tokens or 0 for call in calls),
-        cost=sum(call.cost or 0.0 for call in calls),
-        uncounted_calls=sum(call.prompt_tokens is None for call in calls),
-        unpriced_calls=sum(call.cost is None for call in calls),
-    )
+def _added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Sums by name, the largest first."""
+    sums: Counter[str] = Counter()
+    for one in counts:
+        for name, number in one.items():
+            sums[name] += number
+    return dict(sums.most_common())
 
 
 def _several_trials(
-    records: Sequence[EpisodeRecord],
+    rows: Sequence[EpisodeRow],
 ) -> tuple[dict[int, Estimate], dict[int, Estimate]]:
     """pass@k and pass^k up to the smallest number of scored trials any task has."""
     trials: dict[str, list[bool]] = {}
-    for record in records:
-        if record.scored:
-            trials.setdefault(record.task_id, []).append(record.success)
+    for row in rows:
+        if row.scored:
+            trials.setdefault(row.task_id, []).append(row.success)
     most = min((len(outcomes) for outcomes in trials.values()), default=0)
     if most < 2:
         return {}, {}
-    at = {k: pass_at_k(trials, k) for k in range(1, most + 1)}
-    hat = {k: pass_hat_k(trials, k) for k in range(1, most + 1)}
+    ks = sorted({*(k for k in _KS if k <= most), most})
+    at = {k: pass_at_k(trials, k) for k in ks}
+    hat = {k: pass_hat_k(trials, k) for k in ks}
     return _known(at), _known(hat)
 
 

@@ -16,7 +16,15 @@ def writable(value: Any) -> Any:
     return value
 
 
+def writable_texts(values: Any) -> Any:
+    """Most texts are ASCII, and there are many: those are looked at in one go."""
+    if isinstance(values, list) and "".join(map(str, values)).isascii():
+        return values
+    return writable(values)
+
+
 Text = Annotated[str, BeforeValidator(writable)]
+Texts = Annotated[list[str], BeforeValidator(writable_texts)]
 
 
 class Record(BaseModel):

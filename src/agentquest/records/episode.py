@@ -5,25 +5,26 @@ own verdicts (success, reward, progress) are written down when they happen and
 never derived again. Formats are described in docs/records.md.
 """
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from agentquest.errors import Cause
-from agentquest.records.base import Record, Text, writable
-from agentquest.records.messages import Message
+from agentquest.records.base import Record, Text, Texts, writable
+from agentquest.records.messages import Message, ToolCall, Usage
+from agentquest.records.outcome import End
 
-SCHEMA_VERSION: Literal[1] = 1
+SCHEMA_VERSION: Literal[2] = 2
+
+Source = Literal["agent", "model", "environment", "run"]
 
 
 class Call(Record):
-    """One model call. Unknown token counts are null, never zero."""
+    """One model call. Unknown usage and cost are null, never zero."""
 
     model: Text
     kind: Text
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    reasoning_tokens: int | None = None
+    usage: Usage | None = None
     cost: float | None = None
     latency_s: float = 0.0
     attempts: int = 1
@@ -33,20 +34,22 @@ class Call(Record):
 class Step(Record):
     """One turn: what the agent was asked and said, what was done, what came of it.
 
-    `action` is what was read out of the reply (null: nothing could be), `how`
-    how it was read, `valid` whether the environment carried it out.
-    `observation` and `admissible` are what the agent sees next.
+    `prompt` lists places in the episode's `messages`. `action` is what was read
+    out of the reply (null: nothing could be), `how` how it was read, `valid`
+    whether the environment carried it out. `observation` and `admissible` are
+    what the agent sees next.
     """
 
     index: int
-    prompt: list[Message] = Field(default_factory=list)
+    prompt: list[int] = Field(default_factory=list)
     reply: Text = ""
     reasoning: Text = ""
+    tool_calls: list[ToolCall] = Field(default_factory=list)
     action: Text | None
     how: Text
     valid: bool
     observation: Text
-    admissible: list[str] = Field(default_factory=list)
+    admissible: Texts = Field(default_factory=list)
     reward: float = 0.0
     progress: float = 0.0
     reachable: bool = True
@@ -55,8 +58,9 @@ class Step(Record):
 
 
 class Failure(Record):
-    """Why an episode has no score."""
+    """What went wrong, and on whose side."""
 
+    source: Source
     kind: Text
     message: Text
 
@@ -64,7 +68,7 @@ class Failure(Record):
 class EpisodeRecord(Record):
     """One episode of one task."""
 
-    schema_version: Literal[1] = SCHEMA_VERSION
+    schema_version: Literal[2] = SCHEMA_VERSION
     run_id: str
     key: str
     benchmark: str
@@ -73,38 +77,40 @@ class EpisodeRecord(Record):
     split: str
     trial: int
     seed: int
-    problem: str
+    problem: Text
     data_hash: str
-    dialect: str
+    facts: dict[str, Text] = Field(default_factory=dict)
     goal: Text
     agent: str
     model: Text | None = None
     config_hash: str
     versions: dict[str, str]
     max_steps: int
+    messages: list[Message] = Field(default_factory=list)
     first_observation: Text
-    first_admissible: list[str] = Field(default_factory=list)
-    milestones: list[str] = Field(default_factory=list)
+    first_admissible: Texts = Field(default_factory=list)
+    milestones: Texts = Field(default_factory=list)
     steps: list[Step]
-    end: Cause
+    end: End
+    scored: bool
     success: bool
     reward: float
     progress: float
     repetition_rate: float
     error: Failure | None = None
     details: Annotated[dict[str, Any], BeforeValidator(writable)] = Field(default_factory=dict)
+    worker: str = ""
     started_at: str
     seconds: float
 
-    @property
-    def scored(self) -> bool:
-        """Whether the episode says something about the agent (see errors.Cause)."""
-        return self.end.scored
+    def prompt(self, step: Step) -> list[Message]:
+        """The messages that a step's reply answered."""
+        return [self.messages[place] for place in step.prompt]
 
     def slim(self) -> "EpisodeRecord":
         """The record without what only a reader of trajectories needs."""
         steps = [step.model_copy(update={"prompt": [], "admissible": []}) for step in self.steps]
-        return self.model_copy(update={"steps": steps, "first_admissible": []})
+        return self.model_copy(update={"steps": steps, "first_admissible": [], "messages": []})
 
     @property
     def actions(self) -> list[str]:
@@ -118,6 +124,29 @@ class EpisodeRecord(Record):
     @property
     def calls(self) -> list[Call]:
         return [call for step in self.steps for call in step.calls]
+
+
+class MessagePool:
+    """Keeps each message of an episode once: prompts repeat most of what they said before."""
+
+    def __init__(self) -> None:
+        self.messages: list[Message] = []
+        self._places: dict[str, int] = {}
+
+    def places(self, prompt: Iterable[Message]) -> list[int]:
+        return [self._place(message) for message in prompt]
+
+    def _place(self, message: Message) -> int:
+        plain = not (message.tool_calls or message.opaque or message.reasoning)
+        key = (
+            f"{message.role}\0{message.tool_call_id}\0{message.content}"
+            if plain
+            else message.model_dump_json()
+        )
+        place = self._places.setdefault(key, len(self.messages))
+        if place == len(self.messages):
+            self.messages.append(message)
+        return place
 
 
 def attempted(step: Step) -> str:

@@ -20,11 +20,16 @@ class ToolCall(Record):
 
 
 class ToolSpec(Record):
-    """A tool as a model is told of it; `parameters` is a JSON schema of an object."""
+    """A tool as a model is told of it; `parameters` is a JSON schema of an object.
+
+    `command` is what a call stands for in an environment that takes commands as text, with
+    `<name>` where the argument of that name goes; models are not told it.
+    """
 
     name: str
     description: str
     parameters: dict[str, Any] = Field(default_factory=dict)
+    command: str = ""
 
 
 class Message(Record):

@@ -2,35 +2,40 @@
 
     config.yaml      the resolved configuration, without keys
     manifest.json    versions, data, task ids, and the fingerprint of all that decides a score
-    episodes.jsonl   one whole line an episode, only ever appended to, synced to disk
-    results.json     the results in the shape of document 002, rewritten as episodes finish
+    episodes.jsonl   one whole line per episode, only ever appended to, synced to disk
+    live.jsonl       steps of episodes under way, for watchers (see live.py)
+    results.json     the results in the documented shape, rewritten as episodes finish
+    metrics.json     what metrics of the user's own came to (see measured.py)
     run.log          what was said while it ran
 
 An episode is in the file or it is not: a line torn by a crash is cut off when
-the run is opened again, and its episode is owed.
+the run is opened again, and a damaged one is passed over; their episodes are owed.
 """
 
-import contextlib
-import json
-import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
+from typing import IO, Any, Protocol, TypeVar
 
 from pydantic import ValidationError
 
 from agentquest.errors import DataError, UserError
-from agentquest.records.episode import SCHEMA_VERSION, EpisodeRecord
+from agentquest.records.base import Record
+from agentquest.records.episode import EpisodeRecord
+from agentquest.records.episode_lines import EpisodeAppender, EpisodeReader, read_at
+from agentquest.records.explaining import explain_invalid
+from agentquest.records.files import take_lock, to_json, write_atomically
+from agentquest.records.manifest import MANIFEST_VERSION, Manifest
+from agentquest.records.measured import MEASURED_VERSION, MeasuredMetrics
 
 CONFIG = "config.yaml"
 MANIFEST = "manifest.json"
 EPISODES = "episodes.jsonl"
 RESULTS = "results.json"
+METRICS = "metrics.json"
 LOG = "run.log"
 _LOCK = ".lock"
-_CHUNK = 1 << 16
+R = TypeVar("R", bound=Record)
 
 
 class RunDirectory:
@@ -43,25 +48,26 @@ class RunDirectory:
     def exists(self) -> bool:
         return (self.path / MANIFEST).is_file()
 
-    def create(self, config: str, manifest: dict[str, Any]) -> None:
+    def create(self, config: str, manifest: Manifest) -> None:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             write_atomically(self.path / CONFIG, config)
-            write_atomically(self.path / MANIFEST, to_json(manifest))
+            write_atomically(self.path / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
         except OSError as error:
             raise UserError(f"cannot make {self.path}: {error.strerror}") from error
 
-    def manifest(self) -> dict[str, Any]:
+    def manifest(self) -> Manifest:
         file = self.path / MANIFEST
         if not file.is_file():
             raise UserError(f"{self.path} is not a run directory: it has no {MANIFEST}")
-        try:
-            content = json.loads(file.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise DataError(f"{file} is not JSON: {error}") from None
-        if not isinstance(content, dict):
-            raise DataError(f"{file} holds no JSON object")
-        return content
+        return _read(file, Manifest, MANIFEST_VERSION)
+
+    def measured(self) -> MeasuredMetrics:
+        """What the run's own metrics came to; nothing where it has none, or none yet."""
+        file = self.path / METRICS
+        return (
+            _read(file, MeasuredMetrics, MEASURED_VERSION) if file.is_file() else MeasuredMetrics()
+        )
 
     def records(self, slim: bool = False) -> list[EpisodeRecord]:
         """The newest record of each episode, in the order in which they first finished.
@@ -77,6 +83,17 @@ class RunDirectory:
         """Every line of the file, also of episodes that were played again later."""
         return read_episodes(self.path / EPISODES)
 
+    def record_at(self, offset: int) -> EpisodeRecord:
+        """The record whose line begins there."""
+        return read_at(self.path / EPISODES, offset)
+
+    def damage(self) -> str | None:
+        """What is wrong with the episodes file, in a sentence; None where all lines are whole."""
+        reader = self.reader()
+        for _ in reader.further():
+            pass
+        return describe_damage(self.path / EPISODES, reader.damaged)
+
     def owed(self, keys: Iterable[str]) -> list[str]:
         """Of these episodes, those that are missing or were lost to infrastructure."""
         scored = {record.key for record in self.tries() if record.scored}
@@ -84,6 +101,12 @@ class RunDirectory:
 
     def write_results(self, results: dict[str, Any]) -> None:
         write_atomically(self.path / RESULTS, to_json(results))
+
+    def write_measured(self, metrics: MeasuredMetrics) -> None:
+        write_atomically(self.path / METRICS, metrics.model_dump_json() + "\n")
+
+    def reader(self) -> "EpisodeReader":
+        return EpisodeReader(self.path / EPISODES)
 
     def locked(self) -> "EpisodeLog":
         return EpisodeLog(self.path)
@@ -95,33 +118,19 @@ class EpisodeLog:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._lock: IO[str] | None = None
-        self._file: IO[bytes] | None = None
+        self._file: EpisodeAppender | None = None
 
     def __enter__(self) -> "EpisodeLog":
-        self._lock = _take_lock(self._folder / _LOCK)
-        episodes = self._folder / EPISODES
-        cut_torn_line(episodes)
+        self._lock = take_lock(self._folder / _LOCK)
         for draft in self._folder.glob(f".{RESULTS}.*"):
             draft.unlink()
-        self._file = episodes.open("ab", buffering=0)
+        self._file = EpisodeAppender(self._folder / EPISODES)
         return self
 
     def append(self, *records: EpisodeRecord) -> None:
         """Write one whole line each and have them on disk before returning."""
         assert self._file is not None, "use `with run.locked() as log`"
-        number = self._file.fileno()
-        whole = os.fstat(number).st_size
-        text = "".join(f"{record.model_dump_json()}\n" for record in records)
-        left = memoryview(text.encode())
-        try:
-            while left:
-                left = left[os.write(number, left) :]
-            os.fsync(number)
-        except OSError as error:
-            # No other line may follow a half one.
-            with contextlib.suppress(OSError):
-                os.ftruncate(number, whole)
-            raise DataError(f"cannot write {self._folder / EPISODES}: {error.strerror}") from error
+        self._file.append(records)
 
     def __exit__(
         self,
@@ -134,7 +143,31 @@ class EpisodeLog:
                 handle.close()
 
 
-def keep_newest(kept: dict[str, EpisodeRecord], record: EpisodeRecord) -> None:
+def _read(file: Path, model: type[R], version: int) -> R:
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise DataError(f"cannot read {file}: {error.strerror}") from None
+    try:
+        return model.model_validate_json(content)
+    except ValidationError as error:
+        raise DataError(explain_invalid(content, error, str(file), version)) from None
+
+
+class Try(Protocol):
+    """A record of an episode, or what was made of one."""
+
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def scored(self) -> bool: ...
+
+
+T = TypeVar("T", bound=Try)
+
+
+def keep_newest(kept: dict[str, T], record: T) -> None:
     """A later try of an episode takes the earlier one's place, unless it would lose a score."""
     before = kept.get(record.key)
     if before is None or record.scored or not before.scored:
@@ -142,90 +175,15 @@ def keep_newest(kept: dict[str, EpisodeRecord], record: EpisodeRecord) -> None:
 
 
 def read_episodes(file: Path) -> Iterator[EpisodeRecord]:
-    """The records of a file. A torn last line is passed over; any other damage is an error."""
-    if not file.is_file():
-        return
-    with file.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            if line.endswith(b"\n"):
-                yield _parse(line, f"{file}:{number}")
+    """The records of a file; damaged lines are passed over (see episode_lines)."""
+    return EpisodeReader(file).further()
 
 
-def _parse(line: bytes, where: str) -> EpisodeRecord:
-    try:
-        return EpisodeRecord.model_validate_json(line)
-    except ValidationError as error:
-        first = error.errors()[0]
-        version = _version_of(line)
-        if version is not None and version != SCHEMA_VERSION:
-            raise DataError(
-                f"{where}: record of schema {version}, this AgentQuest reads {SCHEMA_VERSION}"
-            ) from None
-        path = ".".join(map(str, first["loc"])) or "line"
-        raise DataError(f"{where}: {path}: {first['msg']}") from None
-
-
-def _version_of(line: bytes) -> int | None:
-    try:
-        content = json.loads(line)
-    except ValueError:
+def describe_damage(file: Path, lines: list[int]) -> str | None:
+    if not lines:
         return None
-    version = content.get("schema_version") if isinstance(content, dict) else None
-    return version if isinstance(version, int) else None
-
-
-def cut_torn_line(file: Path) -> int:
-    """Cut off what stands behind the last newline; returns the number of bytes cut."""
-    if not file.is_file():
-        return 0
-    with file.open("r+b") as handle:
-        size = handle.seek(0, os.SEEK_END)
-        whole = _after_last_newline(handle, size)
-        if whole < size:
-            handle.truncate(whole)
-            os.fsync(handle.fileno())
-    return size - whole
-
-
-def _after_last_newline(handle: IO[bytes], size: int) -> int:
-    """Looked for from the end: a run's file can be far larger than memory."""
-    end = size
-    while end > 0:
-        start = max(0, end - _CHUNK)
-        handle.seek(start)
-        found = handle.read(end - start).rfind(b"\n")
-        if found >= 0:
-            return start + found + 1
-        end = start
-    return 0
-
-
-def write_atomically(file: Path, text: str) -> None:
-    """Replace a file's content at once: readers see the old or the new, never a half."""
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", dir=file.parent, prefix=f".{file.name}.", delete=False
-    ) as draft:
-        draft.write(text)
-        draft.flush()
-        os.fsync(draft.fileno())
-    finished = Path(draft.name)
-    finished.chmod(0o644)
-    finished.replace(file)
-
-
-def to_json(content: Any) -> str:
-    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _take_lock(file: Path) -> IO[str]:
-    handle = file.open("a")
-    try:
-        import fcntl
-    except ImportError:  # not a POSIX system: two writers are then the user's own care
-        return handle
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        handle.close()
-        raise UserError(f"{file.parent} is being written to by another process") from None
-    return handle
+    shown = ", ".join(map(str, lines[:5])) + (", …" if len(lines) > 5 else "")
+    return (
+        f"{file}: {len(lines)} damaged lines ({shown}) were passed over;"
+        " run again to play their episodes"
+    )

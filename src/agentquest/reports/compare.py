@@ -1,37 +1,54 @@
 """Two or more runs on the same tasks, task by task.
 
-Only tasks that both runs scored are compared; what is left out is named. Tasks
-count by the mean of their scored trials. The exact test and the flips need one
-outcome a task: that of its first scored trial.
+Only tasks that both runs scored are compared; what is left out is named. With
+several trials a task counts by the mean of its scored trials, everywhere.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import Any
 
 from agentquest.errors import UserError
-from agentquest.metrics.statistics import (
-    Estimate,
+from agentquest.metrics.measured import table_of
+from agentquest.metrics.paired import (
     PairedCounts,
     count_pairs,
     mcnemar,
     paired_mean_difference,
     paired_rate_difference,
+    permutation_test,
 )
-from agentquest.records.episode import EpisodeRecord
-from agentquest.reports.about import plain
+from agentquest.metrics.rows import EpisodeRow
+from agentquest.metrics.statistics import Estimate
+from agentquest.metrics.table import Metric
+from agentquest.records.manifest import Manifest
+from agentquest.records.run_directory import RunDirectory
+from agentquest.reports.model import load_rows
 
-Tasks = dict[str, list[EpisodeRecord]]
+Tasks = dict[str, list[EpisodeRow]]
+CLEAR = 0.05  # a p-value below this is called a difference
 
 
 @dataclass(frozen=True)
 class ComparedRun:
-    """A run to compare: what to call it, and what is known of it. Records may be slim."""
+    """A run to compare, and what to call it."""
 
     label: str
-    records: Sequence[EpisodeRecord]
-    manifest: Mapping[str, Any]
+    manifest: Manifest
+    rows: Sequence[EpisodeRow]
+    table: tuple[Metric, ...]
+    damage: str | None = None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One metric in both runs, over the tasks that have it in both; other minus baseline."""
+
+    metric: Metric
+    baseline: float
+    other: float
+    difference: Estimate
+    p_value: float
 
 
 @dataclass(frozen=True)
@@ -46,26 +63,39 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Comparison:
-    """`other` against `baseline`; every difference is other minus baseline."""
+    """`other` against `baseline`. `worse` and `better` are the tasks whose success changed;
+    `counts` is None where the trials of a task went differently."""
 
     baseline: str
     other: str
     tasks: int
     several_trials: bool
-    baseline_success: float
-    other_success: float
-    success: Estimate
-    counts: PairedCounts
-    p_value: float
-    steps: Estimate
-    progress: Estimate
-    reward: Estimate
-    won_to_lost: tuple[str, ...]
-    lost_to_won: tuple[str, ...]
+    differences: Mapping[str, Difference]
+    counts: PairedCounts | None
+    worse: tuple[str, ...]
+    better: tuple[str, ...]
     changed_data: tuple[str, ...]
     left_out: LeftOut
     unscored_episodes: tuple[int, int]
     warnings: tuple[str, ...]
+
+    @property
+    def success(self) -> Difference:
+        return self.differences["success"]
+
+
+def load_compared(runs: Sequence[RunDirectory]) -> list[ComparedRun]:
+    """The runs by the names of their folders, or by their paths where names are not enough."""
+    names = [run.path.resolve().name for run in runs]
+    labels = names if len(set(names)) == len(names) else [str(run.path) for run in runs]
+    return [_loaded(run, label) for run, label in zip(runs, labels, strict=True)]
+
+
+def _loaded(run: RunDirectory, label: str) -> ComparedRun:
+    manifest = run.manifest()
+    table = table_of(run, manifest)
+    rows, damage = load_rows(run, table)
+    return ComparedRun(label, manifest, rows, table, damage)
 
 
 def compare_runs(runs: Sequence[ComparedRun], baseline: int = 1) -> list[Comparison]:
@@ -82,49 +112,68 @@ def compare_runs(runs: Sequence[ComparedRun], baseline: int = 1) -> list[Compari
 
 def _compare(baseline: ComparedRun, other: ComparedRun) -> Comparison:
     _require_same_benchmark(baseline, other)
-    all_before, all_after = _by_task(baseline.records), _by_task(other.records)
+    all_before, all_after = _by_task(baseline.rows), _by_task(other.rows)
     before, after = _scored(all_before), _scored(all_after)
     shared = [task for task in before if task in after]
     if not shared:
         raise UserError(f"{baseline.label} and {other.label} have no scored task in common")
-    first = [before[task][0].success for task in shared]
-    second = [after[task][0].success for task in shared]
-    counts = count_pairs(first, second)
-    several = any(len(before[task]) > 1 or len(after[task]) > 1 for task in shared)
-
-    def means(tasks: Tasks, value: Callable[[EpisodeRecord], float]) -> list[float]:
-        return [_mean([value(record) for record in tasks[task]]) for task in shared]
-
-    def difference(value: Callable[[EpisodeRecord], float]) -> Estimate:
-        return _known(paired_mean_difference(means(before, value), means(after, value)))
-
+    rates = [(task, _mean_success(before[task]), _mean_success(after[task])) for task in shared]
+    counts = None
+    if all(was in (0, 1) and now in (0, 1) for _, was, now in rates):
+        counts = count_pairs([was == 1 for _, was, _ in rates], [now == 1 for *_, now in rates])
+    differences = {}
+    for metric in baseline.table:
+        if metric.key in {one.key for one in other.table}:
+            found = _difference(metric, shared, before, after, counts)
+            if found is not None:
+                differences[metric.key] = found
+    changed = tuple(task for task in shared if _hashes(before[task]) != _hashes(after[task]))
     return Comparison(
         baseline=baseline.label,
         other=other.label,
         tasks=len(shared),
-        several_trials=several,
-        baseline_success=_mean(means(before, _success)),
-        other_success=_mean(means(after, _success)),
-        success=difference(_success) if several else _known(paired_rate_difference(counts)),
+        several_trials=any(row.trial for run in (baseline, other) for row in run.rows),
+        differences=differences,
         counts=counts,
-        p_value=mcnemar(counts).p_value,
-        steps=difference(lambda record: float(len(record.steps))),
-        progress=difference(lambda record: record.progress),
-        reward=difference(lambda record: record.reward),
-        won_to_lost=_flipped(shared, first, second),
-        lost_to_won=_flipped(shared, second, first),
-        changed_data=_changed_data(before, after),
+        worse=tuple(task for task, was, now in rates if now < was),
+        better=tuple(task for task, was, now in rates if now > was),
+        changed_data=changed,
         left_out=_left_out(all_before, all_after, before, after),
         unscored_episodes=(_unscored(baseline), _unscored(other)),
-        warnings=_differences(baseline, other, before, after),
+        warnings=_warnings(baseline, other, before, after, changed),
     )
+
+
+def _difference(
+    metric: Metric, shared: Sequence[str], before: Tasks, after: Tasks, counts: PairedCounts | None
+) -> Difference | None:
+    pairs = [(_mean_of(metric, before[task]), _mean_of(metric, after[task])) for task in shared]
+    known = [(was, now) for was, now in pairs if was is not None and now is not None]
+    if not known:
+        return None
+    was, now = (list(values) for values in zip(*known, strict=True))
+    if metric.key == "success" and counts is not None:
+        estimate, p_value = paired_rate_difference(counts), mcnemar(counts)
+    else:
+        estimate, p_value = paired_mean_difference(was, now), permutation_test(was, now)
+    assert estimate is not None, "there is at least one pair"
+    return Difference(metric, fsum(was) / len(was), fsum(now) / len(now), estimate, p_value)
+
+
+def _mean_of(metric: Metric, rows: Sequence[EpisodeRow]) -> float | None:
+    values = [value for row in rows if (value := row.values[metric.key]) is not None]
+    return fsum(values) / len(values) if values else None
+
+
+def _mean_success(rows: Sequence[EpisodeRow]) -> float:
+    return sum(row.success for row in rows) / len(rows)
 
 
 def _require_same_benchmark(baseline: ComparedRun, other: ComparedRun) -> None:
     for run in (baseline, other):
-        if not run.records:
+        if not run.rows:
             raise UserError(f"{run.label} has no finished episode")
-    first, second = _values(baseline, "benchmark"), _values(other, "benchmark")
+    first, second = baseline.manifest.benchmark, other.manifest.benchmark
     if first != second:
         raise UserError(
             f"{baseline.label} is of {first} and {other.label} of {second}:"
@@ -132,16 +181,16 @@ def _require_same_benchmark(baseline: ComparedRun, other: ComparedRun) -> None:
         )
 
 
-def _by_task(records: Sequence[EpisodeRecord]) -> Tasks:
+def _by_task(rows: Sequence[EpisodeRow]) -> Tasks:
     tasks: Tasks = {}
-    for record in sorted(records, key=lambda record: (record.task_id, record.trial)):
-        tasks.setdefault(record.task_id, []).append(record)
+    for row in sorted(rows, key=lambda row: (row.task_id, row.trial)):
+        tasks.setdefault(row.task_id, []).append(row)
     return tasks
 
 
 def _scored(tasks: Tasks) -> Tasks:
-    kept = {task: [record for record in all_ if record.scored] for task, all_ in tasks.items()}
-    return {task: records for task, records in kept.items() if records}
+    kept = {task: [row for row in rows if row.scored] for task, rows in tasks.items()}
+    return {task: rows for task, rows in kept.items() if rows}
 
 
 def _left_out(all_before: Tasks, all_after: Tasks, before: Tasks, after: Tasks) -> LeftOut:
@@ -154,58 +203,49 @@ def _left_out(all_before: Tasks, all_after: Tasks, before: Tasks, after: Tasks) 
     )
 
 
-def _flipped(
-    tasks: Sequence[str], won: Sequence[bool], then_won: Sequence[bool]
-) -> tuple[str, ...]:
-    return tuple(t for t, was, now in zip(tasks, won, then_won, strict=True) if was and not now)
-
-
-def _differences(
-    baseline: ComparedRun, other: ComparedRun, before: Tasks, after: Tasks
+def _warnings(
+    baseline: ComparedRun,
+    other: ComparedRun,
+    before: Tasks,
+    after: Tasks,
+    changed: Sequence[str],
 ) -> tuple[str, ...]:
     """What makes the two runs' numbers say different things, whatever the agents did."""
-    found = []
-    protocols = [plain(run.manifest.get("protocol")) or "none" for run in (baseline, other)]
-    if protocols[0] != protocols[1]:
-        found.append(f"protocol differs: {protocols[0]} against {protocols[1]}")
-    for field in ("split", "dialect", "max_steps"):
-        first, second = _values(baseline, field), _values(other, field)
-        if first != second:
-            found.append(f"{field} differs: {first} against {second}")
-    changed = len(_changed_data(before, after))
+    first, second = _conditions(baseline), _conditions(other)
+    found = [run.damage for run in (baseline, other) if run.damage]
+    found += [
+        f"{name} differs: {first.get(name, 'none')} against {second.get(name, 'none')}"
+        for name in dict.fromkeys((*first, *second))
+        if first.get(name) != second.get(name)
+    ]
     if changed:
-        found.append(f"the data of {changed} tasks differs: same name, but not the same task")
+        found.append(f"the data of {len(changed)} tasks differs: same name, but not the same task")
     uneven = sum(len(before[task]) != len(after[task]) for task in before if task in after)
     if uneven:
         found.append(f"{uneven} tasks were scored a different number of times in the two runs")
     return tuple(found)
 
 
-def _changed_data(before: Tasks, after: Tasks) -> tuple[str, ...]:
-    shared = (task for task in before if task in after)
-    return tuple(task for task in shared if _hashes(before[task]) != _hashes(after[task]))
+def _conditions(run: ComparedRun) -> dict[str, str]:
+    """What should be the same in runs that are compared."""
+    settings = {row.setting for row in run.rows}
+    facts: dict[str, set[str]] = {}
+    for setting in settings:
+        for name, value in setting.facts:
+            facts.setdefault(name, set()).add(value)
+    return {
+        "protocol": run.manifest.protocol or "none",
+        "split": ", ".join(sorted({setting.split for setting in settings})),
+        "max_steps": ", ".join(sorted({str(setting.max_steps) for setting in settings})),
+        "agent_faults": run.manifest.agent_faults.value,
+        "informed": "yes" if run.manifest.informed else "no",
+        **{name: ", ".join(sorted(values)) for name, values in sorted(facts.items())},
+    }
 
 
-def _values(run: ComparedRun, field: str) -> str:
-    return ", ".join(sorted({str(getattr(record, field)) or "none" for record in run.records}))
-
-
-def _hashes(records: Sequence[EpisodeRecord]) -> set[str]:
-    return {record.data_hash for record in records}
+def _hashes(rows: Sequence[EpisodeRow]) -> set[str]:
+    return {row.data_hash for row in rows}
 
 
 def _unscored(run: ComparedRun) -> int:
-    return sum(not record.scored for record in run.records)
-
-
-def _success(record: EpisodeRecord) -> float:
-    return float(record.success)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return fsum(values) / len(values)
-
-
-def _known(estimate: Estimate | None) -> Estimate:
-    assert estimate is not None, "there is at least one shared task"
-    return estimate
+    return sum(not row.scored for row in run.rows)

@@ -6,83 +6,99 @@ is listed apart and never counted as a failed game.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
-from agentquest.metrics.statistics import wilson
+from agentquest.metrics.rows import EpisodeRow, row_of
+from agentquest.metrics.table import metrics_table
 from agentquest.records.episode import EpisodeRecord, Step, attempted
-from agentquest.reports.about import plain
-from agentquest.reports.completeness import requested_episodes
+from agentquest.records.manifest import Manifest
+from agentquest.reports.model import Report, build_report
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 def results_document(
-    records: Sequence[EpisodeRecord], manifest: Mapping[str, Any]
+    manifest: Manifest,
+    records: Sequence[EpisodeRecord],
+    rows: Sequence[EpisodeRow] | None = None,
 ) -> dict[str, Any]:
-    """The content of `results.json`; a figure over nothing is null."""
-    numbers = _section(manifest, "task_type_numbers")
-    scored = [record for record in records if record.scored]
-    unscored = [record for record in records if not record.scored]
+    """The content of `results.json`, from the newest record of each episode. Records that are
+    slim need the rows that were made of the whole ones. A figure over nothing is null."""
+    table = metrics_table(manifest)
+    if rows is None:
+        rows = [row_of(record, table) for record in records]
+    report = build_report(manifest, rows, table)
+    numbers = {name: number for number, name in enumerate(manifest.task_types, start=1)}
+    results = [_result(record, row, numbers) for record, row in zip(records, rows, strict=True)]
     return {
-        "model": _model(records, manifest),
-        "timestamp": manifest.get("created_at"),
-        "config": _config(records, _section(manifest, "config"), numbers),
-        "summary": _summary(scored, requested_episodes(records, manifest), len(unscored)),
-        "results": [_result(record, numbers) for record in scored],
-        "unscored_results": [_result(record, numbers) for record in unscored],
+        # The agent, where no model answers.
+        "model": manifest.model or manifest.agent,
+        "timestamp": manifest.created_at,
+        "config": _config(manifest, rows, numbers),
+        "summary": summary_section(report),
+        "results": [one for one, row in zip(results, rows, strict=True) if row.scored],
+        "unscored_results": [one for one, row in zip(results, rows, strict=True) if not row.scored],
         "schema_version": SCHEMA_VERSION,
-        "run_id": manifest.get("run_id"),
-        "agent": plain(manifest.get("agent")) or None,
-        "protocol": manifest.get("protocol"),
-        "provenance": dict(_section(manifest, "provenance")),
-        "versions": dict(_section(manifest, "versions")),
+        "run_id": manifest.run_id,
+        "agent": manifest.agent,
+        "informed": manifest.informed,
+        "agent_faults": manifest.agent_faults.value,
+        "protocol": manifest.protocol,
+        "warnings": list(report.warnings),
+        "provenance": manifest.provenance.model_dump(),
+        "versions": manifest.versions,
     }
-
-
-def _model(records: Sequence[EpisodeRecord], manifest: Mapping[str, Any]) -> str | None:
-    """The model, or the agent where no model answers."""
-    known = plain(manifest.get("model")) or next((r.model for r in records if r.model), None)
-    return known or plain(manifest.get("agent")) or next((r.agent for r in records), None)
 
 
 def _config(
-    records: Sequence[EpisodeRecord], config: Mapping[str, Any], numbers: Mapping[str, Any]
+    manifest: Manifest, rows: Sequence[EpisodeRow], numbers: Mapping[str, int]
 ) -> dict[str, Any]:
-    types = config.get("task_types") or [
-        *(name for name in numbers if any(r.task_type == name for r in records)),
-        *sorted({r.task_type for r in records if r.task_type not in numbers}),
-    ]
-    tasks = len({record.task_id for record in records})
-    games = config.get("num_games")
-    max_steps = config.get("max_steps") or next((r.max_steps for r in records), None)
+    config = manifest.config
+    llm, agent = config.get("llm") or {}, config.get("agent") or {}
+    played = {row.task_type for row in rows}
     return {
-        "num_games": tasks if games is None else games,
-        "task_types": [numbers.get(name, name) for name in types],
+        "num_games": len(manifest.task_ids),
+        "task_types": [
+            numbers.get(name, name)
+            for name in (*numbers, *sorted(played - {*numbers}))
+            if name in played
+        ],
         "seed": config.get("seed"),
-        "use_few_shot": _setting(config, "use_few_shot", "agent"),
-        "max_steps": max_steps,
-        "temperature": _setting(config, "temperature", "llm"),
-        "max_tokens": _setting(config, "max_tokens", "llm"),
+        "use_few_shot": agent.get("use_few_shot"),
+        "max_steps": manifest.max_steps,
+        "temperature": llm.get("temperature"),
+        "max_tokens": llm.get("max_tokens"),
     }
 
 
-def _summary(scored: Sequence[EpisodeRecord], requested: int, unscored: int) -> dict[str, Any]:
-    steps = [len(record.steps) for record in scored]
-    of_successes = [len(record.steps) for record in scored if record.success]
-    success = wilson(len(of_successes), len(scored))
+def summary_section(report: Report) -> dict[str, Any]:
+    """The figures over all scored episodes, as plain data."""
+    group = report.summary.overall
+    figures = {key: asdict(found) if found else None for key, found in group.figures.items()}
+    success = group.figures["success"]
     return {
-        "total_games": len(scored),
-        "successes": len(of_successes),
+        "total_games": group.scored,
+        "successes": group.successes,
         "success_rate": success.value if success else None,
-        "avg_steps": _mean(steps),
-        "avg_steps_success": _mean(of_successes),
+        "avg_steps": _value(report, "steps"),
+        "avg_steps_success": _value(report, "steps_of_successes"),
         "interval": [success.low, success.high] if success else None,
-        "requested": requested,
-        "unscored": unscored,
+        "requested": max(report.manifest.requested, group.episodes),
+        "unscored": group.episodes - group.scored,
+        "metrics": figures,
+        "replies": dict(group.replies),
+        "unread_replies": dict(group.unread),
+        "spent": asdict(report.summary.spent),
     }
 
 
-def _result(record: EpisodeRecord, numbers: Mapping[str, Any]) -> dict[str, Any]:
+def _value(report: Report, key: str) -> float | None:
+    found = report.summary.overall.figures[key]
+    return found.value if found else None
+
+
+def _result(record: EpisodeRecord, row: EpisodeRow, numbers: Mapping[str, int]) -> dict[str, Any]:
     return {
         "task_type": numbers.get(record.task_type, record.task_type),
         "game_id": record.task_id,
@@ -96,26 +112,10 @@ def _result(record: EpisodeRecord, numbers: Mapping[str, Any]) -> dict[str, Any]
         "error": record.error.model_dump() if record.error else None,
         "goal": record.goal,
         "first_observation": record.first_observation,
-        "reward": record.reward,
-        "progress": record.progress,
-        "repetition_rate": record.repetition_rate,
+        "metrics": row.values,
     }
 
 
 def _action(step: Step) -> str:
     """What the agent asked for; a reply without an action is marked as such."""
     return step.action if step.action is not None else attempted(step)
-
-
-def _setting(config: Mapping[str, Any], name: str, section: str) -> Any:
-    """A setting under its flat name or in its section; null where it was not decided."""
-    return config[name] if name in config else _section(config, section).get(name)
-
-
-def _section(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    section = content.get(name)
-    return section if isinstance(section, Mapping) else {}
-
-
-def _mean(values: Sequence[int]) -> float | None:
-    return sum(values) / len(values) if values else None

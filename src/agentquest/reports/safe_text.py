@@ -8,16 +8,22 @@ what would act on a terminal, a table or a page, is shown as visible text.
 import html
 import re
 
-# Control characters, and those that reorder or hide the text around them.
+# Control characters, and those that reorder or hide the text around them or that nobody
+# sees: direction marks, soft hyphens, fillers, tags, variation selectors beyond the basic ones.
 _UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029"
-    "\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff0-\ufffb"
+    "\U000e0000-\U000e0fff]"
 )
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>&|#~$!])")
+# What a spreadsheet takes for a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 
 
 def visible(text: str) -> str:
-    """The text over several lines, with control and direction characters as escapes."""
+    """The text over several lines, with what cannot be seen as escapes."""
+    if text.isascii() and text.isprintable():
+        return text
     return _UNSEEN.sub(_escape, text.replace("\r\n", "\n"))
 
 
@@ -36,6 +42,14 @@ def html_text(text: object) -> str:
     return html.escape(visible(str(text)), quote=True)
 
 
+def csv_text(text: object) -> str:
+    """The text on one line, for a cell that no spreadsheet computes."""
+    line = one_line(text)
+    return f"'{line}" if line.startswith(_FORMULA) else line
+
+
 def _escape(found: re.Match[str]) -> str:
     code = ord(found[0])
+    if code > 0xFFFF:
+        return f"\\U{code:08x}"
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -1,1 +1,1 @@
-"""Running episodes: one, assembled by name, or many."""
+"""Running episodes: as a spec, one, or many, on an executor."""

@@ -31,11 +31,14 @@ def select(
 
     `num_games` is the total, shared out so that the types' counts differ by at
     most one, as far as each has games: what one type lacks the others make up
-    for. `per_type` is a number for each type and goes before it. Neither: all
-    tasks, in their own order.
+    for. `per_type` is a number for each type and overrides it. Neither: all
+    tasks, also taken in turn, so that figures of an unfinished run do not mislead.
     """
     if num_games is None and per_type is None:
-        return Selection(tuple(tasks))
+        piles_in_order: dict[str, list[Task]] = {}
+        for task in tasks:
+            piles_in_order.setdefault(task.task_type, []).append(task)
+        return Selection(tuple(_in_turn(list(piles_in_order.values()))))
     piles = {name: _shuffled(tasks, name, seed) for name in dict.fromkeys(task_types)}
     wanted = _shares(list(piles), num_games, per_type)
     notes = [
@@ -44,10 +47,14 @@ def select(
         if len(pile) < wanted[name]
     ]
     taken = [pile if per_type is None else pile[:per_type] for pile in piles.values()]
-    rounds = max(map(len, taken), default=0)
-    turns = [pile[i] for i in range(rounds) for pile in taken if i < len(pile)]
+    turns = _in_turn(taken)
     enough = num_games if per_type is None else len(turns)
     return Selection(tuple(turns[:enough]), tuple(notes))
+
+
+def _in_turn(piles: Sequence[Sequence[Task]]) -> list[Task]:
+    rounds = max(map(len, piles), default=0)
+    return [pile[i] for i in range(rounds) for pile in piles if i < len(pile)]
 
 
 def pick_by_name(tasks: Sequence[Task], names: Sequence[str]) -> Selection:

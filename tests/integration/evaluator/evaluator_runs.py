@@ -6,26 +6,26 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from agentquest.api import play_owed
 from agentquest.config import load_config
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.run_directory import EPISODES, RESULTS, RunDirectory
-from agentquest.reports.results_json import results_document
-from agentquest.running.evaluation import Evaluation
-from agentquest.running.many_episodes import Watcher
+from agentquest.running.monitor import Watcher
+from agentquest.running.run import Run
 from chat_server import server_process
 
 HERE = Path(__file__).resolve().parent
 # Bounds every wait below; only ever reached when something is broken.
-PATIENCE_S = 120.0
+PATIENCE_S = 240.0
 KEY_VARIABLE = "EVALUATOR_TEST_KEY"
 
 # What two runs of the same games may differ in.
-_OF_THE_RUN = ("run_id", "config_hash", "started_at", "seconds")
+_OF_THE_RUN = ("run_id", "config_hash", "started_at", "seconds", "worker")
 _OF_A_CALL = ("latency_s", "attempts")
 
 
@@ -141,15 +141,9 @@ def comparable_results(run: Path) -> dict[str, Any]:
 
 async def evaluate(
     folder: Path, *overrides: str, stop: asyncio.Event | None = None, watcher: Watcher | None = None
-) -> tuple[Evaluation, str | None]:
+) -> tuple[Run, str | None]:
     """A run in this process, into `folder`; gives why it stopped early, if it did."""
     config, _ = load_config(None, ["data_path=builtin", f"output_dir={folder}", *overrides])
-    evaluation = Evaluation(config)
-    directory = evaluation.directory
-
-    def save_results(records: Sequence[EpisodeRecord]) -> None:
-        directory.write_results(results_document(records, directory.manifest()))
-
-    owed = evaluation.prepare()
-    reason = await evaluation.run(owed, watcher or Watcher(), stop or asyncio.Event(), save_results)
-    return evaluation, reason
+    run = Run(config)
+    result = await play_owed(run, run.prepare(), watcher, stop)
+    return run, result.reason

@@ -26,5 +26,6 @@ def answer(messages: list[dict[str, Any]]) -> str:
 
 
 def echo_of_the_goal(messages: list[dict[str, Any]]) -> str:
-    """Never an action: the goal, said again."""
-    return str(messages[-1]["content"]).partition("Goal: ")[2].partition("\n")[0]
+    """Never an action: the goal, talked about."""
+    goal = str(messages[-1]["content"]).partition("Goal: ")[2].partition("\n")[0]
+    return f"I wonder how to {goal}, really?"

@@ -17,10 +17,11 @@ import sys
 import time
 from pathlib import Path
 
-import agentquest.cli.eval  # noqa: F401  (imported before the forks)
+import agentquest.cli.eval
+import agentquest.llms.transport  # noqa: F401
 from agentquest.cli import main as command_line
 from agentquest.config import load_config
-from agentquest.running.evaluation import Evaluation
+from agentquest.running.run import Run
 
 MOST_GROWTH = 40_000
 LONGEST_EXTRA_S = 0.02
@@ -83,7 +84,7 @@ def main(seed: int, kills: int, run: Path, arguments: list[str]) -> None:
     rng = random.Random(seed)
     file = run / "episodes.jsonl"
     done = torn = finished_early = 0
-    Evaluation(load_config(None, arguments)[0])
+    Run(load_config(None, arguments)[0])
     while done < kills:
         if not killed(child(arguments), file, rng):
             finished_early += 1

@@ -4,20 +4,29 @@ The tests copy this file under another name into a folder of their own.
 """
 
 import asyncio
+import contextlib
+import os
 
-from agentquest.lib import Agent, Answer, Benchmark, Episode, Explorer, Observation
-from agentquest.llms.messages import ChatMessage
-from agentquest.llms.model import ChatModel
+from agentquest.lib import Agent, Answer, Episode, Explorer, Observation, Settings
+from agentquest.llms.types import ChatModel
+from agentquest.records.messages import Message
 
 NOT_A_CLASS = 5
+
+
+class PoliteSettings(Settings):
+    word: str = "please"
+    """What is said before each action."""
 
 
 class Polite(Agent):
     """Plays by the benchmark's rules and says a word of the user's choice before it."""
 
-    def __init__(self, explorer: Explorer, word: str = "please") -> None:
+    Settings = PoliteSettings
+
+    def __init__(self, settings: PoliteSettings, explorer: Explorer) -> None:
         self._explorer = explorer
-        self._word = word
+        self._word = settings.word
 
     async def act(self, observation: Observation) -> Answer:
         action = self._explorer.next_action(observation.text)
@@ -29,11 +38,11 @@ class Moody(Polite):
 
     async def begin(self, episode: Episode) -> None:
         await super().begin(episode)
-        if episode.task.task_type == "look_at_obj_in_light":
+        if episode.task_type == "look_at_obj_in_light":
             raise RuntimeError("I will not look")
 
     async def act(self, observation: Observation) -> Answer:
-        kind = self.episode.task.task_type
+        kind = self.episode.task_type
         if kind == "pick_heat_then_place_in_recep":
             raise ValueError("too hot")
         if kind == "pick_cool_then_place_in_recep":
@@ -43,13 +52,49 @@ class Moody(Polite):
         return await super().act(observation)
 
     async def close(self) -> None:
-        if self.episode.task.task_type == "pick_clean_then_place_in_recep":
+        if self.episode.task_type == "pick_clean_then_place_in_recep":
             raise RuntimeError("I will not tidy up")
 
 
+class GivesUp(Polite):
+    """Stops in the third turn."""
+
+    async def act(self, observation: Observation) -> Answer:
+        self._turns = getattr(self, "_turns", 0) + 1
+        if self._turns == 3:
+            return Answer(action=None, reply="I have had enough", give_up=True)
+        return await super().act(observation)
+
+
+class KillsItsProcess(Polite):
+    """Takes the process it is in with it, as a fault in a library does; but not everywhere."""
+
+    async def act(self, observation: Observation) -> Answer:
+        if self.episode.task_type == "pick_heat_then_place_in_recep":
+            os._exit(70)
+        return await super().act(observation)
+
+
+class Stubborn(Agent):
+    """Never answers, and does not care that it is to end."""
+
+    async def act(self, observation: Observation) -> Answer:
+        while True:
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(3600)
+
+
 class CannotBeMade(Agent):
-    def __init__(self, benchmark: Benchmark) -> None:
+    def __init__(self, settings: Settings) -> None:
         raise KeyError("no brain")
+
+    async def act(self, observation: Observation) -> Answer:
+        return Answer(None)
+
+
+class WantsTheBenchmark(Agent):
+    def __init__(self, benchmark: object) -> None:
+        raise AssertionError("never made")
 
     async def act(self, observation: Observation) -> Answer:
         return Answer(None)
@@ -69,5 +114,5 @@ class Asks(Agent):
         self._model = model
 
     async def act(self, observation: Observation) -> Answer:
-        reply = await self._model.complete([ChatMessage("user", observation.text)])
+        reply = await self._model.complete([Message(role="user", content=observation.text)])
         return Answer(reply.text.rpartition("ACTION: ")[2], how="asked", reply=reply.text)

@@ -1,13 +1,19 @@
 """`agentquest eval` as people use it: stopping it, going on, and being told what is wrong."""
 
 import re
+import shutil
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from evaluator_runs import (
+    HERE,
     PATIENCE_S,
     agentquest,
+    command,
+    environment,
     lines_in,
     model_at,
     outcomes,
@@ -17,6 +23,10 @@ from evaluator_runs import (
     wait_until,
 )
 
+from agentquest.cli import main
+from agentquest.records import episode_lines
+from agentquest.records.episode import EpisodeRecord
+from agentquest.records.outcome import End
 from agentquest.records.run_directory import RunDirectory
 
 GAMES = 24
@@ -37,14 +47,14 @@ def test_it_works_offline_without_any_configuration(tmp_path: Path) -> None:
     assert f"run directory: runs/{run.name}" in done.stderr
     again = agentquest(tmp_path, "eval", "data_path=builtin", "num_games=6")
     assert again.returncode == 0
-    assert "going on: 6 of 6 episodes are there" in again.stderr
+    assert "resuming: 6 of 6 episodes are there" in again.stderr
     assert again.stdout == done.stdout
     (run / "results.json").unlink()
     agentquest(tmp_path, "eval", "data_path=builtin", "num_games=6")
     assert (run / "results.json").is_file()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_stopping_says_how_to_go_on_and_loses_nothing_finished(
     tmp_path: Path, number: signal.Signals
 ) -> None:
@@ -55,21 +65,98 @@ def test_stopping_says_how_to_go_on_and_loses_nothing_finished(
             wait_until(lambda: lines_in(run) >= 3, "three finished episodes")
             process.send_signal(number)
             said, told = process.communicate(timeout=PATIENCE_S)
-        assert process.returncode == 1
+        assert process.returncode == 128 + number
         assert "Traceback" not in told
-        owed = re.search(r"(\d+) of 24 episodes are owed; the same command again runs", told)
-        assert owed is not None, told
         finished = scored_keys(run)
-        assert len(finished) == GAMES - int(owed[1]) >= 3
+        assert len(finished) >= 3
         assert (run / "episodes.jsonl").read_bytes().endswith(b"\n")
-        assert "AgentQuest report: r" in said
+        if number is signal.SIGHUP:
+            assert said == "", "there is nobody to tell"
+        else:
+            owed = re.search(r"(\d+) of 24 episodes are owed; the same command again plays", told)
+            assert owed is not None, told
+            assert len(finished) == GAMES - int(owed[1])
+            assert "AgentQuest report: r" in said
         done = agentquest(tmp_path, *arguments)
     assert done.returncode == 0, done.stderr
-    assert f"going on: {len(finished)} of {GAMES} episodes are there" in done.stderr
+    assert f"resuming: {len(finished)} of {GAMES} episodes are there" in done.stderr
     keys = scored_keys(run)
     assert len(keys) == len(set(keys)) == GAMES
     assert keys[: len(finished)] == finished
     assert len(outcomes(run)) == GAMES
+
+
+def test_a_run_under_nohup_survives_its_terminal(tmp_path: Path) -> None:
+    run = tmp_path / "runs" / "r"
+    with rule_server("--latency", "0.01") as url:
+        arguments = ["eval", *model_at(url), "num_games=6", "parallel=2", "run_name=r"]
+        before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        try:
+            with started(tmp_path, *arguments) as process:
+                wait_until(lambda: lines_in(run) >= 1, "a finished episode")
+                process.send_signal(signal.SIGHUP)
+                _, told = process.communicate(timeout=PATIENCE_S)
+        finally:
+            signal.signal(signal.SIGHUP, before)
+    assert process.returncode == 0, told
+    assert len(scored_keys(run)) == 6
+
+
+def test_a_second_ctrl_c_waits_for_nobody_s_code(tmp_path: Path) -> None:
+    shutil.copy(HERE / "odd_agents.py", tmp_path / "somebodys_agents.py")
+    arguments = ["data_path=builtin", "num_games=2", "agent=somebodys_agents:Stubborn"]
+    with started(tmp_path, "eval", *arguments, "run_name=r") as process:
+        live = tmp_path / "runs" / "r" / "live.jsonl"
+        wait_until(lambda: live.is_file() and live.stat().st_size > 0, "the first episode")
+        process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        wait_until(lambda: "once more" in process.stderr.readline(), "the answer to Ctrl-C")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=PATIENCE_S) == 130
+    # It gave nothing away that it waited for: the agent never let go.
+    assert lines_in(tmp_path / "runs" / "r") == 0
+
+
+def test_a_person_can_be_evaluated(tmp_path: Path) -> None:
+    done = subprocess.run(
+        command("eval", "data_path=builtin", "num_games=2", "agent=human"),
+        cwd=tmp_path,
+        env=environment(),
+        input="look\ninventory\n",
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+    )
+    assert done.returncode == 0, done.stderr
+    (run,) = (tmp_path / "runs").iterdir()
+    first, second = RunDirectory(run).records()
+    assert [step.action for step in first.steps] == ["look", "inventory", None]
+    assert [step.action for step in second.steps] == [None], "games wait for each other"
+    assert (first.end, second.end) == (End.GAVE_UP, End.GAVE_UP)
+    assert first.goal in done.stdout
+
+
+def test_the_file_of_episodes_is_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    read: list[str] = []
+    parse = episode_lines._parsed
+
+    def counting(content: bytes, where: str) -> EpisodeRecord:
+        read.append(where)
+        return parse(content, where)
+
+    monkeypatch.setattr(episode_lines, "_parsed", counting)
+    arguments = ["eval", "data_path=builtin", "num_games=4", "agent=oracle", "run_name=r"]
+    with pytest.raises(SystemExit, match="0"):
+        main(arguments)
+    assert read == []
+    with pytest.raises(SystemExit, match="0"):
+        main([*arguments, "parallel=2"])
+    assert len(read) == 4
+    assert "4/4" in capsys.readouterr().out
 
 
 def test_two_processes_cannot_run_into_one_directory(tmp_path: Path) -> None:
@@ -155,13 +242,14 @@ def test_debug_shows_every_prompt_and_raw_reply_also_in_parallel(tmp_path: Path)
         "run_name=r",
     )
     assert done.returncode == 0, done.stderr
-    steps = [step for r in RunDirectory(tmp_path / "runs" / "r").records() for step in r.steps]
+    records = RunDirectory(tmp_path / "runs" / "r").records()
+    steps = [(record, step) for record in records for step in record.steps]
     blocks = done.stderr.split("─" * 72)[1:]
     assert len(blocks) == len(steps)
-    for step in steps:
+    for record, step in steps:
         # A step is printed in one piece, whatever else goes on.
         assert any(
-            step.prompt[1].content in block
+            record.prompt(step)[1].content in block
             and f"── raw reply\n{step.reply}\n" in block
             and f"── observation\n{step.observation}\n" in block
             for block in blocks

@@ -2,29 +2,19 @@
 
 import asyncio
 import os
-import shutil
 from pathlib import Path
 
 import pytest
-from evaluator_runs import HERE, evaluate, outcomes, results
+from evaluator_runs import evaluate, outcomes, results
 from explorer_answers import answer, echo_of_the_goal
 
-from agentquest.errors import Cause, ConfigError, UnknownName
+from agentquest.errors import ConfigError, UnknownName
+from agentquest.records.outcome import End
 from agentquest.records.run_directory import RunDirectory
 from chat_faults import Fault
 from chat_server import ChatServer
 
 SIX = "num_games=6"
-
-
-@pytest.fixture
-def odd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The name of a module with agents, in a folder that is on the path as a user's would be."""
-    folder = tmp_path / "modules"
-    folder.mkdir()
-    shutil.copy(HERE / "odd_agents.py", folder / "somebodys_agents.py")
-    monkeypatch.syspath_prepend(str(folder))
-    return "somebodys_agents"
 
 
 async def test_parallel_results_are_the_sequential_ones(tmp_path: Path) -> None:
@@ -73,7 +63,7 @@ async def test_no_more_than_asked_for_are_under_way_at_once(tmp_path: Path) -> N
 
 async def test_an_agent_of_ones_own_by_its_dotted_path(tmp_path: Path, odd: str) -> None:
     evaluation, reason = await evaluate(
-        tmp_path, SIX, f"agent.name={odd}:Polite", "agent.settings.word=kindly"
+        tmp_path, SIX, f"agent.name={odd}:Polite", "agent.word=kindly"
     )
     assert reason is None
     records = evaluation.directory.records()
@@ -121,12 +111,12 @@ async def test_a_misbehaving_agent_ends_its_own_episodes_only(tmp_path: Path, od
         for record in evaluation.directory.records()
     }
     assert ends == {
-        ("pick_and_place_simple", Cause.WON, None),
-        ("pick_clean_then_place_in_recep", Cause.WON, None),
-        ("look_at_obj_in_light", Cause.AGENT_ERROR, "RuntimeError"),
-        ("pick_heat_then_place_in_recep", Cause.AGENT_ERROR, "ValueError"),
-        ("pick_cool_then_place_in_recep", Cause.AGENT_TIMEOUT, "agent_timeout"),
-        ("pick_two_obj_and_place", Cause.AGENT_ERROR, "TypeError"),
+        ("pick_and_place_simple", End.SOLVED, None),
+        ("pick_clean_then_place_in_recep", End.SOLVED, None),
+        ("look_at_obj_in_light", End.AGENT_FAULT, "RuntimeError"),
+        ("pick_heat_then_place_in_recep", End.AGENT_FAULT, "ValueError"),
+        ("pick_cool_then_place_in_recep", End.AGENT_FAULT, "timeout"),
+        ("pick_two_obj_and_place", End.AGENT_FAULT, "TypeError"),
     }
     assert results(evaluation.directory.path)["summary"]["total_games"] == 4
     # What has no score is owed, and only that.
@@ -137,8 +127,9 @@ async def test_a_misbehaving_agent_ends_its_own_episodes_only(tmp_path: Path, od
     ("name", "error", "said"),
     [
         ("CannotBeMade", ConfigError, "cannot be made: KeyError: 'no brain'"),
-        ("NoAgent", ConfigError, "is a NoAgent, no agentquest.lib.Agent"),
-        ("NOT_A_CLASS", ConfigError, "is a int, no class"),
+        ("WantsTheBenchmark", ConfigError, "its constructor asks for 'benchmark'"),
+        ("NoAgent", ConfigError, "is NoAgent, no subclass of agentquest.lib.Agent"),
+        ("NOT_A_CLASS", ConfigError, "is a int, no subclass of agentquest.lib.Agent"),
         ("Missing", UnknownName, "cannot be imported"),
     ],
 )
@@ -152,8 +143,8 @@ async def test_what_is_no_agent_is_refused_in_one_line(
 async def test_settings_an_agent_does_not_know_are_refused_before_anything_is_made(
     tmp_path: Path, odd: str
 ) -> None:
-    with pytest.raises(ConfigError, match=r"agent\.settings\.wrd: unknown; did you mean 'word'"):
-        await evaluate(tmp_path, SIX, f"agent.name={odd}:Polite", "agent.settings.wrd=x")
+    with pytest.raises(ConfigError, match=r"agent\.wrd: unknown key; did you mean 'word'"):
+        await evaluate(tmp_path, SIX, f"agent.name={odd}:Polite", "agent.wrd=x")
     assert set(os.listdir(tmp_path)) == {"modules"}  # noqa: PTH208
 
 
@@ -180,7 +171,7 @@ async def test_cut_off_replies_are_a_class_of_their_own(
     async with ChatServer(answer, rates={fault: 1.0}) as server:
         run = await one_reply(tmp_path, server)
     for record in run.records():
-        assert (record.end, record.scored) == (Cause.MAX_STEPS, True)
+        assert (record.end, record.scored) == (End.STEP_LIMIT, True)
         assert [(s.action, s.how, s.valid) for s in record.steps] == [(None, how, False)] * 3
         assert {call.kind for call in record.calls} == {how}
 
@@ -196,9 +187,9 @@ async def test_replies_that_cannot_be_read_cost_their_steps(tmp_path: Path) -> N
         run = await one_reply(tmp_path, server)
         assert server.count == 6
     for record in run.records():
-        assert record.end is Cause.MAX_STEPS
+        assert record.end is End.STEP_LIMIT
         assert {step.how for step in record.steps} == {"missing"}
-        assert {step.reply for step in record.steps} == {record.goal}
+        assert {step.reply for step in record.steps} == {f"I wonder how to {record.goal}, really?"}
         assert record.invalid_actions == 3
 
 
@@ -224,7 +215,7 @@ async def test_a_wrong_key_stops_the_run_at_once(tmp_path: Path) -> None:
     assert reason is not None
     assert reason.startswith("HTTP 401: Wrong key.")
     records = evaluation.directory.records()
-    assert {record.end for record in records} == {Cause.MODEL_ERROR}
+    assert {record.end for record in records} == {End.INFRASTRUCTURE_FAULT}
     assert len(evaluation.prepare()) == 60
     assert results(evaluation.directory.path)["summary"]["total_games"] == 0
 
@@ -265,7 +256,7 @@ async def test_a_cost_limit_stops_cleanly_and_also_counts_what_was_cut_short(
         spent = sum(call.cost or 0.0 for r in evaluation.directory.tries() for call in r.calls)
         # A step of each episode under way may come on top of the limit, and no more.
         assert 30 <= spent < 40
-        assert any(record.end is Cause.CANCELLED for record in evaluation.directory.records())
+        assert any(record.end is End.CANCELLED for record in evaluation.directory.records())
         asked = server.count
         _, again = await evaluate(tmp_path, *arguments, "cost_limit=30")
         assert server.count == asked
@@ -299,7 +290,7 @@ async def test_stopping_saves_what_is_finished_and_what_was_begun(tmp_path: Path
         stopped = evaluation.directory.records()
         finished = {record.key for record in stopped if record.scored}
         assert 3 <= len(finished) < 24
-        assert {r.end for r in stopped if not r.scored} <= {Cause.CANCELLED}
+        assert {r.end for r in stopped if not r.scored} <= {End.CANCELLED}
         assert len(results(tmp_path / "r")["results"]) == len(finished)
         await evaluate(tmp_path, *arguments)
     keys = [record.key for record in evaluation.directory.tries() if record.scored]

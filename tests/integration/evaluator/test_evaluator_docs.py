@@ -10,15 +10,19 @@ from typing import Any
 import pytest
 from evaluator_runs import PATIENCE_S, environment, results
 
-from agentquest.config import AgentConfig, RunConfig, load_config
+from agentquest.config import RunConfig, load_config
 from agentquest.config.loading import FLAT_NAMES
-from agentquest.errors import Cause
-from agentquest.llms.model import ModelConfig
-from agentquest.protocols import PROTOCOLS
+from agentquest.config.settings import settings_model
+from agentquest.protocols import all_protocols
 from agentquest.records.episode import Call, EpisodeRecord, Failure, Step
-from agentquest.records.messages import Message
+from agentquest.records.live import LiveEvent
+from agentquest.records.manifest import Manifest, Provenance
+from agentquest.records.messages import Message, ToolCall, Usage
+from agentquest.records.outcome import AgentFaults, End
 from agentquest.records.run_directory import RunDirectory
 
+AGENT = settings_model("agent", "react")
+MODEL = settings_model("model", "openai")
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 PAGES = ("evaluator.md", "records.md")
 BLOCK = re.compile(r"^```(\w+) ?([\w.]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -66,9 +70,10 @@ def test_the_commands_do_what_the_pages_say(worked_through: dict[str, Path]) -> 
     runs = worked_through["evaluator.md"] / "runs"
     assert (runs / "first" / "report.html").is_file()
     assert results(runs / "first")["summary"]["total_games"] == 6
-    configs = [RunDirectory(run).manifest()["config"]["agent"] for run in sorted(runs.iterdir())]
-    assert {config["name"] for config in configs} == {"react", "my_agent:Nosy"}
-    assert {config["prompt_file"] for config in configs} == {None, "my_prompt.txt"}
+    configs = [RunDirectory(run).manifest().config["agent"] for run in sorted(runs.iterdir())]
+    assert {config["name"] for config in configs} == {"react", "scripted", "my_agent:Nosy"}
+    prompts = {config["prompt_file"] for config in configs if config["name"] == "react"}
+    assert prompts == {None, "my_prompt.txt"}
     assert results(worked_through["records.md"] / "runs" / "tiny")["summary"]["total_games"] == 2
 
 
@@ -76,10 +81,11 @@ def test_the_template_shown_is_solved_by_the_scripted_model(
     worked_through: dict[str, Path],
 ) -> None:
     for run in (worked_through["evaluator.md"] / "runs").iterdir():
-        if RunDirectory(run).manifest()["config"]["agent"]["prompt_file"]:
+        if RunDirectory(run).manifest().config["agent"].get("prompt_file"):
             records = RunDirectory(run).records()
-            assert [record.end for record in records] == [Cause.WON, Cause.WON]
-            assert records[0].steps[0].prompt[0].content.startswith("You live in a text game.")
+            assert [record.end for record in records] == [End.SOLVED, End.SOLVED]
+            system, _ = records[0].prompt(records[0].steps[0])
+            assert system.content.startswith("You live in a text game.")
 
 
 def test_the_configurations_shown_are_valid(worked_through: dict[str, Path]) -> None:
@@ -95,16 +101,17 @@ def test_every_setting_is_on_the_page() -> None:
     words = named(page("evaluator.md"))
     settings: list[str] = [
         *RunConfig.model_fields,
-        *(f"agent.{name}" for name in AgentConfig.model_fields),
-        *(f"llm.{name}" for name in ModelConfig.model_fields),
+        *(f"agent.{name}" for name in AGENT.model_fields),
+        *(f"llm.{name}" for name in MODEL.model_fields),
     ]
     assert [name for name in settings if name not in words] == []
-    assert [name for name in PROTOCOLS if name not in words] == []
-    assert [cause.value for cause in Cause if cause.value not in words] == []
+    assert [name for name in all_protocols() if name not in words] == []
+    assert [end.value for end in End if end.value not in words] == []
+    assert [f"agent_faults: {each.value}" not in words for each in AgentFaults] == [False, False]
 
 
-def test_the_table_of_document_002_is_right() -> None:
-    table = page("evaluator.md").partition("### Every parameter of document 002")[2]
+def test_the_table_of_names_that_stand_by_themselves_is_right() -> None:
+    table = page("evaluator.md").partition("### Names that stand by themselves")[2]
     rows = re.findall(r"^\| .*? \| (`.*?) \| (.*?) \| (.*) \|$", table, re.MULTILINE)
     listed = set()
     for flat, section, default in rows:
@@ -112,15 +119,23 @@ def test_the_table_of_document_002_is_right() -> None:
         for name in re.findall(r"`(\w+)`", flat):
             listed.add(name)
             target = FLAT_NAMES.get(name, name)
+            if path and path[0].startswith("benchmark_settings."):
+                target = f"benchmark_settings.{name}"
             assert target == (path[0] if path else name)
             check_default(target, default)
-    assert len(rows) == 16
+    assert len(rows) == 18
     assert listed >= {"model", "api_base_url", "api_key", "num_games", "parallel", "debug"}
 
 
 def check_default(target: str, said: str) -> None:
     section, _, name = target.rpartition(".")
-    models: dict[str, Any] = {"": RunConfig, "agent": AgentConfig, "llm": ModelConfig}
+    shop = settings_model("benchmark", "webshop")
+    models: dict[str, Any] = {
+        "": RunConfig,
+        "agent": AGENT,
+        "llm": MODEL,
+        "benchmark_settings": shop,
+    }
     field = models[section].model_fields[name]
     if field.is_required() or field.default is None:
         return
@@ -129,7 +144,13 @@ def check_default(target: str, said: str) -> None:
     assert shown == str(value).removesuffix(".0")
 
 
-@pytest.mark.parametrize("model", [EpisodeRecord, Step, Call, Message, Failure])
+@pytest.mark.parametrize(
+    "model",
+    [
+        *(EpisodeRecord, Step, Call, Usage, Message, ToolCall, Failure),
+        *(Manifest, Provenance, LiveEvent),
+    ],
+)
 def test_every_field_of_the_records_is_on_the_page(model: Any) -> None:
     words = named(page("records.md"))
     assert [name for name in model.model_fields if name not in words] == []
@@ -140,7 +161,6 @@ def test_every_key_that_is_written_is_on_the_page(worked_through: dict[str, Path
     run = worked_through["records.md"] / "runs" / "tiny"
     content = results(run)
     keys = {
-        *RunDirectory(run).manifest(),
         *content,
         *content["config"],
         *content["summary"],

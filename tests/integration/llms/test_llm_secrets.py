@@ -11,14 +11,13 @@ import pytest
 from pydantic import SecretStr
 
 from agentquest.llms.failures import ModelFailure
-from agentquest.llms.messages import ChatMessage
-from agentquest.llms.model import ModelConfig
-from agentquest.llms.openai_chat import OpenAIChat
+from agentquest.llms.openai_chat import OpenAIChat, OpenAISettings
+from agentquest.records.messages import Message
 from chat_faults import PASSING, Fault
 from chat_server import ChatServer
 
 KEY = "sk-a-key-that-nobody-may-see"
-HELLO = [ChatMessage("user", "ACTION: look")]
+HELLO = [Message(role="user", content="ACTION: look")]
 
 FATAL = (Fault.UNAUTHORIZED, Fault.ECHO_KEY, Fault.BAD_REQUEST, Fault.NOT_FOUND, Fault.REDIRECT)
 
@@ -37,7 +36,7 @@ def entries(folder: Path) -> list[str]:
 async def ask(monkeypatch: pytest.MonkeyPatch, server: ChatServer, **fields: Any) -> str:
     """All that a call shows: its reply or the whole of its error."""
     monkeypatch.setenv("SOME_KEY", KEY)
-    config = ModelConfig(
+    config = OpenAISettings(
         model="m",
         base_url=server.url,
         api_key_env="SOME_KEY",
@@ -96,8 +95,10 @@ async def test_a_reply_that_quotes_it_does_not_carry_it_into_records_or_cache(
 
 async def test_a_word_in_place_of_a_key_is_not_cut_out_of_answers() -> None:
     async with ChatServer() as server:
-        client = OpenAIChat(ModelConfig(model="m", base_url=server.url, api_key=SecretStr("EMPTY")))
-        reply = await client.complete([ChatMessage("user", "the box is EMPTY")])
+        client = OpenAIChat(
+            OpenAISettings(model="m", base_url=server.url, api_key=SecretStr("EMPTY"))
+        )
+        reply = await client.complete([Message(role="user", content="the box is EMPTY")])
         await client.close()
     assert reply.text == "the box is EMPTY"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 START = "from agentquest.cli import main; main()"
-_URL = re.compile(r"WebShop for (agents|people): (http://\S+)")
+_URL = re.compile(r"WebShop for (agents|people|scrapers): (http://\S+)")
 
 
 class ServerProcess:
@@ -28,7 +28,11 @@ class ServerProcess:
             command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True
         )
         self.urls: dict[str, str] = {}
-        wanted = {"agents", "people"} if "--site" in options else {"agents"}
+        wanted = {"agents"}
+        if "--site" in options:
+            wanted.add("people")
+        if "--original-pages" in options:
+            wanted.add("scrapers")
         assert self.process.stdout is not None
         for _ in range(20):
             line = self.process.stdout.readline()
@@ -45,7 +49,7 @@ class ServerProcess:
 
     @property
     def site(self) -> str:
-        return self.urls["people"]
+        return self.urls.get("people") or self.urls["scrapers"]
 
     @property
     def port(self) -> int:

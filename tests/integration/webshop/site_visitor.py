@@ -19,6 +19,7 @@ class Page(HTMLParser):
         self.texts: list[str] = []
         self.forms: list[dict[str, str]] = []
         self.actions: list[str] = []
+        self.choices: list[dict[str, str]] = []
         self.feed(html)
         self.close()
 
@@ -27,7 +28,9 @@ class Page(HTMLParser):
         self.elements.append((tag, found))
         if tag == "form":
             self.forms.append({"": found["action"]})
-        if tag == "input" and "name" in found and self.forms:
+        if tag == "input" and found.get("type") == "radio":
+            self.choices.append(found)
+        elif tag == "input" and "name" in found and self.forms:
             self.forms[-1][found["name"]] = found.get("value", "")
         if tag == "button" and found.get("name") == "action":
             self.actions.append(found["value"])
@@ -51,6 +54,7 @@ class Visitor:
         self.cookies = CookieJar()
         self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.cookies))
         self.page = Page("", 0, "")
+        self.chosen: dict[str, str] = {}
         self.headers: dict[str, str] = {}
 
     def get(self, path: str = "/") -> Page:
@@ -70,7 +74,18 @@ class Visitor:
         """Press the button that clicks `text` in the shop."""
         action = f"click[{text}]"
         assert action in self.page.actions, f"{action} is not among {self.page.actions}"
-        return self.post("/act", self.ticket | {"action": action})
+        fields, self.chosen = self.ticket | self._checked() | {"action": action}, {}
+        return self.post("/act", fields)
+
+    def choose(self, text: str) -> None:
+        """Mark an option; it is sent with the next click."""
+        fitting = [c for c in self.page.choices if c["value"] == text and "disabled" not in c]
+        assert len(fitting) == 1, f"{text!r} is not among {self.page.choices}"
+        self.chosen[fitting[0]["name"]] = text
+
+    def _checked(self) -> dict[str, str]:
+        checked = {c["name"]: c["value"] for c in self.page.choices if "checked" in c}
+        return checked | self.chosen
 
     @property
     def ticket(self) -> dict[str, str]:

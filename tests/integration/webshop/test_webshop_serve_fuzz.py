@@ -48,7 +48,7 @@ def valid(action, before):
 @given(body=st.binary(max_size=200) | objects.map(lambda o: json.dumps(o).encode()))
 def test_any_body_gets_an_answer(any_server, body):
     for route in ("step", "reset"):
-        answer = send(f"{any_server.url}/{route}", body)
+        answer = send(f"{any_server.url}/{route}", body, {"Content-Type": "application/json"})
         assert answer.status < 500
         assert isinstance(answer.json, dict)
         assert ("error" in answer.json) == (answer.status >= 400)
@@ -74,14 +74,14 @@ def test_an_action_that_is_none_changes_nothing(any_server, action, page):
 @given(st.lists(actions | st.integers(0, 30), max_size=12), st.integers(0, 400))
 def test_any_walk_through_the_shop_is_answered(any_server, choices, number):
     """Numbers choose what can be clicked, so that walks get to every kind of page."""
-    session = {"session": number}
-    answer = post(f"{any_server.url}/reset", session).json
-    answer = post(f"{any_server.url}/step", session | {"action": "search[gift]"}).json
+    walker = {"X-Session": "walker"}
+    post(f"{any_server.url}/reset", {"session": number}, walker)
+    answer = post(f"{any_server.url}/step", {"action": "search[gift]"}, walker).json
     for choice in choices:
         clickables = answer["available_actions"]["clickables"]
         if isinstance(choice, int) and clickables:
             choice = f"click[{clickables[choice % len(clickables)]}]"
-        received = post(f"{any_server.url}/step", session | {"action": str(choice)})
+        received = post(f"{any_server.url}/step", {"action": str(choice)}, walker)
         assert received.status in (200, 422)
         if received.status == 200:
             answer = received.json

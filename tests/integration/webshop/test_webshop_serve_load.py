@@ -9,11 +9,12 @@ import pytest
 from serving_process import ServerProcess, post, send
 
 from agentquest.benchmarks.webshop import WebshopAction, WebshopDriver, WebshopUtils
-from agentquest.benchmarks.webshop.serving.api import api_app
-from agentquest.benchmarks.webshop.serving.running import listen, serve
+from agentquest.benchmarks.webshop.serving.requests import Limits
+from agentquest.benchmarks.webshop.serving.running import Access, for_agents
 from agentquest.benchmarks.webshop.serving.work import Work
 from agentquest.benchmarks.webshop.shop.shop import Session
 from agentquest.errors import NetworkError
+from agentquest.http.serving import Serving
 
 CLIENTS = 200
 STEPS = 12
@@ -78,14 +79,14 @@ async def test_hundreds_of_sessions_at_once_each_as_if_alone(server, shop):
 async def test_sessions_stay_apart_in_threads_too(shop, monkeypatch):
     """A large catalogue is searched in threads; here the small one is."""
     monkeypatch.setattr("agentquest.benchmarks.webshop.serving.work.INLINE_PRODUCTS", 0)
-    listening = listen(api_app(shop), "127.0.0.1", 0)
-    running = asyncio.create_task(serve([listening]))
+    served = for_agents(shop, Limits(), Access())
+    url = served.url
+    running = asyncio.create_task(Serving([served]).run())
     try:
-        check_one_by_one(shop, await play_all(listening.url))
+        check_one_by_one(shop, await play_all(url))
     finally:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
-        listening.socket.close()
 
 
 async def test_work_in_threads_leaves_the_loop_free():

@@ -12,6 +12,8 @@ from agentquest.benchmarks.webshop import WebshopDriver, WebshopUtils
 from agentquest.benchmarks.webshop.shop.sessions import Sessions
 from agentquest.benchmarks.webshop.shop.shop import Session
 
+JSON = {"Content-Type": "application/json"}
+
 
 @pytest.fixture
 def fresh(shop, cache, tmp_path):
@@ -44,7 +46,15 @@ def test_a_client_without_sessions_is_answered_as_documented_byte_for_byte(fresh
 
 def test_a_body_that_says_nothing_is_as_good_as_none(server):
     for body in (b"", b"{}", b" \n", b'{"session": null}'):
-        assert send(f"{server.url}/reset", body).status == 200
+        assert send(f"{server.url}/reset", body, JSON).status == 200
+    assert send(f"{server.url}/reset", method="POST").status == 200
+
+
+def test_a_body_that_does_not_say_json_is_refused(server):
+    """A form of a web page cannot say it, and the original does not read it either."""
+    refused = send(f"{server.url}/step", b'{"action": "x"}', {"Content-Type": "text/plain"})
+    assert refused.status == 415
+    assert "application/json" in refused.json["error"]
 
 
 def test_routes_have_their_methods(server):
@@ -57,10 +67,12 @@ def test_routes_have_their_methods(server):
 
 def test_a_number_plays_that_goal_whatever_was_before(server, shop):
     post(f"{server.url}/reset", {"session": "7"})
+    header = {"X-Session": "any"}
     for wanted in (7, 0, len(shop.goals) - 1, 7):
-        answer = post(f"{server.url}/reset", {"session": wanted}).json
+        answer = post(f"{server.url}/reset", {"session": wanted}, header).json
         assert shop.goals[wanted].instruction_text in answer["obs"]
-        step = post(f"{server.url}/step", {"session": wanted, "action": "search[tea]"}).json
+        fields = {"session": wanted, "action": "search[tea]"}
+        step = post(f"{server.url}/step", fields, header).json
         assert shop.goals[wanted].instruction_text in step["obs"]
 
 
@@ -125,7 +137,7 @@ def test_each_reset_of_a_header_client_is_a_new_problem(server):
 def test_bad_input_is_refused_with_a_reason(server, body, status, says):
     post(f"{server.url}/reset")
     before = post(f"{server.url}/step", {"action": "search[soap]"}).body
-    answer = send(f"{server.url}/step", body)
+    answer = send(f"{server.url}/step", body, JSON)
     assert answer.status == status
     assert list(answer.json) == ["error"]
     assert says in answer.json["error"]
@@ -146,6 +158,24 @@ def test_pages_of_other_sites_cannot_send_actions(server):
             answer = post(f"{server.url}/reset", {}, {header: value})
             assert answer.status == 403, (header, value)
     assert post(f"{server.url}/reset", {}, {"Origin": server.url}).status == 200
+
+
+def test_a_name_that_was_made_to_point_here_is_refused(server, shop, cache, tmp_path):
+    """DNS rebinding: Host and Origin agree, but the name is not ours."""
+    rebound = {"Host": "evil.example", "Origin": "http://evil.example"}
+    assert post(f"{server.url}/reset", {}, rebound).status == 403
+    with ServerProcess(tmp_path, cache, "--allow-host", "shop.example") as named:
+        known = {"Host": "shop.example", "Origin": "http://shop.example"}
+        assert post(f"{named.url}/reset", {}, known).status == 200
+        assert post(f"{named.url}/reset", {}, rebound).status == 403
+
+
+def test_a_token_is_asked_of_agents_where_one_is_set(shop, cache, tmp_path, monkeypatch):
+    monkeypatch.setenv("AGENTQUEST_TOKEN", "s3cret")
+    with ServerProcess(tmp_path, cache) as closed:
+        assert post(f"{closed.url}/reset").status == 401
+        assert send(closed.url).status == 200
+        assert post(f"{closed.url}/reset", {}, {"Authorization": "Bearer s3cret"}).status == 200
 
 
 def test_searches_that_crash_the_original_are_refused_when_strict(cache, shop, tmp_path, server):
@@ -208,7 +238,7 @@ def test_what_cannot_be_served_is_said_in_a_line(server, tmp_path):
     taken = run("webshop", "--port", str(server.port))
     assert taken.returncode == 2
     assert f"cannot listen on 127.0.0.1 port {server.port}" in taken.stderr
-    assert "there is: webshop" in run("alfworld").stderr
+    assert "there are: webshop" in run("alfworld").stderr
     assert "--site" in run("webshop", "--records", str(tmp_path)).stderr
     assert "Traceback" not in taken.stderr
 

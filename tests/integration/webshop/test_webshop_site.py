@@ -4,6 +4,7 @@ import json
 import random
 import subprocess
 import sys
+import time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,9 +14,10 @@ from site_visitor import Visitor
 
 from agentquest.benchmarks.webshop import WebshopUtils
 from agentquest.benchmarks.webshop.benchmark import WebshopBenchmark
+from agentquest.benchmarks.webshop.catalogue.builtin import official_files
 from agentquest.benchmarks.webshop.serving.people import MAX_STEPS
 from agentquest.benchmarks.webshop.shop.shop import Session
-from agentquest.errors import Cause
+from agentquest.records.outcome import End
 from agentquest.records.run_directory import RunDirectory
 
 SERVE = ("serve", "webshop", "--data", "builtin", "--port", "0")
@@ -63,8 +65,9 @@ def test_a_purchase_is_recorded_as_an_agents_would_be(site, visitor, shop, cache
     visitor.click(clicks[0])
     visitor.click("features")
     visitor.click("< prev")
-    for text in clicks[1:]:
-        visitor.click(text)
+    for text in clicks[1:-1]:
+        visitor.choose(text)
+    visitor.click("buy now")
     assert "Your score: 1.00 of 1.00" in visitor.page.text
     record = recorded(site)[-1]
     session = fresh_session(shop, number)
@@ -76,7 +79,7 @@ def test_a_purchase_is_recorded_as_an_agents_would_be(site, visitor, shop, cache
         assert (step.observation, step.reward) == (session.observe(), expected.reward)
         available = WebshopUtils.reset_answer(session)["available_actions"]
         assert step.admissible == list(WebshopUtils.admissible(available))
-    assert (record.end, record.success, record.reward) == (Cause.WON, True, 1.0)
+    assert (record.end, record.success, record.reward) == (End.SOLVED, True, 1.0)
     assert (record.agent, record.benchmark, record.problem) == ("human", "webshop", str(number))
     task = next(
         task
@@ -100,9 +103,9 @@ def test_a_wrong_purchase_is_lost_and_giving_up_is_said(site, shop):
     second.give_up()
     assert "Your score: 0.00" in second.page.text
     lost, gave_up = recorded(site)[-2:]
-    assert (lost.end, lost.success) == (Cause.LOST, False)
+    assert (lost.end, lost.success) == (End.FAILED, False)
     assert f"Your score: {lost.reward:.2f}" in first.page.text
-    assert (gave_up.end, gave_up.reward, gave_up.success) == (Cause.AGENT_GAVE_UP, 0.0, False)
+    assert (gave_up.end, gave_up.reward, gave_up.success) == (End.GAVE_UP, 0.0, False)
     assert gave_up.actions == ["search[lamp]"]
     assert (lost.task_id, lost.trial + 1) == (gave_up.task_id, gave_up.trial)
 
@@ -136,10 +139,112 @@ def test_options_show_what_is_chosen(visitor, shop):
     visitor.start(number)
     visitor.search(query)
     visitor.click(clicks[0])
-    chosen = clicks[1]
-    visitor.click(chosen)
-    pressed = [a["value"] for tag, a in visitor.page.elements if a.get("aria-pressed") == "true"]
-    assert pressed == [f"click[{chosen}]"]
+    visitor.choose(clicks[1])
+    visitor.click("description")
+    visitor.click("< prev")
+    assert [c["value"] for c in visitor.page.choices if "checked" in c] == [clicks[1]]
+
+
+def test_an_option_is_a_click_before_the_one_it_is_sent_with(site, visitor, shop):
+    number, query, clicks = winning_task(shop)
+    visitor.start(number)
+    visitor.search(query)
+    visitor.click(clicks[0])
+    wrong = next(c["value"] for c in visitor.page.choices if c["value"] not in clicks)
+    visitor.choose(wrong)
+    visitor.click("< prev")  # leads away: nothing is chosen there, and nothing recorded
+    visitor.click(clicks[0])
+    visitor.choose(clicks[1])
+    visitor.click("features")
+    visitor.click("< prev")
+    visitor.click("features")  # what was chosen before is not clicked again
+    visitor.give_up()
+    made = ["< prev", clicks[0], clicks[1], "features", "< prev", "features"]
+    assert recorded(site)[-1].actions[2:] == [f"click[{text}]" for text in made]
+
+
+def test_options_that_are_none_do_nothing(site, visitor, shop):
+    number, query, clicks = winning_task(shop)
+    visitor.start(number)
+    visitor.search(query)
+    visitor.click(clicks[0])
+    odd = {"option-0": "buy now", "option-1": "no such", "option-99": clicks[1], "option-x": "a"}
+    page = visitor.post("/act", visitor.ticket | odd | {"action": "click[features]"})
+    assert (page.status, "Step 3" in page.text) == (200, True)
+
+
+def test_the_end_says_what_was_missed_gives_a_code_and_the_next_task(site, visitor, shop):
+    number, query, clicks = winning_task(shop)
+    goal = shop.goals[number]
+    visitor.start(number, participant="Ada")
+    visitor.search(query)
+    visitor.click(clicks[0])
+    visitor.click("buy now")  # without any option
+    named = ", ".join(f"{name}: {value}" for name, value in goal.goal_options.items())
+    count = len(goal.goal_options)
+    assert f"0 of {count} met; missed: {named}" in visitor.page.text
+    assert "missed" not in visitor.page.text.split("Attributes")[1].split("Options")[0]
+    record = recorded(site)[-1]
+    assert f"completion code: {record.details['completion_code']}" in visitor.page.text
+    page = visitor.post("/start", visitor.page.form("/start"))
+    assert "Step 0" in page.text
+    assert shop.goals[number].instruction_text not in page.text
+    visitor.search("tea")
+    visitor.give_up()
+    after = recorded(site)[-1]
+    assert after.details["participant"] == "Ada"
+    assert after.details["completion_code"] != record.details["completion_code"]
+
+
+def test_missed_attributes_are_named(site, visitor, shop):
+    number, _, _ = winning_task(shop)
+    visitor.start(number)
+    visitor.search("<r>")
+    visitor.click(visitor.page.actions[0][len("click[") : -1])
+    visitor.click("buy now")
+    details = recorded(site)[-1].details
+    missed = set(details["goal"]["attributes"]) - set(details["reward"]["met_attributes"])
+    assert missed
+    assert f"missed: {next(a for a in details['goal']['attributes'] if a in missed)}" in (
+        visitor.page.text
+    )
+
+
+def test_pictures_are_shown_only_where_they_are_wanted(tmp_path, cache):
+    data = tmp_path / "data"
+    data.mkdir()
+    for name, content in official_files().items():
+        if "shuffle" in name:
+            products = json.loads(content)
+            for product in products:
+                product["images"] = [f"https://img.example/{product['asin']}.jpg"]
+            content = json.dumps(products).encode()
+        (data / name).write_bytes(content)
+    for option in ((), ("--images",)):
+        options = (*OPTIONS, *option, "--data", str(data), "--records", str(tmp_path / "r"))
+        with ServerProcess(tmp_path, cache, *options) as process:
+            shopper = Visitor(process.site)
+            shopper.start(1)
+            shopper.search("lamp")
+            images = [a["src"] for tag, a in shopper.page.elements if tag == "img"]
+            assert len(images) == (10 if option else 0)
+            assert all(image.startswith("https://img.example/") for image in images)
+            policy = shopper.headers["content-security-policy"]
+            assert ("img-src 'self' https:" in policy) is bool(option)
+
+
+def test_visits_past_their_time_are_recorded_by_themselves(tmp_path, cache, shop):
+    with ServerProcess(tmp_path, cache, *OPTIONS, "--session-ttl", "1") as process:
+        shopper = Visitor(process.site)
+        shopper.start(4)
+        shopper.search("lamp")
+        for _ in range(200):
+            if recorded(process):
+                break
+            time.sleep(0.1)
+        (record,) = recorded(process)
+        assert record.end is End.CANCELLED
+        assert shopper.search("tea").status == 404
 
 
 @pytest.mark.parametrize("query", ["", "   ", "a [b] c", "[x]", "<a> soft", "<c>", "x" * 501])
@@ -227,7 +332,7 @@ def test_steps_are_bounded(site, visitor):
     for _ in range(MAX_STEPS):
         visitor.search("pan")
     assert "No steps are left" in visitor.page.text
-    assert recorded(site)[-1].end is Cause.MAX_STEPS
+    assert recorded(site)[-1].end is End.STEP_LIMIT
 
 
 @settings(
@@ -262,8 +367,8 @@ def test_tasks_go_round_and_visits_that_were_left_are_recorded(shop, cache, tmp_
         visitors[1].search("tea")
         assert first.stop() == 0
     done, left = RunDirectory(tmp_path / "people").records()
-    assert (done.problem, done.end) == ("0", Cause.AGENT_GAVE_UP)
-    assert (left.problem, left.end, left.scored) == ("1", Cause.CANCELLED, False)
+    assert (done.problem, done.end) == ("0", End.GAVE_UP)
+    assert (left.problem, left.end, left.scored) == ("1", End.CANCELLED, False)
     with ServerProcess(tmp_path, cache, *options) as second:
         again = Visitor(second.site)
         again.start()

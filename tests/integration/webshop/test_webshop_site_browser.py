@@ -1,12 +1,12 @@
 """The site in a real browser, with and without scripts, by mouse and by keyboard."""
 
 import pytest
-from browser import CHROMIUM, browser_tab
 from hostile_shop import write_hostile_shop
 from serving_process import ServerProcess
 
-from agentquest.errors import Cause
+from agentquest.records.outcome import End
 from agentquest.records.run_directory import RunDirectory
+from browser import CHROMIUM, browser_tab
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not on this machine")
 OPTIONS = ("--site", "--site-port", "0")
@@ -59,18 +59,18 @@ async def test_a_person_shops_with_the_mouse(site, shop, scripts):
         assert await tab.count(".results li") == 10
         await tab.click(".results li:nth-child(2) button")
         assert await tab.count(".buy") == 1
-        await tab.click(".option")
-        assert await tab.count(".option[aria-pressed=true]") == 1
+        await tab.click(".option", moves=False)
+        assert await tab.count(".option :checked") == 1
         await tab.click("[value='click[description]']")
         assert "Description" in await tab.text("h1")
         await tab.click("[value='click[< prev]']")
-        assert await tab.count(".option[aria-pressed=true]") == 1
+        assert await tab.count(".option :checked") == 1
         await tab.click(".buy")
         assert "Your score" in await tab.text("main")
         assert tab.console == []
     record = last_record(site)
     assert record.problem == "21"
-    assert record.end in (Cause.WON, Cause.LOST)
+    assert record.end in (End.SOLVED, End.FAILED)
     names = [action.split("[")[0] for action in record.actions]
     assert names == ["search", *["click"] * 5]
     assert record.details["options"]
@@ -89,6 +89,36 @@ async def test_a_person_shops_with_the_keyboard(site):
         await focused_by_tabbing(tab, ".buy")
         await tab.press(*ENTER, moves=True)
         assert "Your score" in await tab.text("main")
+
+
+async def test_choosing_an_option_moves_nothing(site):
+    """Neither the page under the reader's eyes nor the focus, by mouse or by keyboard."""
+    async with browser_tab(scripts=False) as tab:
+        await tab.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=400, height=500, deviceScaleFactor=1, mobile=False,
+        )  # fmt: skip
+        await tab.open(site.site)
+        await tab.click("form button")
+        await tab.type("#query", "shirt")
+        await tab.click("header button")
+        await tab.click(".results button")
+        last = "fieldset:last-of-type label:last-of-type"
+        await tab.click(last, moves=False)
+        before = await tab.evaluate("scrollY")
+        assert before > 0
+        assert await tab.evaluate(f"document.querySelector({last + ' input'!r}).checked")
+        assert await tab.evaluate("document.activeElement.type") == "radio"
+        await tab.press("ArrowUp", 38)
+        assert not await tab.evaluate(f"document.querySelector({last + ' input'!r}).checked")
+        assert await tab.evaluate("document.activeElement.type") == "radio"
+        assert abs(await tab.evaluate("scrollY") - before) < 100
+        await tab.press(*ENTER, moves=True)  # keeps the choice, and presses no other button
+        assert await tab.count(".option :checked") == 1
+        await tab.click(".buy")
+        assert "Your score" in await tab.text("main")
+    chosen = last_record(site).details["options"]
+    assert len(chosen) == 1
 
 
 async def focused_by_tabbing(tab, selector):
@@ -117,7 +147,7 @@ async def test_going_back_in_the_browser_undoes_nothing(site):
         await tab.click("aside a")
         await tab.click("main form button")
         assert "You gave up" in await tab.text("main")
-    assert last_record(site).end is Cause.AGENT_GAVE_UP
+    assert last_record(site).end is End.GAVE_UP
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -127,7 +157,7 @@ async def test_pages_can_be_read_and_found_one_s_way_in(site, scheme):
         await tab.call("Emulation.setEmulatedMedia", features=[feature])
         await tab.open(site.site)
         await check_page(tab)
-        for selector in ("form button", "header button", ".results button", ".option", ".buy"):
+        for selector in ("form button", "header button", ".results button", ".buy"):
             if selector == "header button":
                 await tab.type("#query", "shirt")
             await tab.click(selector)
@@ -176,8 +206,8 @@ async def test_scripts_in_product_texts_never_run(tmp_path):
             await tab.open(process.site)
             await tab.click("form button")
             await tab.type("#query", "wrench <script>window.broken=9</script>")
-            for selector in ("header button", ".results button", ".option:enabled", ".buy"):
-                await tab.click(selector)
+            for selector in ("header button", ".results button", ".option :enabled", ".buy"):
+                await tab.click(selector, moves=selector != ".option :enabled")
                 assert await tab.evaluate("window.broken === undefined")
                 assert await tab.count("script, img, svg, body b") == 0
                 assert "<script>" in await tab.text("body")

@@ -1,18 +1,21 @@
 """Product text with HTML and scripts in it stays text, on every page and in every form."""
 
+from urllib.parse import quote
+
 import pytest
 from hostile_shop import IMAGE, QUOTES, SCRIPT, write_hostile_shop
-from serving_process import ServerProcess, post
+from serving_process import ServerProcess, post, send
 from site_visitor import Page, Visitor
 
 from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
 from agentquest.benchmarks.webshop.shop.shop import Session, Shop
 from agentquest.records.run_directory import RunDirectory
+from webshop_html import Reader
 
 ELEMENTS = {
-    "a", "aside", "body", "button", "caption", "div", "fieldset", "footer", "form", "h1", "h2",
-    "head", "header", "html", "input", "label", "legend", "li", "link", "main", "meta", "meter",
-    "nav", "ol", "p", "span", "strong", "table", "tbody", "td", "th", "title", "tr", "ul",
+    "a", "aside", "body", "br", "button", "caption", "div", "fieldset", "footer", "form", "h1",
+    "h2", "head", "header", "html", "input", "label", "legend", "li", "link", "main", "meta",
+    "meter", "nav", "ol", "p", "span", "strong", "table", "tbody", "td", "th", "title", "tr", "ul",
 }  # fmt: skip
 ADDRESSES = ("/", "#")
 
@@ -63,8 +66,12 @@ def test_no_page_of_the_site_has_an_element_from_the_data(hostile_server):
     assert f"Wrench {SCRIPT}" in item
     assert f"{SCRIPT} description" in description
     assert f"bullet {IMAGE}" in features
-    check(visitor.click(IMAGE.lower()))
-    check(visitor.click(QUOTES.lower()))
+    visitor.choose(IMAGE.lower())
+    check(visitor.click("features"))
+    check(visitor.click("< prev"))
+    visitor.choose(QUOTES.lower())
+    check(visitor.click("features"))
+    check(visitor.click("< prev"))
     check(visitor.get("/give-up"))
     visitor.get("/visit/" + visitor.page.form("/give-up")["turn"])
     check(visitor.click("buy now"))
@@ -89,11 +96,13 @@ def test_what_cannot_be_chosen_is_dead_and_the_rest_is_not(hostile_server):
     visitor.start(0)
     visitor.search("wrench")
     visitor.click("<b>0000000")
-    dead = [a for tag, a in visitor.page.elements if tag == "button" and "disabled" in a]
-    assert len(dead) == 3  # `red` of the first group, and two texts of the page's own buttons
-    visitor.click("red")
-    chosen = [a["value"] for _, a in visitor.page.elements if a.get("aria-pressed") == "true"]
-    assert chosen == ["click[red]"]
+    dead = [choice["value"] for choice in visitor.page.choices if "disabled" in choice]
+    assert dead == ["red", "buy now", "reviews"]  # of the first group; two of the page's buttons
+    visitor.choose("red")
+    visitor.click("features")
+    visitor.click("< prev")
+    checked = [(c["name"], c["value"]) for c in visitor.page.choices if "checked" in c]
+    assert checked == [("option-1", "red")]
 
 
 def test_no_observation_in_html_has_an_element_from_the_data(hostile, tmp_path):
@@ -107,7 +116,38 @@ def test_no_observation_in_html_has_an_element_from_the_data(hostile, tmp_path):
         assert session.step(action).valid, action
         pages.append(session.observe("html"))
     for html in pages:
-        check(Page("", 200, html.encode("utf-8", "replace").decode()))
+        check_original(html)
+
+
+def check_original(html):
+    """No element or handler beyond the original's own: it has scripts, but none of the data's."""
+    tags = Reader(html).tags
+    assert not {tag for tag, _ in tags} & {"svg", "b"}
+    assert not [name for _, given in tags for name in given if name.startswith("on")]
+    scripts = [given for tag, given in tags if tag == "script"]
+    assert len(scripts) in (0, 2, 3)
+    assert all("src" in given for given in scripts[:2])
+    inline = html.rpartition("<script>")[2].partition("</script>")[0]
+    assert not set("<>&") & set(inline.replace("<!DOCTYPE html>", "")) or not scripts[2:]
+
+
+def test_no_page_of_the_original_site_has_an_element_from_the_data(hostile, tmp_path):
+    options = ("--original-pages", "--site-port", "0", "--data", str(hostile))
+    with ServerProcess(tmp_path, tmp_path / "cache", *options) as process:
+        asin = quote("<B>0000000")
+        chosen = quote(str({f"color{QUOTES}".lower(): IMAGE.lower()}))
+        for path in (
+            "fixed_0", "search_results/fixed_0/wrench/1", f"item_page/fixed_0/{asin}/x/1/{chosen}",
+            f"item_sub_page/fixed_0/{asin}/x/1/Features/{chosen}",
+            f"item_sub_page/fixed_0/{asin}/x/1/Attributes/{chosen}",
+            f"done/fixed_0/{asin}/{chosen}",
+            "search_results/fixed_0/" + quote("</script><b>", safe="") + "/1",
+        ):  # fmt: skip
+            answer = send(f"{process.site}/{path}")
+            if answer.status != 404:
+                assert answer.status == 200, path
+                check_original(answer.body.decode())
+                assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
 
 
 def test_agents_get_the_text_as_it_is(hostile_server):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agentquest.agents.prompt_template import PromptTemplate, load_template
+from agentquest.agents.react.template import PromptTemplate, load_template
 from agentquest.errors import ConfigError
 
 MINE = """[system]
@@ -43,7 +43,7 @@ def test_values_are_not_read_as_templates() -> None:
         ("", "needs [user]"),
         ("[system]\nhello", "needs [user]"),
         ("hello\n[user]\n$goal", "begins with [system]"),
-        ("[user]\n$gaol", "[user] knows $goal, $help, $history, not $gaol"),
+        ("[user]\n$gaol", "[user] knows $check, $goal, $help, $history, not $gaol"),
         ("[system]\n$goal\n[user]\n", "[system] knows $examples, $instructions, not $goal"),
         ("[user]\nfor 5$ only", "[user]: Invalid placeholder"),
     ],

@@ -3,17 +3,20 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from agentquest.agents.react import ReActAgent
-from agentquest.agents.scripted_model import ScriptedModel, newest_observation
-from agentquest.lib import Answer, Benchmark, Episode, Observation
+from agentquest.agents.react.agent import ReActAgent, ReActSettings
+from agentquest.lib import Answer, Benchmark, Observation
 from agentquest.llms.accounting import Price
-from agentquest.llms.messages import ChatMessage, Reply, Usage
-from agentquest.running.assemble import make_benchmark
+from agentquest.llms.config import ModelSettings
+from agentquest.llms.scripted import ScriptedModel, ScriptedSettings, newest_observation
+from agentquest.llms.types import Reply
+from agentquest.records.messages import Message, ToolSpec, Usage
+from episode_players import an_episode, builtin_homes
 
-# The sections of document 002, in its order.
+# The documented sections, in their order.
 SECTIONS = [
     "ENVIRONMENT INSTRUCTIONS",
     "EXAMPLE DEMONSTRATIONS",
@@ -27,14 +30,22 @@ HEADING = re.compile(r"^=+\n(.+)\n=+$", re.MULTILINE)
 class Parrot:
     """A model that answers from a list and keeps what it was asked."""
 
+    Settings = ModelSettings
     name = "parrot"
 
-    def __init__(self, *replies: Reply | str) -> None:
+    def __init__(self, *replies: Reply | str, price: Price | None = None) -> None:
         self._replies = [Reply(text=r) if isinstance(r, str) else r for r in replies]
-        self.asked: list[Sequence[ChatMessage]] = []
+        self.asked: list[Sequence[Message]] = []
         self.seeds: list[int | None] = []
+        self.price = price
 
-    async def complete(self, messages: Sequence[ChatMessage], *, seed: int | None = None) -> Reply:
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[ToolSpec] = (),
+        seed: int | None = None,
+    ) -> Reply:
         self.asked.append(messages)
         self.seeds.append(seed)
         return self._replies[(len(self.asked) - 1) % len(self._replies)]
@@ -45,24 +56,25 @@ class Parrot:
 
 @pytest.fixture(scope="module")
 def homes() -> Benchmark:
-    return make_benchmark("alfworld", data_path="builtin")
+    return builtin_homes()
 
 
-async def begun(agent: ReActAgent, homes: Benchmark) -> Observation:
-    task = homes.tasks()[0]
-    driver = homes.driver(task)
-    first = driver.reset()
-    await agent.begin(Episode(task, driver.metrics.goal, driver.dialect, 50, 0, driver))
-    return first
+def react(model: Parrot | ScriptedModel, **settings: Any) -> ReActAgent:
+    return ReActAgent(ReActSettings(**settings), model)
+
+
+async def begun(agent: ReActAgent, homes: Benchmark, **told: Any) -> Observation:
+    await agent.begin(an_episode(homes, examples=agent.demonstrations_wanted, **told))
+    return homes.driver(homes.tasks()[0]).reset()
 
 
 def seen(text: str) -> Observation:
     return Observation(text, False, True, text=text, admissible=())
 
 
-async def prompt_of(homes: Benchmark, **settings: object) -> tuple[str, str, Observation]:
+async def prompt_of(homes: Benchmark, **settings: Any) -> tuple[str, str, Observation]:
     model = Parrot("ACTION: look")
-    agent = ReActAgent(homes, model, **settings)  # type: ignore[arg-type]
+    agent = react(model, **settings)
     first = await begun(agent, homes)
     await agent.act(first)
     system, user = model.asked[0]
@@ -111,6 +123,8 @@ async def test_the_help_for_valid_actions_is_there_only_when_it_helps(homes: Ben
     _, user, _ = await prompt_of(homes, check_valid_actions=False)
     assert "check valid actions" not in user
     assert "Help: type 'inventory'" in user
+    _, user, _ = await prompt_of(homes)
+    assert "`check valid actions`" in user.rpartition("OUTPUT FORMAT")[2]
 
 
 @pytest.mark.parametrize("count", [1, 2, 4])
@@ -123,7 +137,7 @@ async def test_as_many_examples_as_asked_for(homes: Benchmark, count: int) -> No
 
 async def test_the_system_message_is_the_same_all_through_an_episode(homes: Benchmark) -> None:
     model = Parrot("ACTION: look", "nothing", "ACTION: inventory")
-    agent = ReActAgent(homes, model)
+    agent = react(model)
     observation = await begun(agent, homes)
     for number in range(6):
         await agent.act(observation if number == 0 else seen(f"observation {number}"))
@@ -133,7 +147,7 @@ async def test_the_system_message_is_the_same_all_through_an_episode(homes: Benc
 @pytest.mark.parametrize("length", [1, 3, 10])
 async def test_only_the_latest_turns_are_repeated(homes: Benchmark, length: int) -> None:
     model = Parrot(*[f"ACTION: go to place {number}" for number in range(20)])
-    agent = ReActAgent(homes, model, history_length=length)
+    agent = react(model, history_length=length)
     first = await begun(agent, homes)
     for number in range(15):
         await agent.act(first if number == 0 else seen(f"saw {number}"))
@@ -150,7 +164,7 @@ async def test_only_the_latest_turns_are_repeated(homes: Benchmark, length: int)
 
 async def test_nothing_is_said_to_be_left_out_when_nothing_is(homes: Benchmark) -> None:
     model = Parrot("ACTION: look")
-    agent = ReActAgent(homes, model, history_length=5)
+    agent = react(model, history_length=5)
     first = await begun(agent, homes)
     for number in range(6):
         await agent.act(first if number == 0 else seen(f"saw {number}"))
@@ -158,7 +172,7 @@ async def test_nothing_is_said_to_be_left_out_when_nothing_is(homes: Benchmark) 
 
 
 async def answered(homes: Benchmark, reply: Reply | str) -> Answer:
-    agent = ReActAgent(homes, Parrot(reply), price=Price(2.0, 4.0))
+    agent = react(Parrot(reply, price=Price(2.0, 4.0)))
     return await agent.act(await begun(agent, homes))
 
 
@@ -169,7 +183,7 @@ async def test_a_reply_is_kept_as_it_was_with_how_it_was_read(homes: Benchmark) 
     assert (answer.action, answer.how) == ("look", "undecorated")
     assert (answer.reply, answer.reasoning) == (text, "r")
     (call,) = answer.calls
-    assert (call.prompt_tokens, call.completion_tokens, call.reasoning_tokens) == (10**6, 500000, 7)
+    assert call.usage == usage
     assert call.cost == 4.0
     assert (call.model, call.kind) == ("m-1", "complete")
     assert [turn.role for turn in answer.prompt] == ["system", "user"]
@@ -186,14 +200,64 @@ async def test_an_empty_reply_is_its_own_class(homes: Benchmark) -> None:
     assert (answer.action, answer.how) == (None, "empty")
 
 
+@pytest.mark.parametrize(
+    ("reply", "kept", "told"),
+    [
+        (Reply(text="THINK: so", finish_reason="length"), "THINK: so", "was cut off"),
+        (Reply(text=" "), " ", "was empty"),
+        (Reply(text="", reasoning="hm"), "", "only thoughts"),
+        (Reply(text="", refusal="I will not."), "I will not.", "a refusal"),
+        (Reply(text="", finish_reason="content_filter"), "", "blocked"),
+        (Reply(text="well"), "well", "Could not parse"),
+    ],
+)
+async def test_the_model_is_told_why_nothing_was_done(
+    homes: Benchmark, reply: Reply, kept: str, told: str
+) -> None:
+    answer = await answered(homes, reply)
+    assert answer.action is None
+    assert answer.reply == kept
+    assert told in answer.told
+
+
+@pytest.mark.parametrize("shown", [True, False])
+async def test_thoughts_are_repeated_where_the_settings_say_so(
+    homes: Benchmark, shown: bool
+) -> None:
+    model = Parrot("THINK: a desk holds pens\nACTION: go to desk 1", "ACTION: look")
+    agent = react(model, history_thoughts=shown)
+    await agent.act(await begun(agent, homes))
+    await agent.act(seen("a pen 1"))
+    turn = "Action: go to desk 1\nObservation: a pen 1"
+    assert turn in model.asked[1][1].content
+    assert (f"Think: a desk holds pens\n{turn}" in model.asked[1][1].content) is shown
+
+
+async def test_a_bare_command_of_the_benchmark_is_read(homes: Benchmark) -> None:
+    answer = await answered(homes, "go to desk 1")
+    assert (answer.action, answer.how) == ("go to desk 1", "bare")
+
+
 async def test_tokens_that_were_not_counted_cost_an_unknown_amount(homes: Benchmark) -> None:
     (call,) = (await answered(homes, "ACTION: look")).calls
-    assert (call.prompt_tokens, call.completion_tokens, call.cost) == (None, None, None)
+    assert (call.usage, call.cost) == (None, None)
+
+
+async def test_valid_actions_can_be_asked_for_where_the_settings_allow_it(
+    homes: Benchmark,
+) -> None:
+    for allowed in (True, False):
+        agent = react(Parrot("ACTION: Check valid actions"), check_valid_actions=allowed)
+        first = await begun(agent, homes)
+        answer = await agent.act(first)
+        assert (answer.action, answer.answered) == ("Check valid actions", allowed)
+        listed = answer.told == f"Valid actions: {', '.join(first.admissible)}"
+        assert listed is allowed
 
 
 async def test_the_history_says_when_nothing_could_be_read(homes: Benchmark) -> None:
     model = Parrot("I do not know.", "ACTION: look")
-    agent = ReActAgent(homes, model)
+    agent = react(model)
     await agent.act(await begun(agent, homes))
     await agent.act(seen("Could not parse"))
     assert "Action: (no action given)\nObservation: Could not parse" in model.asked[1][1].content
@@ -201,8 +265,8 @@ async def test_the_history_says_when_nothing_could_be_read(homes: Benchmark) -> 
 
 async def test_the_models_seed_is_passed_on(homes: Benchmark) -> None:
     model = Parrot("ACTION: look")
-    agent = ReActAgent(homes, model, model_seed=5)
-    await agent.act(await begun(agent, homes))
+    agent = react(model)
+    await agent.act(await begun(agent, homes, model_seed=5))
     assert model.seeds == [5]
 
 
@@ -227,7 +291,8 @@ async def test_the_scripted_model_reads_the_newest_observation_of_the_prompt(
             told.append(observation)
             return "look"
 
-    agent = ReActAgent(homes, ScriptedModel(Listener()))  # type: ignore[arg-type]
+    model = ScriptedModel(ScriptedSettings(), Listener())  # type: ignore[arg-type]
+    agent = react(model)
     first = await begun(agent, homes)
     answers = [await agent.act(first), await agent.act(seen("You see\na desk 1."))]
     assert told == [first.text, "You see\na desk 1."]

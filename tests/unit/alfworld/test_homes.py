@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentquest.benchmarks.alfworld import homes
-from agentquest.benchmarks.alfworld.homes.dice import Dice
 from agentquest.benchmarks.alfworld.homes.layouts import layout
 from agentquest.benchmarks.alfworld.homes.tasks import scenes
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES
 from agentquest.errors import DataError, UnknownName
+from agentquest.lib.dice import Dice
 
 PUBLISHED_COUNTS = {
     "train": (790, 308, 650, 459, 533, 813),

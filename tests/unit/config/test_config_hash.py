@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
-from agentquest.config import AgentConfig, RunConfig
+from agentquest.agents.react.agent import ReActSettings
+from agentquest.benchmarks.alfworld.benchmark import AlfWorldSettings
+from agentquest.config import RunConfig, config_from
 from agentquest.errors import ConfigError
-from agentquest.llms.model import ModelConfig
+from agentquest.llms.openai_chat import OpenAIChat
 
 BASE: dict[str, Any] = {
     "llm": {
@@ -22,13 +24,16 @@ BASE: dict[str, Any] = {
 DECIDES: dict[str, Any] = {
     "benchmark": "webshop",
     "protocol": "unseen-134",
-    "split": "train",
-    "task_types": [1],
+    "benchmark_settings.split": "train",
+    "benchmark_settings.task_types": [1],
     "num_games": 5,
     "tasks": ["a"],
-    "data_path": "builtin",
-    "dialect": "0.3",
-    "benchmark_settings": {"goals": "human"},
+    "benchmark_settings.data_path": "builtin",
+    "benchmark_settings.dialect": "0.3",
+    "benchmark_settings.playable": False,
+    "benchmark_settings.goals": "human",
+    "benchmark_settings.goal_seed": 3,
+    "agent_faults": "lose",
     "seed": 1,
     "trials": 2,
     "max_steps": 7,
@@ -36,8 +41,8 @@ DECIDES: dict[str, Any] = {
     "agent.use_few_shot": False,
     "agent.num_examples": 3,
     "agent.history_length": 3,
+    "agent.history_thoughts": True,
     "agent.check_valid_actions": False,
-    "agent.settings": {"a": 1},
     "llm.model": "n",
     "llm.base_url": "http://127.0.0.1:9/v1",
     "llm.temperature": 0.9,
@@ -47,9 +52,13 @@ DECIDES: dict[str, Any] = {
     "llm.seed": 1,
     "llm.extra_body": {"a": 1},
     "llm.enable_thinking": False,
+    "llm.send_reasoning": True,
 }
 ONLY_OPERATES: dict[str, Any] = {
     "parallel": 1,
+    "executor": "processes",
+    "metrics": ["a:b"],
+    "tags": ["a"],
     "step_timeout_s": 1.0,
     "cost_limit": 1.0,
     "output_dir": "elsewhere",
@@ -69,26 +78,31 @@ ONLY_OPERATES: dict[str, Any] = {
     "llm.price_per_million_prompt": 9.0,
     "llm.price_per_million_completion": 9.0,
     "llm.cache_dir": "cache",
+    "llm.stream": True,
+    "llm.cache_marks": True,
+    "llm.price_per_million_cached": 0.5,
+    "llm.price_per_million_cache_write": 2.5,
 }
 # Tested by itself: it is the file's content that decides.
-APART = {"agent.prompt_file", "agent", "llm"}
+APART = {"agent.prompt_file", "agent", "llm", "benchmark_settings", "llm.provider"}
 
 
 def with_value(path: str, value: Any) -> RunConfig:
     section, _, name = path.rpartition(".")
-    content = {**BASE, "llm": dict(BASE["llm"])}
+    content: dict[str, Any] = {**BASE, "llm": dict(BASE["llm"])}
     if section:
         content[section] = {**content.get(section, {}), name: value}
     else:
         content[name] = value
-    return RunConfig.model_validate(content)
+    return config_from(content)[0]
 
 
 def test_every_field_is_classified() -> None:
     fields = {
         *RunConfig.model_fields,
-        *(f"agent.{name}" for name in AgentConfig.model_fields),
-        *(f"llm.{name}" for name in ModelConfig.model_fields),
+        *(f"benchmark_settings.{name}" for name in AlfWorldSettings.model_fields),
+        *(f"agent.{name}" for name in ("name", *ReActSettings.model_fields)),
+        *(f"llm.{name}" for name in ("provider", *OpenAIChat.Settings.model_fields)),
     }
     assert fields == {*DECIDES, *ONLY_OPERATES, *APART}
 
@@ -96,15 +110,15 @@ def test_every_field_is_classified() -> None:
 @pytest.mark.parametrize("path", DECIDES)
 def test_what_decides_a_score_changes_the_hash(path: str) -> None:
     changed = with_value(path, DECIDES[path])
-    assert changed != RunConfig.model_validate(BASE)
-    assert changed.config_hash != RunConfig.model_validate(BASE).config_hash
+    assert changed != config_from(BASE)[0]
+    assert changed.config_hash != config_from(BASE)[0].config_hash
 
 
 @pytest.mark.parametrize("path", ONLY_OPERATES)
 def test_what_only_operates_does_not(path: str) -> None:
     changed = with_value(path, ONLY_OPERATES[path])
-    assert changed != RunConfig.model_validate(BASE)
-    assert changed.config_hash == RunConfig.model_validate(BASE).config_hash
+    assert changed != config_from(BASE)[0]
+    assert changed.config_hash == config_from(BASE)[0].config_hash
 
 
 def test_no_two_of_them_share_a_hash() -> None:
@@ -113,7 +127,7 @@ def test_no_two_of_them_share_a_hash() -> None:
 
 
 def test_having_a_model_changes_the_hash() -> None:
-    assert RunConfig().config_hash != RunConfig.model_validate(BASE).config_hash
+    assert config_from({})[0].config_hash != config_from(BASE)[0].config_hash
 
 
 def test_it_is_a_prompt_files_content_that_decides(tmp_path: Path) -> None:
@@ -121,12 +135,12 @@ def test_it_is_a_prompt_files_content_that_decides(tmp_path: Path) -> None:
     one.write_text("[user]\n$goal", encoding="utf-8")
     two.write_text("[user]\n$goal", encoding="utf-8")
     hashes = [with_value("agent.prompt_file", file).config_hash for file in (one, two)]
-    assert hashes[0] == hashes[1] != RunConfig.model_validate(BASE).config_hash
+    assert hashes[0] == hashes[1] != config_from(BASE)[0].config_hash
     two.write_text("[user]\n$goal!", encoding="utf-8")
     assert with_value("agent.prompt_file", two).config_hash != hashes[0]
 
 
 def test_a_prompt_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     config = with_value("agent.prompt_file", tmp_path / "none.txt")
-    with pytest.raises(ConfigError, match=r"agent\.prompt_file: cannot read .*none\.txt"):
+    with pytest.raises(ConfigError, match=r"prompt_file: cannot read .*none\.txt"):
         _ = config.config_hash

@@ -1,42 +1,58 @@
 """A kept reply comes back unchanged or not at all."""
 
 import random
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentquest.llms.cache import ResponseCache, request_key
-from agentquest.llms.messages import Reply, Usage
+from agentquest.llms.types import Reply
+from agentquest.records.messages import ToolCall, Usage
 
 KEY = request_key("http://host/v1/chat/completions", b"{}")
-REPLY = Reply("ACTION: look", "hm", "stop", Usage(3, 2, 1), 0.25, 2, "m")
+REPLY = Reply(
+    text="ACTION: look",
+    reasoning="hm",
+    tool_calls=(ToolCall(id="c1", name="act", arguments="{}"),),
+    usage=Usage(prompt_tokens=3, completion_tokens=2, reasoning_tokens=1),
+    latency_s=0.25,
+    attempts=2,
+    model="m",
+    opaque={"signature": ["s"]},
+)
+
+
+def changed(reply: Reply, **fields: Any) -> Reply:
+    return Reply.model_validate({**dict(reply), **fields})
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     text=st.text(min_size=1).filter(str.strip),
     reasoning=st.text(),
-    usage=st.one_of(st.none(), st.builds(Usage, st.integers(0), st.integers(0), st.integers(0))),
+    usage=st.one_of(
+        st.none(), st.builds(Usage, prompt_tokens=st.integers(0), completion_tokens=st.integers(0))
+    ),
 )
 def test_what_was_kept_comes_back(
     tmp_path: Path, text: str, reasoning: str, usage: Usage | None
 ) -> None:
     cache = ResponseCache(tmp_path)
-    reply = replace(REPLY, text=text, reasoning=reasoning, usage=usage)
+    reply = changed(REPLY, text=text, reasoning=reasoning, usage=usage)
     cache.put(KEY, reply)
-    assert cache.get(KEY) == replace(reply, cached=True)
+    assert cache.get(KEY) == changed(reply, cached=True)
 
 
 @pytest.mark.parametrize(
     "reply",
     [
-        replace(REPLY, finish_reason="length"),
-        replace(REPLY, text=""),
-        replace(REPLY, text=" \n"),
-        replace(REPLY, cached=True),
+        changed(REPLY, finish_reason="length"),
+        changed(REPLY, text="", tool_calls=()),
+        changed(REPLY, text=" \n", tool_calls=()),
+        changed(REPLY, cached=True),
     ],
 )
 def test_only_fresh_complete_replies_are_kept(tmp_path: Path, reply: Reply) -> None:
@@ -66,7 +82,7 @@ def test_a_broken_entry_is_absent_and_written_anew(tmp_path: Path, content: byte
     cache.path(KEY).write_bytes(content)
     assert cache.get(KEY) is None
     cache.put(KEY, REPLY)
-    assert cache.get(KEY) == replace(REPLY, cached=True)
+    assert cache.get(KEY) == changed(REPLY, cached=True)
 
 
 def test_no_damaged_byte_changes_a_reply(tmp_path: Path) -> None:
@@ -78,7 +94,7 @@ def test_no_damaged_byte_changes_a_reply(tmp_path: Path) -> None:
         damaged = bytearray(whole)
         damaged[position] ^= 1 << rng.randrange(8)
         cache.path(KEY).write_bytes(bytes(damaged))
-        assert cache.get(KEY) in (None, replace(REPLY, cached=True))
+        assert cache.get(KEY) in (None, changed(REPLY, cached=True))
         cache.path(KEY).write_bytes(whole[:position])
         assert cache.get(KEY) is None
 

@@ -1,6 +1,5 @@
 """The configuration says what is wrong with it, and never says the key."""
 
-import inspect
 import json
 from typing import Any
 
@@ -9,14 +8,14 @@ from pydantic import SecretStr, ValidationError
 
 from agentquest.errors import ConfigError
 from agentquest.llms.accounting import Price
-from agentquest.llms.model import ChatModel, ModelConfig
-from agentquest.llms.openai_chat import OpenAIChat
+from agentquest.llms.openai_chat import OpenAIChat, OpenAISettings
+from agentquest.llms.types import ChatModel
 
 KEY = "sk-a-key-that-nobody-may-see"
 
 
-def config(**fields: Any) -> ModelConfig:
-    return ModelConfig(**{"model": "m", **fields})
+def config(**fields: Any) -> OpenAISettings:
+    return OpenAISettings(**{"model": "m", **fields})
 
 
 @pytest.mark.parametrize(
@@ -53,10 +52,21 @@ def test_a_wrong_value_is_refused_by_name(fields: dict[str, Any], named: str) ->
 
 
 def test_every_field_is_documented() -> None:
-    lines = inspect.getsource(ModelConfig).splitlines()
-    for name in ModelConfig.model_fields:
-        (at,) = [i for i, line in enumerate(lines) if line.startswith(f"    {name}: ")]
-        assert lines[at + 1].startswith('    """'), name
+    for name, field in OpenAISettings.model_fields.items():
+        assert field.description, name
+
+
+def test_what_cannot_change_a_score_is_marked() -> None:
+    marked = {
+        name
+        for name, field in OpenAISettings.model_fields.items()
+        if isinstance(field.json_schema_extra, dict) and field.json_schema_extra["operational"]
+    }
+    deciding = set(OpenAISettings.model_fields) - marked
+    assert deciding == {
+        *("model", "base_url", "temperature", "max_tokens", "top_p", "stop", "seed"),
+        *("extra_body", "enable_thinking", "send_reasoning"),
+    }
 
 
 def test_only_what_is_set_is_sent() -> None:
@@ -93,7 +103,7 @@ def test_a_price_is_known_or_not() -> None:
 
 def test_a_dump_reads_back_as_the_same_configuration() -> None:
     original = config(stop=["a", "b"], enable_thinking=True, extra_body={"a": [1]})
-    assert ModelConfig(**json.loads(original.model_dump_json())) == original
+    assert OpenAISettings(**json.loads(original.model_dump_json())) == original
 
 
 def test_the_key_comes_from_the_named_variable(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,14 +1,17 @@
-"""Limits hold in every minute, are fair, and give way under 429."""
+"""Limits hold in every minute and are fair."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentquest.llms.clock import Deadline
-from agentquest.llms.limits import Bucket, Concurrency, Gate
-from agentquest.llms.messages import Usage
+from agentquest.llms.limits import Bucket, Concurrency, Gate, Permit
+from agentquest.llms.throttle import Throttle
+from agentquest.records.messages import Usage
 from fake_clock import FakeClock
 
 # Grants exactly a minute apart lie in different minutes; rounding must not join them.
@@ -124,47 +127,6 @@ def test_concurrency_never_exceeds_what_is_allowed_and_is_fair() -> None:
     asyncio.run(scenario())
 
 
-def test_a_refusal_halves_once_for_a_whole_round() -> None:
-    async def scenario() -> None:
-        limit = Concurrency(64)
-        rounds = [await limit.acquire() for _ in range(64)]
-        for sent_in in rounds:
-            limit.refused(sent_in)
-        assert limit.allowed == 32
-        for _ in rounds:
-            limit.release()
-        limit.refused(await limit.acquire())
-        assert limit.allowed == 16
-
-    asyncio.run(scenario())
-
-
-def test_it_grows_back_slowly_and_no_further_than_the_maximum() -> None:
-    async def scenario() -> None:
-        limit = Concurrency(64)
-        limit.refused(await limit.acquire())
-        for _ in range(32):
-            limit.succeeded()
-        assert 32 <= limit.allowed <= 33
-        for _ in range(10_000):
-            limit.succeeded()
-        assert limit.allowed == 64
-
-    asyncio.run(scenario())
-
-
-def test_one_place_always_remains() -> None:
-    async def scenario() -> None:
-        limit = Concurrency(64)
-        for _ in range(100):
-            limit.refused(await limit.acquire())
-            limit.release()
-        assert limit.allowed == 1
-        await limit.acquire()
-
-    asyncio.run(scenario())
-
-
 @settings(max_examples=100, deadline=None)
 @given(cancelled=st.sets(st.integers(0, 19)), late=st.booleans())
 def test_cancelled_waiters_take_no_place_with_them(cancelled: set[int], late: bool) -> None:
@@ -196,7 +158,19 @@ def test_cancelled_waiters_take_no_place_with_them(cancelled: set[int], late: bo
 
 def gate(clock: FakeClock, **limits: int | None) -> Gate:
     settings_ = {"max_concurrency": 8, "requests_per_minute": None, "tokens_per_minute": None}
-    return Gate(**{**settings_, **limits}, clock=clock.clock)  # type: ignore[arg-type]
+    throttle = Throttle(clock.clock, 1.0)
+    return Gate(**{**settings_, **limits}, throttle=throttle, clock=clock.clock)  # type: ignore[arg-type]
+
+
+@asynccontextmanager
+async def passing(
+    door: Gate, clock: FakeClock, deadline: Deadline | None = None
+) -> AsyncIterator[Permit]:
+    permit = await door.enter(400, 8192, deadline or Deadline(clock.clock, 10))
+    try:
+        yield permit
+    finally:
+        door.leave(permit)
 
 
 def test_a_call_that_fails_gives_its_place_back() -> None:
@@ -205,7 +179,7 @@ def test_a_call_that_fails_gives_its_place_back() -> None:
         door = gate(clock, max_concurrency=1)
         for _ in range(3):
             with pytest.raises(KeyError):
-                async with door.pass_through(4, None, Deadline(clock.clock, 9)):
+                async with passing(door, clock):
                     raise KeyError
         assert door.concurrency.in_flight == 0
 
@@ -218,7 +192,7 @@ def test_queueing_postpones_the_deadline() -> None:
         door = gate(clock, requests_per_minute=1)
         for _ in range(3):
             deadline = Deadline(clock.clock, 10)
-            async with door.pass_through(4, None, deadline):
+            async with passing(door, clock, deadline):
                 assert deadline.left == pytest.approx(10)
         assert clock.time == pytest.approx(120)
 
@@ -232,8 +206,9 @@ def test_tokens_are_settled_with_what_the_server_counted() -> None:
         clock = FakeClock()
         door = gate(clock, tokens_per_minute=60_000)
         for _ in range(400):
-            async with door.pass_through(400, 8192, Deadline(clock.clock, 10)) as permit:
-                permit.usage = Usage(prompt, completion)
+            async with passing(door, clock) as permit:
+                permit.succeeded = True
+                permit.usage = Usage(prompt_tokens=prompt, completion_tokens=completion)
         return clock.time / 60
 
     assert asyncio.run(minutes(100, 50)) == pytest.approx(1.0, abs=0.2)

@@ -7,14 +7,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentquest.llms.messages import (
-    Reply,
-    ReplyKind,
-    Usage,
+from agentquest.llms.openai_messages import (
+    read_cost,
     read_message,
+    read_tool_calls,
     read_usage,
-    split_thinking,
+    written_message,
+    written_tools,
 )
+from agentquest.llms.thinking import split_thinking
+from agentquest.llms.types import Reply, ReplyKind
+from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
+
+CALL = ToolCall(id="c1", name="act", arguments='{"command": "look"}')
+
+
+def used(prompt: int, completion: int, reasoning: int = 0, cached: int = 0) -> Usage:
+    return Usage(
+        prompt_tokens=prompt,
+        completion_tokens=completion,
+        reasoning_tokens=reasoning,
+        cached_tokens=cached,
+    )
 
 
 @pytest.mark.parametrize(
@@ -106,7 +120,10 @@ def test_content_of_another_kind_is_refused(content: object) -> None:
         ("ACTION: look", "max_tokens", ReplyKind.TRUNCATED),
         ("", "stop", ReplyKind.EMPTY),
         (" \n", "stop", ReplyKind.EMPTY),
-        ("", "content_filter", ReplyKind.EMPTY),
+        ("", "content_filter", ReplyKind.REFUSED),
+        ("Partly", "SAFETY", ReplyKind.REFUSED),
+        ("", "refusal", ReplyKind.REFUSED),
+        ("ACTION: look", "MAX_TOKENS", ReplyKind.TRUNCATED),
     ],
 )
 def test_a_cut_off_reply_is_not_an_answer(
@@ -115,22 +132,115 @@ def test_a_cut_off_reply_is_not_an_answer(
     assert Reply(text=text, finish_reason=finish_reason).kind is kind
 
 
+def test_a_call_without_words_is_an_answer_unless_it_was_cut_off() -> None:
+    assert Reply(tool_calls=(CALL,), finish_reason="tool_calls").kind is ReplyKind.COMPLETE
+    assert Reply(tool_calls=(CALL,), finish_reason="length").kind is ReplyKind.TRUNCATED
+
+
+def test_a_refusal_is_kept_and_told_on() -> None:
+    reply = Reply(refusal="I cannot help with that.")
+    assert reply.kind is ReplyKind.REFUSED
+    assert reply.message == Message(role="assistant", content="I cannot help with that.")
+
+
+def test_a_reply_is_the_next_message_with_its_calls_and_thoughts() -> None:
+    opaque = {"reasoning_details": [{"signature": "s"}]}
+    reply = Reply(text="Now.", reasoning="hm", tool_calls=(CALL,), opaque=opaque)
+    assert written_message(reply.message) == {
+        "role": "assistant",
+        "content": "Now.",
+        "tool_calls": [
+            {
+                "id": "c1",
+                "type": "function",
+                "function": {"name": "act", "arguments": '{"command": "look"}'},
+            }
+        ],
+        **opaque,
+    }
+
+
+def test_what_a_tool_gave_names_its_call() -> None:
+    told = Message(role="tool", tool_call_id="c1", content="You see a bed 1.")
+    assert written_message(told) == {
+        "role": "tool",
+        "tool_call_id": "c1",
+        "content": "You see a bed 1.",
+    }
+
+
+def test_a_tool_without_parameters_takes_an_empty_object() -> None:
+    (tool,) = written_tools([ToolSpec(name="look", description="Look around.")])
+    assert tool == {
+        "type": "function",
+        "function": {
+            "name": "look",
+            "description": "Look around.",
+            "parameters": {"type": "object", "properties": {}},
+        },
+    }
+
+
+@pytest.mark.parametrize("arguments", ['{"command": "look"}', "{not json", "", None])
+def test_calls_are_read_as_they_were_written(arguments: str | None) -> None:
+    sent = {"id": "c1", "function": {"name": "act", "arguments": arguments}}
+    assert read_tool_calls([sent]) == (ToolCall(id="c1", name="act", arguments=arguments or ""),)
+
+
+@pytest.mark.parametrize("calls", [{}, None, []])
+def test_no_calls_are_none(calls: object) -> None:
+    assert read_tool_calls(calls) == ()
+
+
+@pytest.mark.parametrize(
+    "calls", ["act", [3], [{}], [{"function": {}}], [{"function": {"name": "a", "arguments": 3}}]]
+)
+def test_what_is_no_call_is_refused(calls: object) -> None:
+    with pytest.raises(ValueError):
+        read_tool_calls(calls)
+
+
+@pytest.mark.parametrize(
+    ("usage", "cost"),
+    [
+        ({"cost": 0.25}, 0.25),
+        ({"cost": 0}, 0.0),
+        ({"cost": -1.0}, None),
+        ({"cost": float("nan")}, None),
+        ({"cost": "0.25"}, None),
+        ({"cost": True}, None),
+        ({}, None),
+        (None, None),
+    ],
+)
+def test_a_cost_is_what_the_server_states_or_unknown(usage: object, cost: float | None) -> None:
+    assert read_cost(usage) == cost
+
+
 @pytest.mark.parametrize(
     ("usage", "expected"),
     [
-        ({"prompt_tokens": 3, "completion_tokens": 2}, Usage(3, 2, 0)),
+        ({"prompt_tokens": 3, "completion_tokens": 2}, used(3, 2, 0)),
         (
             {
                 "prompt_tokens": 3,
                 "completion_tokens": 2,
                 "completion_tokens_details": {"reasoning_tokens": 1},
             },
-            Usage(3, 2, 1),
+            used(3, 2, 1),
         ),
-        ({"prompt_tokens": 3, "completion_tokens": 2, "reasoning_tokens": 1}, Usage(3, 2, 1)),
+        ({"prompt_tokens": 3, "completion_tokens": 2, "reasoning_tokens": 1}, used(3, 2, 1)),
         (
             {"prompt_tokens": 3, "completion_tokens": 2, "completion_tokens_details": None},
-            Usage(3, 2, 0),
+            used(3, 2, 0),
+        ),
+        (
+            {
+                "prompt_tokens": 30,
+                "completion_tokens": 2,
+                "prompt_tokens_details": {"cached_tokens": 16},
+            },
+            used(30, 2, 0, 16),
         ),
         ({"prompt_tokens": 3}, None),
         ({"prompt_tokens": -1, "completion_tokens": 2}, None),

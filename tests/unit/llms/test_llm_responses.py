@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentquest.llms.failures import ContextTooLong, ModelFailure, Transient
-from agentquest.llms.messages import Reply, ReplyKind
-from agentquest.llms.model import ModelConfig
-from agentquest.llms.openai_chat import OpenAIChat
+from agentquest.llms.openai_chat import OpenAIChat, OpenAISettings
 from agentquest.llms.transport import Answer, proxy_for
+from agentquest.llms.types import Reply, ReplyKind
 
 NAMES = [
     *("choices", "message", "content", "finish_reason", "error", "code", "model", "usage"),
@@ -44,7 +43,7 @@ nearly_right = st.fixed_dictionaries(
     optional={"usage": anything, "model": anything, "error": anything},
 )
 
-CLIENT = OpenAIChat(ModelConfig(model="m"))
+CLIENT = OpenAIChat(OpenAISettings(model="m"))
 
 
 def read(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> object:
@@ -98,7 +97,7 @@ def test_what_holds_no_answer_can_pass(body: bytes) -> None:
     ("body", "kind"),
     [
         (completion({"content": ""}, "length"), ReplyKind.TRUNCATED),
-        (completion({"content": ""}, "content_filter"), ReplyKind.EMPTY),
+        (completion({"content": ""}, "content_filter"), ReplyKind.REFUSED),
         (completion({"content": "", "reasoning": "hm"}), ReplyKind.EMPTY),
         (completion({"content": "<think>hm"}), ReplyKind.EMPTY),
         (

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentquest.errors import ModelError
+from agentquest.errors import ContextExceeded, ModelError
 from agentquest.llms.clock import Deadline
 from agentquest.llms.failures import (
     AuthenticationFailed,
@@ -18,9 +18,9 @@ from agentquest.llms.failures import (
     ModelFailure,
     ModelUnavailable,
     QuotaExhausted,
-    Redactor,
     Transient,
 )
+from agentquest.llms.redaction import Redactor
 from agentquest.llms.retry import (
     LONGEST_WAIT_S,
     RetryPolicy,
@@ -112,15 +112,32 @@ def test_these_cannot(status: int, kind: type[ModelFailure]) -> None:
         (400, {"message": "This model's maximum context length is 4096 tokens.", "code": 400}),
         (400, {"error": {"message": "x", "type": "exceed_context_size_error"}}),
         (500, {"error": {"message": "the request exceeds the available context size"}}),
-        (400, {"error": {"message": "prompt is too long: 250000 tokens"}}),
+        (400, {"error": {"message": "prompt is too long: 250000 tokens > 200000 maximum"}}),
+        (400, "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000"),
+        (400, "The input token count (2000000) exceeds the maximum number of tokens allowed"),
+        (400, "Your input exceeds the context window of this model."),
+        (400, "The decoder prompt (length 900) is longer than the maximum model length of 512."),
+        (400, "The input (900 tokens) is longer than the model's context length (512 tokens)."),
+        (400, "This model's maximum prompt length is 131072 but the request contains 140000."),
+        (400, "litellm.ContextWindowExceededError: too much"),
+        (500, "input length exceeds the context length"),
+        (413, {"error": {"type": "request_too_large", "message": "Too large."}}),
     ],
 )
 def test_a_prompt_too_long_is_recognised_in_every_dialect(status: int, body: object) -> None:
-    assert isinstance(failure(status, body), ContextTooLong)
+    found = failure(status, body)
+    assert isinstance(found, ContextTooLong)
+    assert isinstance(found, ContextExceeded)
 
 
 def test_a_rate_limit_that_speaks_of_the_context_is_still_a_rate_limit() -> None:
     assert isinstance(failure(429, "Busy. The maximum context length is 4096."), Transient)
+
+
+@pytest.mark.parametrize("status", [413, 429])
+def test_a_request_above_the_account_s_limit_is_neither_waited_for_nor_a_score(status: int) -> None:
+    said = "Request too large for model `x` on tokens per minute (TPM): Limit 6000, Requested 7000"
+    assert isinstance(failure(status, {"error": {"message": said}}), QuotaExhausted)
 
 
 def test_an_account_without_credit_is_not_a_rate_limit() -> None:

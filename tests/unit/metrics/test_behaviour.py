@@ -16,11 +16,14 @@ from agentquest.metrics.behaviour import (
     RepeatedSteps,
     assess_behaviour,
     assess_cleanup,
+    behaviour_of,
     find_cycles,
     find_repeated_steps,
     grade,
     measure_exploration,
 )
+from agentquest.records.outcome import End
+from report_runs import record, step
 
 commands = st.lists(st.sampled_from(["a", "b", "c"]), max_size=24)
 household = st.lists(
@@ -122,6 +125,69 @@ def test_nothing_done_is_defined_everywhere_and_scores_nothing() -> None:
         assert found.action_history == ()
 
 
+def test_a_game_in_which_nothing_was_executed_scores_nothing() -> None:
+    """A fresh word every turn repeats nothing, loops nowhere and leaves nothing open."""
+    words = [step(i, action=f"word {i}", valid=False) for i in range(1, 31)]
+    found = behaviour_of(record(end=End.STEP_LIMIT, steps=words))
+    assert (found.overall.overall_score, found.overall.grade) == (0.0, "F")
+    assert set(asdict(found.overall.breakdown).values()) == {0.0}
+    assert (found.summary.total_steps, found.summary.executed_steps) == (30, 0)
+    silent = [step(i, action=None, reply=f"hm {i}", valid=False) for i in range(1, 31)]
+    assert behaviour_of(record(end=End.STEP_LIMIT, steps=silent)).overall.overall_score == 0.0
+
+
+@pytest.mark.parametrize(
+    ("executed", "won", "score"),
+    [(4, False, 60.0), (3, False, 45.0), (1, False, 15.0), (0, False, 0.0), (2, True, 70.0)],
+)
+def test_conduct_counts_by_the_share_of_steps_that_were_carried_out(
+    executed: int, won: bool, score: float
+) -> None:
+    found = assess_behaviour(["a", "b", "c", "d"], won, executed)
+    assert found.overall.overall_score == score
+
+
+def test_doing_something_is_never_worth_less_than_saying_nonsense() -> None:
+    nonsense = [f"invalid:{i}" for i in range(10)]
+    scores = [
+        assess_behaviour([*"abcdefghij"[:good], *nonsense[good:]], False, good).overall
+        for good in range(11)
+    ]
+    unrounded = [score.unrounded_score for score in scores]
+    assert unrounded == sorted(unrounded)
+    assert (unrounded[0], unrounded[-1]) == (0.0, 60.0)
+
+
+@pytest.mark.parametrize(
+    ("actions", "won", "score", "parts"),
+    [
+        ("abcd", True, 100.0, (50.0, 0.0, 25.0, 25.0)),
+        ("abcd", False, 50.0, (0.0, 0.0, 25.0, 25.0)),
+        ("aa", False, 37.5, (0.0, 0.0, 12.5, 25.0)),
+        ("abab", True, 75.0, (50.0, 0.0, 25.0, 0.0)),
+    ],
+)
+def test_without_order_the_other_parts_make_up_the_hundred(
+    actions: str, won: bool, score: float, parts: tuple[float, ...]
+) -> None:
+    found = assess_behaviour(actions, won, cleanup_applies=False).overall
+    assert (found.overall_score, found.max_possible_score) == (score, 100.0)
+    assert tuple(asdict(found.breakdown).values()) == parts
+
+
+def test_a_record_is_judged_by_what_it_attempted() -> None:
+    steps = [
+        step(1, action="open fridge 1"),
+        step(2, action="open box 1", valid=False),
+        step(3, action="close fridge 1"),
+        step(4, action=None, reply="Hm.", valid=False),
+    ]
+    found = behaviour_of(record(steps=steps))
+    assert found.cleanup.total_opens == found.cleanup.correct_close_count == 1
+    assert found.overall.overall_score == 70.0  # 40 for winning, half of 60
+    assert found.action_history[3] == "invalid:hm."
+
+
 def test_runs_are_listed_with_their_length() -> None:
     found = find_repeated_steps(["look", "look", "go to bed 1", "LOOK", " look ", "look"])
     assert found == RepeatedSteps(3, (("look", 2), ("look", 3)), 0.5, 3)
@@ -189,7 +255,9 @@ def test_a_game_exactly_on_a_limit_gets_the_grade_and_one_below_does_not() -> No
 
 def test_the_result_has_the_keys_of_the_game_file() -> None:
     found = json.loads(json.dumps(asdict(assess_behaviour("xababab", won=True))))
-    assert set(found["summary"]) == {"task_completed", "total_steps", "overall_score", "grade"}
+    assert set(found["summary"]) == {
+        *("task_completed", "total_steps", "executed_steps", "overall_score", "grade")
+    }
     assert found["cycles"]["cycle_patterns"] == [
         {"pattern": ["a", "b"], "length": 2, "repetitions": 3, "start_index": 1}
     ]

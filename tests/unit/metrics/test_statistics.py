@@ -2,9 +2,9 @@
 
 import itertools
 import math
-import random
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,23 +12,16 @@ from hypothesis import strategies as st
 from agentquest.errors import UserError
 from agentquest.metrics.statistics import (
     Estimate,
-    McNemar,
-    PairedCounts,
     bootstrap_mean,
     chance_of_all,
     chance_of_any,
-    count_pairs,
-    mcnemar,
-    paired_mean_difference,
-    paired_rate_difference,
     pass_at_k,
     pass_hat_k,
+    rate,
     wilson,
 )
 
 Z = 1.959963984540054
-counts = st.integers(0, 60)
-tables = st.builds(PairedCounts, counts, counts, counts, counts)
 numbers = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30)
 
 
@@ -122,9 +115,9 @@ def test_bootstrap_approaches_the_exact_distribution() -> None:
     assert found.high == pytest.approx(exact[math.floor(0.85 * 27)])
 
 
-def test_bootstrap_agrees_with_the_normal_theory_on_many_values() -> None:
-    rng = random.Random(1)
-    values = [rng.gauss(10, 2) for _ in range(400)]
+@pytest.mark.parametrize("size", [400, 1001, 20_000])
+def test_bootstrap_agrees_with_the_normal_theory_on_many_values(size: int) -> None:
+    values = np.random.default_rng(1).normal(10, 2, size).tolist()
     found = bootstrap_mean(values)
     assert found is not None
     mean = sum(values) / len(values)
@@ -135,10 +128,10 @@ def test_bootstrap_agrees_with_the_normal_theory_on_many_values() -> None:
 
 @given(numbers, st.integers(0, 5))
 def test_bootstrap_is_repeatable_and_stays_in_range(values: list[float], seed: int) -> None:
-    state = random.getstate()
+    state = repr(np.random.get_state())
     found = bootstrap_mean(values, seed=seed, resamples=50)
     assert found == bootstrap_mean(values, seed=seed, resamples=50)
-    assert random.getstate() == state
+    assert repr(np.random.get_state()) == state
     assert found is not None
     slack = 1e-9 * max(1.0, *map(abs, values))
     assert min(values) - slack <= found.low <= found.high <= max(values) + slack
@@ -159,6 +152,101 @@ def test_bootstrap_names_the_value_that_is_no_number(bad: float) -> None:
 def test_bootstrap_needs_resamples() -> None:
     with pytest.raises(UserError, match="resamples"):
         bootstrap_mean([1.0], resamples=0)
+
+
+@pytest.mark.parametrize("spread", [1.0, 2.0])
+def test_bins_lose_nothing_of_long_tails(spread: float) -> None:
+    """Most of the variance is in the last of the bins; against resamples drawn one by one."""
+    rng = np.random.default_rng(7)
+    values = rng.lognormal(0, spread, 3000)
+    means = [values[rng.integers(0, 3000, 3000)].mean() for _ in range(3000)]
+    low, high = np.quantile(means, (0.025, 0.975))
+    found = bootstrap_mean(values)
+    assert found is not None
+    assert found.low == pytest.approx(low, abs=0.15 * np.std(means))
+    assert found.high == pytest.approx(high, abs=0.2 * np.std(means))
+
+
+def test_few_different_values_are_resampled_exactly_however_many_there_are() -> None:
+    """5,000 values of 0 and 1: the resampled mean is a binomial's."""
+    values = [1.0] * 1500 + [0.0] * 3500
+    found = bootstrap_mean(values, resamples=20_000)
+    assert found is not None
+    error = math.sqrt(0.3 * 0.7 / 5000)
+    assert (found.value, found.n) == (0.3, 5000)
+    assert found.low == pytest.approx(0.3 - Z * error, abs=0.06 * error)
+    assert found.high == pytest.approx(0.3 + Z * error, abs=0.06 * error)
+
+
+# --- several values of one task -------------------------------------------------
+
+
+def test_tasks_are_resampled_whole() -> None:
+    """Four equal trials of each task tell as much as one."""
+    values = [float(v) for v in range(40)]
+    clusters = [task for task in range(40) for _ in range(4)]
+    once, four_times = bootstrap_mean(values), bootstrap_mean(np.repeat(values, 4), clusters)
+    assert once is not None
+    assert four_times == Estimate(once.value, once.low, once.high, 160)
+
+
+def test_trials_that_differ_as_tasks_do_tell_as_much_as_tasks() -> None:
+    rng = np.random.default_rng(3)
+    values = rng.normal(size=800)
+    alone = bootstrap_mean(values)
+    clustered = bootstrap_mean(values, np.repeat(np.arange(200), 4))
+    assert alone is not None
+    assert clustered is not None
+    assert clustered.high - clustered.low == pytest.approx(alone.high - alone.low, rel=0.2)
+
+
+@pytest.mark.parametrize("tasks", [300, 3000])
+def test_uneven_trials_agree_with_the_cluster_robust_theory(tasks: int) -> None:
+    """The variance of a ratio of cluster sums, by linearisation."""
+    rng = np.random.default_rng(4)
+    trials = rng.integers(1, 6, size=tasks)
+    clusters = np.repeat(np.arange(tasks), trials)
+    values = rng.normal(size=tasks)[clusters] + 0.3 * rng.normal(size=clusters.size)
+    found = bootstrap_mean(values, clusters)
+    assert found is not None
+    mean = values.mean()
+    residuals = np.bincount(clusters, values - mean)
+    error = math.sqrt((residuals**2).sum()) / values.size
+    assert found.value == pytest.approx(mean)
+    assert found.low == pytest.approx(mean - Z * error, abs=0.15 * error)
+    assert found.high == pytest.approx(mean + Z * error, abs=0.15 * error)
+
+
+def test_clusters_belong_to_values() -> None:
+    with pytest.raises(UserError, match="2 values but 1 clusters"):
+        bootstrap_mean([1.0, 2.0], [0])
+
+
+def test_a_rate_of_single_trials_is_wilsons() -> None:
+    assert rate([1, 0, 1], ["a", "b", "c"]) == rate([True, False, True]) == wilson(2, 3)
+    assert rate([]) is None
+
+
+def test_a_rate_of_several_trials_is_as_sure_as_its_tasks() -> None:
+    """27 tasks with 5 trials each, 36 successes that crowd in 9 tasks."""
+    won = [1] * 5 * 6 + [1, 1, 0, 0, 0] * 3 + [0] * 5 * 18
+    tasks = np.repeat(np.arange(27), 5)
+    found, naive = rate(won, tasks), wilson(36, 135)
+    assert found is not None
+    assert naive is not None
+    assert found.value == naive.value
+    assert found.n == 135
+    assert found.high - found.low > 1.8 * (naive.high - naive.low)
+
+
+@pytest.mark.parametrize(("won", "tasks"), [(1, 10), (0, 10), (1, 1)])
+def test_a_rate_where_all_trials_agree_keeps_the_doubt_of_its_tasks(won: int, tasks: int) -> None:
+    found, once = (
+        rate([won] * 3 * tasks, np.repeat(np.arange(tasks), 3)),
+        wilson(won * tasks, tasks),
+    )
+    assert once is not None
+    assert found == Estimate(once.value, once.low, once.high, 3 * tasks)
 
 
 # --- several trials a task --------------------------------------------------------
@@ -209,8 +297,8 @@ def test_tasks_weigh_the_same_however_many_trials_they_had() -> None:
     at_2, hat_2 = pass_at_k(trials, 2), pass_hat_k(trials, 2)
     assert at_2 is not None
     assert hat_2 is not None
-    assert (at_2.value, at_2.n) == (pytest.approx(2 / 3), 3)
-    assert (hat_2.value, hat_2.n) == (pytest.approx(1 / 3), 3)
+    assert (at_2.value, hat_2.value) == pytest.approx((2 / 3, 1 / 3))
+    assert at_2.n == hat_2.n == 3
     assert 0 <= at_2.low <= at_2.value <= at_2.high <= 1
     assert pass_at_k({}, 3) is None
     assert pass_hat_k({}, 3) is None
@@ -223,118 +311,3 @@ def test_a_task_with_too_few_trials_is_named() -> None:
             measure(trials, 2)
         with pytest.raises(UserError, match="k must be"):
             measure(trials, 0)
-
-
-# --- two runs on the same tasks -----------------------------------------------------
-
-
-def test_pairs_are_counted_by_position() -> None:
-    found = count_pairs([True, True, False, False, True], [True, False, True, False, True])
-    assert found == PairedCounts(both=2, only_first=1, only_second=1, neither=1)
-    with pytest.raises(UserError, match="2 against 1"):
-        count_pairs([True, True], [True])
-
-
-@pytest.mark.parametrize(
-    ("only_first", "only_second", "p_value"),
-    [
-        (0, 0, 1.0),
-        (5, 5, 1.0),
-        (1, 0, 1.0),
-        (0, 5, 2 / 32),
-        (1, 5, 2 * (1 + 6) / 64),
-        (2, 8, 2 * (1 + 10 + 45) / 1024),
-        (6, 16, 2 * 110056 / 2**22),
-        (4, 10, 2 * 1471 / 16384),
-    ],
-)
-def test_mcnemar_known_values(only_first: int, only_second: int, p_value: float) -> None:
-    found = mcnemar(PairedCounts(30, only_first, only_second, 7))
-    assert found.p_value == pytest.approx(p_value, rel=1e-6)
-    assert found == McNemar(found.p_value, only_first, only_second, 37 + only_first + only_second)
-
-
-@given(tables)
-def test_mcnemar_is_the_chance_of_at_least_as_uneven_a_split(table: PairedCounts) -> None:
-    b, c = table.only_first, table.only_second
-    uneven = [i for i in range(b + c + 1) if abs(2 * i - b - c) >= abs(b - c)]
-    expected = Fraction(sum(math.comb(b + c, i) for i in uneven), 2 ** (b + c))
-    assert mcnemar(table).p_value == pytest.approx(float(expected), rel=1e-12)
-
-
-def test_mcnemar_of_very_many_disagreements_does_not_overflow() -> None:
-    assert mcnemar(PairedCounts(0, 3000, 3000, 0)).p_value == 1.0
-    assert mcnemar(PairedCounts(0, 0, 3000, 0)).p_value == 0.0
-
-
-def test_paired_rate_difference_gives_the_published_value() -> None:
-    """Newcombe's example of 50 pairs; his difference is first minus second."""
-    found = paired_rate_difference(PairedCounts(36, 12, 2, 0))
-    assert found is not None
-    assert found.value == pytest.approx(-0.2)
-    assert (round(-found.high, 4), round(-found.low, 4)) == (0.0569, 0.3404)
-
-
-def wilson_roots(successes: int, total: int) -> tuple[float, float]:
-    """The same bounds as the roots of the score equation's quadratic."""
-    a, b, c = total + Z * Z, -(2 * successes + Z * Z), successes * successes / total
-    root = math.sqrt(max(b * b - 4 * a * c, 0))
-    return (-b - root) / (2 * a), (-b + root) / (2 * a)
-
-
-@pytest.mark.parametrize(
-    ("table", "phi"),
-    [
-        # phi worked by hand: product of the diagonals' difference, corrected by n/2 if positive.
-        (PairedCounts(36, 12, 2, 0), -24 / math.sqrt(48 * 2 * 38 * 12)),
-        (PairedCounts(20, 5, 10, 15), (250 - 25) / math.sqrt(25 * 25 * 30 * 20)),
-        (PairedCounts(1, 1, 7, 12), 0.0),
-        (PairedCounts(10, 0, 0, 0), 0.0),
-    ],
-)
-def test_paired_rate_difference_by_hand(table: PairedCounts, phi: float) -> None:
-    n = table.n
-    p1, p2 = (table.both + table.only_first) / n, (table.both + table.only_second) / n
-    (l1, u1), (l2, u2) = wilson_roots(round(p1 * n), n), wilson_roots(round(p2 * n), n)
-    down, up = (p2 - l2, u1 - p1), (u2 - p2, p1 - l1)
-    low = p2 - p1 - math.sqrt(down[0] ** 2 - 2 * phi * down[0] * down[1] + down[1] ** 2)
-    high = p2 - p1 + math.sqrt(up[0] ** 2 - 2 * phi * up[0] * up[1] + up[1] ** 2)
-    found = paired_rate_difference(table)
-    assert found is not None
-    assert found.n == n
-    assert found.value == pytest.approx(p2 - p1)
-    assert found.low == pytest.approx(low, abs=1e-9)
-    assert found.high == pytest.approx(high, abs=1e-9)
-
-
-@given(tables)
-def test_paired_rate_difference_holds_its_value_and_mirrors(table: PairedCounts) -> None:
-    found = paired_rate_difference(table)
-    swapped = paired_rate_difference(
-        PairedCounts(table.both, table.only_second, table.only_first, table.neither)
-    )
-    if table.n == 0:
-        assert found is None
-        return
-    assert found is not None
-    assert swapped is not None
-    assert -1 <= found.low <= found.value <= found.high <= 1
-    assert found.low == pytest.approx(-swapped.high, abs=1e-12)
-    assert found.high == pytest.approx(-swapped.low, abs=1e-12)
-
-
-def test_runs_that_never_disagree_still_leave_doubt() -> None:
-    few = paired_rate_difference(PairedCounts(3, 0, 0, 2))
-    many = paired_rate_difference(PairedCounts(300, 0, 0, 200))
-    assert few is not None
-    assert many is not None
-    assert few.low < many.low < 0 < many.high < few.high
-
-
-def test_what_tasks_have_in_common_cancels_in_a_mean_difference() -> None:
-    first = [10.0, 50.0, 30.0, 90.0]
-    found = paired_mean_difference(first, [v + 2 for v in first])
-    assert found == Estimate(2.0, 2.0, 2.0, 4)
-    assert paired_mean_difference([], []) is None
-    with pytest.raises(UserError, match="4 against 0"):
-        paired_mean_difference(first, [])

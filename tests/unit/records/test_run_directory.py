@@ -7,17 +7,18 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_episode_records import a_record, a_run
+from test_episode_records import a_manifest, a_record, a_run
 
-from agentquest.errors import Cause, DataError, UserError
-from agentquest.records import run_directory
+from agentquest.errors import DataError, UserError
+from agentquest.records import episode_lines
+from agentquest.records.episode_lines import cut_torn_line
+from agentquest.records.files import write_atomically
+from agentquest.records.outcome import AgentFaults, End, is_scored
 from agentquest.records.run_directory import (
     EPISODES,
     MANIFEST,
     RESULTS,
     RunDirectory,
-    cut_torn_line,
-    write_atomically,
 )
 
 
@@ -54,28 +55,28 @@ def test_cutting_leaves_all_whole_lines(
     file.write_bytes(content)
     whole = content[: content.rfind(b"\n") + 1]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run_directory, "_CHUNK", chunk)
+        patch.setattr(episode_lines, "_CHUNK", chunk)
         assert cut_torn_line(file) == len(content) - len(whole)
     assert file.read_bytes() == whole
 
 
-ENDS = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(Cause)), max_size=8)
+ENDS = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(End)), max_size=8)
 
 
 @settings(max_examples=50)
 @given(ENDS)
 def test_what_is_owed_is_what_has_no_score(
-    tmp_path_factory: pytest.TempPathFactory, ends: list[tuple[str, Cause]]
+    tmp_path_factory: pytest.TempPathFactory, ends: list[tuple[str, End]]
 ) -> None:
     run = a_run(tmp_path_factory.mktemp("run"), *(a_record(f"{name}#0", end) for name, end in ends))
-    scored = {f"{name}#0" for name, end in ends if end.scored}
+    scored = {f"{name}#0" for name, end in ends if is_scored(end, AgentFaults.OWE)}
     keys = ["a#0", "b#0", "c#0"]
     assert run.owed(keys) == [key for key in keys if key not in scored]
     found = {record.key: record for record in run.records()}
     assert len(found) == len({name for name, _ in ends})
     for key, record in found.items():
         tries = [end for name, end in ends if f"{name}#0" == key]
-        best = [end for end in tries if end.scored] or tries
+        best = [end for end in tries if is_scored(end, AgentFaults.OWE)] or tries
         assert record.end is best[-1]
 
 
@@ -166,7 +167,7 @@ def test_a_damaged_manifest_is_named(tmp_path: Path, content: str) -> None:
 def test_a_place_where_nothing_can_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(UserError, match=r"cannot make .*file"):
-        RunDirectory(tmp_path / "file" / "run").create("", {})
+        RunDirectory(tmp_path / "file" / "run").create("", a_manifest())
 
 
 def test_results_are_readable_json(tmp_path: Path) -> None:

@@ -8,12 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from agentquest.errors import Cause
+from agentquest.metrics.table import metrics_table
 from agentquest.records.episode import EpisodeRecord, Failure
+from agentquest.records.manifest import Manifest
 from agentquest.records.messages import Message
-from agentquest.reports.charts import Bar, bar_chart, curve_chart, histogram, interval_chart
-from agentquest.reports.html import POLICY, page, write_html_report
-from agentquest.reports.html_trajectory import Prompts
+from agentquest.records.outcome import End
+from agentquest.reports.model import build_report
+from agentquest.reports.render.html.charts import (
+    Bar,
+    bar_chart,
+    curve_chart,
+    histogram,
+    interval_chart,
+)
+from agentquest.reports.render.html.page import POLICY, page, sketched, write_html_report
+from agentquest.reports.render.html.trajectory import Prompts
 from agentquest.reports.safe_text import visible
 from report_runs import HARM, hostile, hostile_manifest, manifest, play, record, saved, step
 
@@ -57,9 +66,11 @@ class Page(HTMLParser):
         return [attrs[name] or "" for _, attrs in self.elements if name in attrs]
 
 
-def page_of(records: list[EpisodeRecord], content: dict[str, object]) -> tuple[str, Page]:
-    slim = [one.slim() for one in records]
-    written = "".join(page(slim, content, iter(records)))
+def page_of(records: list[EpisodeRecord], content: Manifest) -> tuple[str, Page]:
+    table = metrics_table(content)
+    sketches = sketched(enumerate(records), table)
+    report = build_report(content, [sketch.row for sketch in sketches], table)
+    written = "".join(page(report, sketches, records))
     return written, Page(written)
 
 
@@ -113,14 +124,15 @@ def test_every_step_is_there_whole(played: list[EpisodeRecord]) -> None:
             assert {taken.observation, taken.reply, taken.how} <= texts
             assert taken.action is None or taken.action in texts
             assert "\n".join(taken.admissible) in texts | {""}
-            assert {message.content for message in taken.prompt} <= texts
+            assert {message.content for message in one.prompt(taken)} <= texts
     errors = [one.error.message for one in played if one.error is not None]
     assert len(errors) == 1
     assert errors[0] in texts
 
 
 def test_links_lead_somewhere_and_ids_are_unique(played: list[EpisodeRecord]) -> None:
-    long = record("long", steps=[step(1, prompt=[Message(role="user", content="w" * 900)])] * 2)
+    said = [Message(role="user", content="w" * 900)]
+    long = record("long", steps=[step(1, prompt=[0])] * 2, messages=said)
     _, found = page_of([*played, long], manifest())
     ids = found.attributes("id")
     assert len(ids) == len(set(ids))
@@ -166,11 +178,11 @@ def test_prompts_past_the_budget_are_left_out_and_said() -> None:
 
 
 def test_an_episode_run_again_is_shown_once_as_it_counts(tmp_path: Path) -> None:
-    failed = record(
-        "a", Cause.MODEL_ERROR, 1, error=Failure(kind="ModelError", message="the first try")
-    )
-    again = record("a", Cause.WON, [step(1, observation="the second try")])
-    later = failed.model_copy(update={"error": Failure(kind="ModelError", message="too late")})
+    first = Failure(source="model", kind="ModelError", message="the first try")
+    failed = record("a", End.INFRASTRUCTURE_FAULT, 1, error=first)
+    again = record("a", End.SOLVED, [step(1, observation="the second try")])
+    late = first.model_copy(update={"message": "too late"})
+    later = failed.model_copy(update={"error": late})
     run = saved(tmp_path / "run", [failed, record("b"), again, again, later])
     write_html_report(run, tmp_path / "page.html")
     written = (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -196,7 +208,7 @@ def test_prompts_are_never_all_in_memory(tmp_path: Path) -> None:
 def _with_prompts(number: int, size: int) -> Iterator[EpisodeRecord]:
     for i in range(number):
         message = Message(role="user", content=f"{i:05d}" * (size // 5))
-        yield record(f"t{i}", steps=[step(1, prompt=[message])])
+        yield record(f"t{i}", steps=[step(1, prompt=[0])], messages=[message])
 
 
 def test_a_page_that_fails_leaves_the_old_one(
@@ -205,15 +217,15 @@ def test_a_page_that_fails_leaves_the_old_one(
     run = saved(tmp_path / "run", [record("a")])
     file = tmp_path / "page.html"
     file.write_text("old")
-    monkeypatch.setattr("agentquest.reports.html.read_episodes", _full_disk)
+    monkeypatch.setattr("agentquest.reports.render.html.page.trajectory", _full_disk)
     with pytest.raises(OSError, match="no space"):
         write_html_report(run, file)
     assert file.read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["page.html", "run"]
 
 
-def _full_disk(file: Path) -> Iterator[EpisodeRecord]:
-    raise OSError(f"no space to read {file}")
+def _full_disk(*args: object) -> Iterator[str]:
+    raise OSError("no space left")
     yield
 
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from agentquest.errors import Cause
 from agentquest.records.episode import Failure
+from agentquest.records.outcome import End
 from agentquest.reports.results_json import results_document
-from report_runs import NUMBERS, hostile, hostile_manifest, manifest, play, record, step
+from report_runs import hostile, hostile_manifest, manifest, play, record, step
 
 DOCUMENTED: dict[str, Any] = {
     "model": str,
@@ -53,39 +53,38 @@ def require_shape(value: Any, shape: Any, where: str = "results.json") -> None:
 
 def test_a_played_run_has_the_documented_shape() -> None:
     records = play("muddled", failing=(2,))
-    document = json.loads(json.dumps(results_document(records, manifest()), allow_nan=False))
+    document = json.loads(json.dumps(results_document(manifest(), records), allow_nan=False))
     require_shape(document, DOCUMENTED)
     require_shape(document["unscored_results"], DOCUMENTED["results"])
     assert document["config"]["task_types"] == [1, 2, 3, 4, 5, 6]
-    assert {one["task_type"] for one in document["results"]} <= set(NUMBERS.values())
+    assert {one["task_type"] for one in document["results"]} <= set(range(1, 7))
     for one in document["results"]:
         assert one["steps"] == len(one["actions"]) == len(one["observations"])
 
 
 def test_summary_counts_scored_games_only() -> None:
+    late = Failure(source="agent", kind="timeout", message="late")
     records = [
-        record("a", Cause.WON, 4),
-        record("b", Cause.MAX_STEPS, 10),
-        record("c", Cause.AGENT_TIMEOUT, 3, error=Failure(kind="agent_timeout", message="late")),
+        record("a", End.SOLVED, 4),
+        record("b", End.STEP_LIMIT, 10),
+        record("c", End.AGENT_FAULT, 3, error=late),
     ]
-    document = results_document(records, manifest(task_ids=["a", "b", "c", "d"]))
+    document = results_document(manifest(task_ids=["a", "b", "c", "d"]), records)
     summary = document["summary"]
     assert (summary["total_games"], summary["successes"]) == (2, 1)
     assert (summary["success_rate"], summary["avg_steps"]) == (0.5, 7.0)
     assert (summary["avg_steps_success"], summary["requested"], summary["unscored"]) == (4.0, 4, 1)
     assert summary["interval"] == pytest.approx([0.0945, 0.9055], abs=1e-4)
+    assert summary["metrics"]["steps"]["n"] == 2
     assert [one["game_id"] for one in document["results"]] == ["a", "b"]
     lost = document["unscored_results"][0]
-    assert (lost["game_id"], lost["end"], lost["error"]["message"]) == (
-        "c",
-        "agent_timeout",
-        "late",
-    )
+    assert (lost["game_id"], lost["end"], lost["error"]["message"]) == ("c", "agent_fault", "late")
+    assert document["warnings"][0].startswith("1 of 4 episodes have no score")
 
 
 def test_trials_are_requested_for_every_task() -> None:
-    content = manifest(task_ids=["a", "b"], config={"trials": 3})
-    assert results_document([record("a")], content)["summary"]["requested"] == 6
+    content = manifest(task_ids=["a", "b"], trials=3)
+    assert results_document(content, [record("a")])["summary"]["requested"] == 6
 
 
 def test_actions_are_what_the_agent_asked_for() -> None:
@@ -93,33 +92,38 @@ def test_actions_are_what_the_agent_asked_for() -> None:
         step(1, action="fly away", valid=False),
         step(2, action=None, reply="Hm.\nWell", valid=False),
     ]
-    result = results_document([record("a", Cause.LOST, steps)], manifest())["results"][0]
+    result = results_document(manifest(), [record("a", End.FAILED, steps)])["results"][0]
     assert result["actions"] == ["fly away", "invalid:hm. well"]
 
 
-def test_what_the_manifest_does_not_say_is_null_or_the_name() -> None:
-    document = results_document([record("a", model=None)], {})
+def test_what_is_not_numbered_is_named_and_what_was_not_decided_is_null() -> None:
+    content = manifest(model=None, task_types=["another"], config={})
+    document = results_document(content, [record("a", model=None)])
     assert document["results"][0]["task_type"] == "pick_and_place_simple"
     assert document["config"]["task_types"] == ["pick_and_place_simple"]
-    assert document["config"]["seed"] is None
-    assert document["config"]["max_steps"] == 30
-    assert document["model"] == "react"
+    assert document["config"]["seed"] is document["config"]["temperature"] is None
+    assert document["model"] == "talking"
 
 
-def test_flat_settings_count_like_nested_ones() -> None:
-    config = {"temperature": 0.7, "max_tokens": 5, "use_few_shot": False, "task_types": [3, "x"]}
-    written = results_document([], manifest(config=config))["config"]
-    assert (written["temperature"], written["max_tokens"]) == (0.7, 5)
-    assert written["use_few_shot"] is False
-    assert written["task_types"] == [3, "x"]
+def test_the_rules_of_the_run_are_in_it() -> None:
+    document = results_document(manifest(informed=True, protocol="unseen-134"), [])
+    assert (document["informed"], document["agent_faults"]) == (True, "owe")
+    assert document["protocol"] == "unseen-134"
+
+
+def test_metrics_stand_in_the_summary_and_in_every_result() -> None:
+    content = manifest(metrics=["test_model:WORDS"])
+    document = results_document(content, [record("a", goal="look"), record("b", goal="go now")])
+    assert document["summary"]["metrics"]["words"]["value"] == 5.0
+    assert [one["metrics"]["words"] for one in document["results"]] == [4.0, 6.0]
 
 
 def test_nothing_played_is_no_figure() -> None:
-    summary = results_document([], manifest())["summary"]
+    summary = results_document(manifest(), [])["summary"]
     assert summary["total_games"] == 0
     assert summary["success_rate"] is summary["avg_steps"] is summary["interval"] is None
 
 
 def test_hostile_records_are_still_json() -> None:
-    document = results_document(hostile(), hostile_manifest())
+    document = results_document(hostile_manifest(), hostile())
     assert json.loads(json.dumps(document, allow_nan=False)) == document

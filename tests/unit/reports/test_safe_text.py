@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentquest.reports.safe_text import html_text, markdown_text, one_line, visible
+from agentquest.reports.safe_text import csv_text, html_text, markdown_text, one_line, visible
 from report_runs import HARM
 
 ANY_TEXT = st.text(st.characters(), max_size=60)
@@ -61,10 +61,23 @@ def test_text_without_control_characters_stays_as_it_is(text: str) -> None:
         ("\ud800", "\\ud800"),
         ("two\r\nlines\tand a tab", "two\nlines\tand a tab"),
         ("back\rover", "back\\x0dover"),
+        ("in\u00advisible", "in\\xadvisible"),
+        ("\U000e0069\U000e0067", "\\U000e0069\\U000e0067"),
+        ("a\u2066b\u2069\u200b\u180e\u3164", "a\\u2066b\\u2069\\u200b\\u180e\\u3164"),
+        ("\x1b]52;c;ZXZpbA==\x07", "\\x1b]52;c;ZXZpbA==\\x07"),
+        ("\u0c15\u0c4d\u200c\u0c37 \U0001f469\u200d\U0001f4bb\ufe0f", None),
     ],
 )
-def test_what_cannot_be_seen_is_shown(text: str, shown: str) -> None:
-    assert visible(text) == shown
+def test_what_cannot_be_seen_is_shown(text: str, shown: str | None) -> None:
+    """None: writing that needs joiners stays as it is."""
+    assert visible(text) == (text if shown is None else shown)
+
+
+@given(ANY_TEXT)
+def test_a_cell_is_one_line_and_no_formula(text: str) -> None:
+    cell = csv_text(text)
+    assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+    assert cell.removeprefix("'") == one_line(text).removeprefix("'")
 
 
 def test_markdown_keeps_a_cell_a_cell() -> None:

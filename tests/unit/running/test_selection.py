@@ -86,9 +86,12 @@ def test_a_number_for_each_type(stock: list[int], each: int) -> None:
     assert counts(chosen.tasks, types) == [min(each, there) for there in stock]
 
 
-def test_without_a_number_all_are_played_in_their_own_order() -> None:
-    tasks = made([2, 3])
-    assert select(tasks, TYPES, 1).tasks == tuple(tasks)
+def test_without_a_number_all_are_played_the_types_in_turn() -> None:
+    tasks = made([3, 2])
+    chosen = select(tasks, TYPES, 1).tasks
+    first, second = TYPES[:2]
+    assert [task.task_type for task in chosen] == [first, second, first, second, first]
+    assert sorted(task.id for task in chosen) == sorted(task.id for task in tasks)
 
 
 def test_types_take_turns() -> None:

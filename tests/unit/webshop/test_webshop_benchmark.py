@@ -17,7 +17,7 @@ from agentquest.benchmarks.webshop.tasks import (
     split_of,
 )
 from agentquest.errors import ConfigError, DataError, UnknownName
-from agentquest.running.assemble import make_benchmark
+from agentquest.running.factory import make_benchmark
 from shared_data import WEBSHOP, needs_webshop
 
 
@@ -72,9 +72,9 @@ def test_task_types_are_the_categories_by_name_or_number() -> None:
         ({"split": "valid_unseen"}, "not a split of webshop; there are: test, dev, train"),
         ({"task_types": ["grocerry"]}, "did you mean 'grocery'"),
         ({"task_types": [0]}, "not a task type"),
-        ({"goals": "people"}, "goals must be synthetic or human"),
-        ({"strict": "yes"}, "strict must be true or false"),
-        ({"seed": "7"}, "seed a number"),
+        ({"goals": "people"}, "webshop.goals: Input should be 'synthetic' or 'human'"),
+        ({"strict": "perhaps"}, "webshop.strict: Input should be a valid boolean"),
+        ({"seed": "many"}, "webshop.seed: Input should be a valid integer"),
     ],
 )
 def test_wrong_settings_are_named(settings: dict[str, object], message: str) -> None:
@@ -83,8 +83,8 @@ def test_wrong_settings_are_named(settings: dict[str, object], message: str) -> 
 
 
 def test_settings_it_does_not_have_are_refused() -> None:
-    with pytest.raises(ConfigError, match="has no setting 'dialect'"):
-        make_benchmark("webshop", dialect="0.3")
+    with pytest.raises(ConfigError, match=r"benchmark_settings\.dialect: unknown key"):
+        make_benchmark("webshop", {"dialect": "0.3"})
 
 
 def test_data_is_found_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,10 +120,10 @@ def test_the_hash_of_a_task_covers_all_that_decides_it() -> None:
 
 def test_provenance_says_what_was_played() -> None:
     provenance = built_in(goals="human", seed=3).provenance()
-    assert provenance["data"] == "builtin"
-    assert (provenance["goals"], provenance["seed"], provenance["strict"]) == ("human", 3, False)
-    assert provenance["products"] == 1000
-    assert provenance["nouns"]
+    assert provenance.data == "builtin"
+    details = dict(provenance.details)
+    assert details.pop("nouns")
+    assert details == {"goals": "human", "seed": "3", "strict": "false", "products": "1000"}
 
 
 @pytest.mark.parametrize("goals", ["synthetic", "human"])
@@ -131,7 +131,7 @@ def test_examples_are_won_purchases_of_the_same_category_and_never_the_task(goal
     benchmark = built_in(goals=goals, split="train")
     wishes = {shop_goal.instruction_text for shop_goal in benchmark.shop.goals[:1500]}
     for task in [next(t for t in benchmark.tasks() if t.task_type == c) for c in CATEGORIES]:
-        shown = benchmark.demonstrations(task, "", 2)
+        shown = benchmark.briefing(benchmark.driver(task), task, 2).demonstrations
         assert len(shown) == 2
         own = benchmark.shop.goals[int(task.problem)].instruction_text
         for example in shown:
@@ -162,6 +162,6 @@ def test_the_official_small_catalogue_has_its_known_numbers_of_goals() -> None:
     real = WebshopBenchmark(data_path=WEBSHOP / "data")
     assert len(real.shop.goals) == 6910
     assert len(real.tasks()) == 500
-    assert real.provenance()["data"] == "real"
+    assert real.provenance().data == "real"
     human = WebshopBenchmark(data_path=WEBSHOP / "data", goals="human")
     assert len(human.tasks()) == 13

@@ -1,5 +1,6 @@
 """Loading, caching and rebuilding catalogues of files written on the spot."""
 
+import hashlib
 import json
 import os
 import pickle
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 from agentquest.benchmarks.webshop.catalogue import build as catalogue_build
-from agentquest.benchmarks.webshop.catalogue.builtin import official_files
+from agentquest.benchmarks.webshop.catalogue.builtin import DIGESTS, official_files
 from agentquest.benchmarks.webshop.catalogue.catalogue import find_files, open_catalogue
 from agentquest.benchmarks.webshop.catalogue.products import Product
 from agentquest.benchmarks.webshop.shop.shop import Session, Shop
@@ -226,7 +227,7 @@ def test_builds_at_the_same_time_do_no_harm(builtin_data, tmp_path):
     command = [sys.executable, "-c", BUILD, str(builtin_data), str(tmp_path / "cache")]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(3)]
     assert [process.communicate(timeout=120)[0].strip() for process in running] == [b"1000"] * 3
-    assert len(list((tmp_path / "cache").glob("?" * 64))) == 1
+    assert len(list((tmp_path / "cache").glob("?" * 64 + "-?"))) == 1
     assert not list((tmp_path / "cache").glob("*.tmp"))
 
 
@@ -278,3 +279,8 @@ def test_a_product_named_like_a_button_is_still_a_product(data, tmp_path, asin):
     step = session.step(f"click[{asin.lower()}]")
     assert (step.valid, session.asin) == (True, asin)
     assert session.step("click[reviews]").valid
+
+
+def test_the_built_in_files_are_the_ones_they_are_known_by():
+    digests = [hashlib.sha256(content).hexdigest() for content in official_files().values()]
+    assert tuple(digests) == DIGESTS

@@ -96,7 +96,7 @@ def test_details_say_what_was_scored_and_how(driver, shop):
     assert details["goal"]["asin"] == details["bought"] == shop.goals[5].asin
     assert details["reward"]["r_type"] == 1.0
     assert details["nouns"] == shop.nouns.name
-    assert driver.data_hash == shop.catalogue.folder.name
+    assert driver.data_hash == shop.catalogue.digest
     assert len(driver.data_hash) == 64
 
 

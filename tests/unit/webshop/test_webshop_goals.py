@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from agentquest.benchmarks.webshop.catalogue.builtin import official_files
 from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
 from agentquest.benchmarks.webshop.shop import shuffling
-from agentquest.benchmarks.webshop.shop.goals import NO_LIMIT, SPLITS, make_goals, price_limit
+from agentquest.benchmarks.webshop.shop.goals import SPLITS, make_goals
+from agentquest.benchmarks.webshop.shop.prices import NO_LIMIT, price_limit
 from agentquest.errors import ConfigError, DataError
 
 KINDS = ["synthetic", "human"]

@@ -1,69 +1,139 @@
-"""ALFWorld as the runner sees it: tasks, drivers, and where the data came from."""
+"""ALFWorld as the rest of AgentQuest knows it."""
 
-import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
+
+from pydantic import field_validator
 
 from agentquest.benchmarks.alfworld import prompting
+from agentquest.benchmarks.alfworld.demonstrations import examples
 from agentquest.benchmarks.alfworld.driver import AlfWorldDriver
 from agentquest.benchmarks.alfworld.engine.dialects import Dialect
 from agentquest.benchmarks.alfworld.engine.dialects import dialect as dialect_named
 from agentquest.benchmarks.alfworld.explorer.player import AlfWorldExplorer
+from agentquest.benchmarks.alfworld.game import AlfWorldGame, ParsedGames
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES, task_type
 from agentquest.benchmarks.alfworld.tasks import BUILTIN, data_root, find_tasks, open_problem
-from agentquest.lib import Benchmark, Demonstration, Explorer, Task
+from agentquest.benchmarks.alfworld.terminal import AlfWorldView
+from agentquest.benchmarks.alfworld.typed_tools import typed_tools
+from agentquest.lib import (
+    Benchmark,
+    BenchmarkSettings,
+    Briefing,
+    Driver,
+    Explorer,
+    Oracle,
+    Task,
+)
+from agentquest.lib.oracle import DriverOracle
+from agentquest.records.manifest import Provenance
+
+
+class AlfWorldSettings(BenchmarkSettings):
+    data_path: Path | None = None
+    """Folder of the real games, or `builtin`; null: found by itself."""
+
+    dialect: str | None = None
+    """Wording of the engine, 0.3 or 0.4; null: the game file's own."""
+
+    playable: bool = True
+    """Whether only games that the original calls playable are tasks."""
+
+    goals: Literal["template", "human"] = "template"
+    """Whose words the goals are in: the generator's, or people's annotations of the real games."""
+
+    goal_seed: int = 0
+    """Chooses among several people's words for the same goal."""
+
+    @field_validator("dialect", mode="before")
+    @classmethod
+    def _unquoted(cls, value: Any) -> Any:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return str(value) if is_number else value
 
 
 class AlfWorldBenchmark(Benchmark):
     name: ClassVar[str] = "alfworld"
+    title: ClassVar[str] = "ALFWorld"
+    Settings: ClassVar[type[BenchmarkSettings]] = AlfWorldSettings
+    splits: ClassVar[Mapping[str, int | None]] = {
+        "valid_unseen": 134,
+        "valid_seen": 140,
+        "valid_train": 200,
+        "train": 3553,
+    }
+    split_aliases: ClassVar[Mapping[str, str]] = {
+        "eval_out_of_distribution": "valid_unseen",
+        "eval_in_distribution": "valid_seen",
+    }
     task_types: ClassVar[tuple[str, ...]] = TASK_TYPE_NAMES
-    help_lines: ClassVar[tuple[str, ...]] = prompting.HELP_LINES
+    cleanup_applies: ClassVar[bool] = True
+    commands: ClassVar[Mapping[str, str]] = {
+        "download": "agentquest.benchmarks.alfworld.commands.download:command",
+        "homes": "agentquest.benchmarks.alfworld.commands.homes:command",
+    }
 
-    def __init__(
-        self,
-        split: str = "valid_unseen",
-        task_types: Iterable[str | int] | None = None,
-        data_path: str | Path | None = None,
-        dialect: str | None = None,
-        playable: bool = True,
-    ) -> None:
-        self.split = split
-        self.wanted = [task_type(wanted).name for wanted in task_types or TASK_TYPE_NAMES]
-        self.data_path = data_path
-        self.dialect = dialect_named(dialect)
-        self.playable = playable
+    def __init__(self, settings: BenchmarkSettings | None = None, **given: Any) -> None:
+        super().__init__(settings, **given)
+        self.dialect = dialect_named(self.settings.dialect)
+        self._parsed = ParsedGames(self.dialect)
+
+    @classmethod
+    def type_named(cls, wanted: str | int) -> str:
+        return task_type(wanted).name
 
     def tasks(self) -> list[Task]:
-        return find_tasks(self.split, self.wanted, self.data_path, self.playable)
+        settings = self.settings
+        return find_tasks(self.split, self.wanted_types, settings.data_path, settings.playable)
 
     def driver(self, task: Task) -> AlfWorldDriver:
-        return AlfWorldDriver(task.problem, self.dialect)
+        settings = self.settings
+        return AlfWorldDriver(task.problem, self.dialect, settings.goals, settings.goal_seed)
 
-    def instructions(self, dialect: str) -> str:
-        return prompting.instructions(Dialect(dialect))
+    def game(self, task: Task) -> AlfWorldGame:
+        return self._parsed.game(task.problem)
 
-    def demonstrations(self, task: Task, dialect: str, count: int) -> list[Demonstration]:
-        if count == 0:
-            return []
-        return list(prompting.examples(task.task_type, Dialect(dialect), count))
+    def briefing(self, driver: Driver, task: Task, demonstrations: int) -> Briefing:
+        dialect = Dialect(driver.facts()["dialect"])
+        return Briefing(
+            instructions=prompting.instructions(dialect),
+            role=prompting.ROLE,
+            examples=prompting.EXAMPLES,
+            help_lines=prompting.HELP_LINES,
+            demonstrations=(
+                examples(task.task_type, dialect, demonstrations) if demonstrations else ()
+            ),
+            tools=prompting.TOOLS,
+            typed_tools=typed_tools(dialect),
+        )
 
-    def fingerprint(self, tasks: Sequence[Task]) -> str:
-        digest = hashlib.sha256()
-        for task in tasks:
-            digest.update(f"{task.id}\0{open_problem(task.problem).sha256}\n".encode())
-        return digest.hexdigest()
+    def goal_in(self, observation: str) -> str:
+        _, _, goal = observation.partition("Your task is to: ")
+        return goal.partition("\n")[0].strip().removesuffix(".")
+
+    def data_hash(self, task: Task) -> str:
+        settings = self.settings
+        return open_problem(task.problem, settings.goals, settings.goal_seed).sha256
 
     def explorer(self) -> Explorer:
         return AlfWorldExplorer()
 
-    def provenance(self) -> dict[str, Any]:
-        root = data_root(self.data_path)
-        return {
-            "benchmark": self.name,
-            "data": BUILTIN if root is None else "real",
-            "data_path": None if root is None else str(root),
-            "split": self.split,
-            "dialect": self.dialect.value if self.dialect else "the game file's own",
-            "playable_only": self.playable,
-        }
+    def oracle(self, driver: Driver) -> Oracle | None:
+        assert isinstance(driver, AlfWorldDriver)
+        return DriverOracle(driver.oracle_actions)
+
+    def view(self) -> AlfWorldView:
+        return AlfWorldView()
+
+    def provenance(self) -> Provenance:
+        root = data_root(self.settings.data_path)
+        return Provenance(
+            data=BUILTIN if root is None else "real",
+            data_path=None if root is None else str(root),
+            split=self.split,
+            details={
+                "dialect": self.dialect.value if self.dialect else "the game file's own",
+                "games": "playable only" if self.settings.playable else "all",
+            },
+        )

@@ -6,6 +6,7 @@ from typing import ClassVar
 from agentquest.benchmarks.alfworld.engine.dialects import Dialect
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.engine.narrator import NOTHING_HAPPENS
+from agentquest.benchmarks.alfworld.engine.trajectories import Goals, goals_named
 from agentquest.benchmarks.alfworld.metrics import AlfWorldMetrics
 from agentquest.benchmarks.alfworld.tasks import find_tasks, open_problem
 from agentquest.benchmarks.alfworld.types import (
@@ -23,21 +24,32 @@ class AlfWorldDriver(Driver):
     metrics_class: ClassVar[type[Metrics]] = AlfWorldMetrics
     metrics: AlfWorldMetrics
 
-    def __init__(self, problem: str | Path, dialect: str | Dialect | None = None) -> None:
+    def __init__(
+        self,
+        problem: str | Path,
+        dialect: str | Dialect | None = None,
+        goals: str | Goals = Goals.TEMPLATE,
+        goal_seed: int = 0,
+    ) -> None:
         super().__init__()
         self.problem = str(problem)
-        text = open_problem(problem)
+        text = open_problem(problem, goals, goal_seed)
         self.engine = AlfWorldEngine.from_text(text, dialect)
         self._data_hash = text.sha256
+        self._facts = {"dialect": self.engine.dialect.value}
+        if text.grammar:
+            self._facts |= {"grammar": "modified", "grammar_fingerprint": text.grammar}
+        if goals_named(goals) is Goals.HUMAN:
+            self._facts |= {"goals": Goals.HUMAN.value, "goal_seed": str(goal_seed)}
         self.current_state = AlfWorldState()
-
-    @property
-    def dialect(self) -> str:
-        return self.engine.dialect.value
 
     @property
     def data_hash(self) -> str:
         return self._data_hash
+
+    def facts(self) -> dict[str, str]:
+        """What the episode was played with, beyond the problem: for its record."""
+        return dict(self._facts)
 
     def accepts(self, value: str) -> bool:
         return self.engine.accepts(value)
@@ -63,16 +75,18 @@ class AlfWorldDriver(Driver):
 
     def _reset(self) -> tuple[str, Observation]:
         text = self.engine.reset()
-        self.current_state = AlfWorldState("", self.engine.copy())
+        game = self.engine.copy()
+        self.current_state = AlfWorldState("", game)
         self.metrics.milestones = self.current_state.policy_commands
         self.metrics.problem = self.problem
-        return self.engine.goal_text, AlfWorldObservation.of(text, self.engine)
+        return self.engine.goal_text, AlfWorldObservation.of(text, game)
 
     def _step(self, action: Action) -> tuple[State, Observation]:
         text = self.engine.step(action.value)
+        game = self.engine.copy()
         if text != NOTHING_HAPPENS:
-            self.current_state = AlfWorldState(action.value, self.engine.copy())
-        return self.current_state, AlfWorldObservation.of(text, self.engine)
+            self.current_state = AlfWorldState(action.value, game)
+        return self.current_state, AlfWorldObservation.of(text, game)
 
 
 class AlfWorldUtils:

@@ -12,7 +12,6 @@ class AlfWorldMetrics(Metrics):
 
     def __init__(self) -> None:
         super().__init__()
-        self.milestones: list[str] = []
         self.problem = ""
 
     def progress_function(self, state: State) -> float:

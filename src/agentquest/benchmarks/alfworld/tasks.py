@@ -18,6 +18,7 @@ from agentquest.benchmarks.alfworld.engine.game_files import (
     GameText,
     read_game,
 )
+from agentquest.benchmarks.alfworld.engine.trajectories import Goals, goals_named
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES, task_type
 from agentquest.errors import DataError, UnknownName
 from agentquest.lib import Task
@@ -60,16 +61,24 @@ def data_root(data_path: str | Path | None = None) -> Path | None:
     return cache if _has_split(cache) else None
 
 
-def open_problem(problem: str | Path) -> GameText:
-    """The text of a game: a path on disk, or `builtin:<id>`."""
+def open_problem(
+    problem: str | Path, goals: str | Goals = Goals.TEMPLATE, goal_seed: int = 0
+) -> GameText:
+    """The text of a game: a path on disk, or `builtin:<id>`.
+
+    With `goals="human"` the goal is one of the descriptions that people wrote.
+    """
     name = str(problem)
+    wanted = goals_named(goals)
     if name.startswith(f"{BUILTIN}:"):
+        if wanted is Goals.HUMAN:
+            raise DataError(f"{name}: nobody has described the built-in homes in their own words")
         home = homes.game(name.removeprefix(f"{BUILTIN}:"))
         return GameText(home.problem, home.goal)
     path = Path(problem)
     if not path.exists():
         raise DataError(f"{name}: no such game (a path, or {BUILTIN}:<split>/<task>/<trial>)")
-    return read_game(path)
+    return read_game(path, wanted, goal_seed)
 
 
 def _builtin_tasks(split: str) -> list[Task]:

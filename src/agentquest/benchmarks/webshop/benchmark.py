@@ -3,32 +3,57 @@
 import hashlib
 import json
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from agentquest.benchmarks.webshop import prompting
 from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
 from agentquest.benchmarks.webshop.driver import WebshopDriver
 from agentquest.benchmarks.webshop.explorer.player import WebshopExplorer
+from agentquest.benchmarks.webshop.game import TasksOfGoals, WebshopGame
 from agentquest.benchmarks.webshop.oracle import Purchase, best_purchase, plan
 from agentquest.benchmarks.webshop.shop.shop import Session, Shop
 from agentquest.benchmarks.webshop.tasks import (
     BUILTIN,
     CATEGORIES,
-    category_named,
     data_root,
     numbers_of,
-    split_named,
     task_of,
 )
-from agentquest.errors import ConfigError
-from agentquest.lib import Benchmark, Demonstration, Explorer, Observation, Task
+from agentquest.benchmarks.webshop.terminal import WebshopView
+from agentquest.lib import (
+    Benchmark,
+    BenchmarkSettings,
+    Briefing,
+    Driver,
+    Explorer,
+    Observation,
+    Oracle,
+    Task,
+)
+from agentquest.lib.oracle import DriverOracle
+from agentquest.records.manifest import Provenance
 
 logger = logging.getLogger(__name__)
 
-GOAL_KINDS = ("synthetic", "human")
+
+class WebshopSettings(BenchmarkSettings):
+    data_path: Path | None = None
+    """Folder of the official files, or `builtin`; null: found by itself."""
+
+    goals: Literal["synthetic", "human"] = "synthetic"
+    """Whose words the goals are in."""
+
+    strict: bool = False
+    """Whether the quirks of the original's reward are kept."""
+
+    seed: int = 0
+    """Fixes hidden prices and price limits."""
+
+    size: Literal["small", "all"] | None = None
+    """Which catalogue, where the data folder has both."""
 
 
 class WebshopTaskDriver(WebshopDriver):
@@ -70,35 +95,24 @@ class WebshopTaskDriver(WebshopDriver):
 
 
 class WebshopBenchmark(Benchmark):
-    """`goals` is "synthetic" or "human"; `strict` keeps the quirks of the original, `seed` fixes
-    hidden prices and price limits, `size` chooses where the data folder has both catalogues."""
-
     name: ClassVar[str] = "webshop"
+    title: ClassVar[str] = "WebShop"
+    Settings: ClassVar[type[BenchmarkSettings]] = WebshopSettings
+    splits: ClassVar[Mapping[str, int | None]] = {"test": 500, "dev": 1000, "train": None}
+    split_aliases: ClassVar[Mapping[str, str]] = {
+        "eval": "dev",
+        "eval_out_of_distribution": "test",
+        "eval_in_distribution": "dev",
+    }
     task_types: ClassVar[tuple[str, ...]] = CATEGORIES
+    commands: ClassVar[Mapping[str, str]] = {
+        "download": "agentquest.benchmarks.webshop.commands.download:command",
+        "serve": "agentquest.benchmarks.webshop.commands.serve:command",
+    }
 
-    def __init__(
-        self,
-        split: str = "test",
-        task_types: Iterable[str | int] | None = None,
-        data_path: str | Path | None = None,
-        goals: str = "synthetic",
-        strict: bool = False,
-        seed: int = 0,
-        size: str | None = None,
-    ) -> None:
-        self.split = split_named(split)
-        self.wanted = [category_named(wanted) for wanted in task_types or CATEGORIES]
-        self.root = data_root(data_path)
-        if goals not in GOAL_KINDS:
-            raise ConfigError(f"goals must be {' or '.join(GOAL_KINDS)}, not {goals!r}")
-        if not isinstance(strict, bool) or isinstance(seed, bool) or not isinstance(seed, int):
-            raise ConfigError(
-                f"strict must be true or false ({strict!r}), seed a number ({seed!r})"
-            )
-        self.goals = goals
-        self.strict = strict
-        self.seed = seed
-        self.size = size
+    def __init__(self, settings: BenchmarkSettings | None = None, **given: Any) -> None:
+        super().__init__(settings, **given)
+        self.root = data_root(self.settings.data_path)
 
     @cached_property
     def shop(self) -> Shop:
@@ -106,46 +120,77 @@ class WebshopBenchmark(Benchmark):
             if not done:
                 logger.warning("making the WebShop catalogue of %s, once", self.root or BUILTIN)
 
-        catalogue = open_catalogue(self.root, size=self.size, progress=on_progress)
-        return Shop(catalogue, goals=self.goals, seed=self.seed, strict=self.strict)
+        settings = self.settings
+        catalogue = open_catalogue(self.root, size=settings.size, progress=on_progress)
+        return Shop(catalogue, goals=settings.goals, seed=settings.seed, strict=settings.strict)
 
     def tasks(self) -> list[Task]:
         goals = self.shop.goals
         tasks = (task_of(goals, number) for number in numbers_of(self.split, len(goals)))
-        return [task for task in tasks if task.task_type in self.wanted]
+        return [task for task in tasks if task.task_type in self.wanted_types]
 
     def driver(self, task: Task) -> WebshopTaskDriver:
         return WebshopTaskDriver(self.shop, int(task.problem))
 
-    def instructions(self, dialect: str) -> str:
-        return prompting.INSTRUCTIONS
+    def game(self, task: Task) -> WebshopGame:
+        return WebshopGame(self.shop, int(task.problem))
 
-    def demonstrations(self, task: Task, dialect: str, count: int) -> list[Demonstration]:
-        played = prompting.examples(task.task_type, self.goals, count + 1)
+    def task_list(self) -> Sequence[Task]:
+        return self._goal_tasks if self._wants_all else super().task_list()
+
+    def task_named(self, task_id: str) -> Task | None:
+        return self._goal_tasks.named(task_id) if self._wants_all else super().task_named(task_id)
+
+    @property
+    def _goal_tasks(self) -> TasksOfGoals:
+        return TasksOfGoals(self.shop, numbers_of(self.split, len(self.shop.goals)))
+
+    @property
+    def _wants_all(self) -> bool:
+        return self.wanted_types == self.task_types
+
+    def in_split(self, name: str) -> Benchmark:
+        self.shop  # noqa: B018  opened here, so that the twin shares it
+        return super().in_split(name)
+
+    def briefing(self, driver: Driver, task: Task, demonstrations: int) -> Briefing:
         wish = self.shop.goals[int(task.problem)].instruction_text
-        return [example for example in played if example.goal != wish][:count]
+        played = prompting.examples(task.task_type, self.settings.goals, demonstrations + 1)
+        others = [example for example in played if example.goal != wish]
+        return Briefing(
+            instructions=prompting.INSTRUCTIONS,
+            role=prompting.ROLE,
+            examples=prompting.EXAMPLES,
+            demonstrations=tuple(others[:demonstrations]),
+            tools=prompting.TOOLS,
+        )
 
-    def fingerprint(self, tasks: Sequence[Task]) -> str:
-        digest = hashlib.sha256()
-        for task in tasks:
-            digest.update(f"{task.id}\0{task_hash(self.shop, int(task.problem))}\n".encode())
-        return digest.hexdigest()
+    def data_hash(self, task: Task) -> str:
+        return task_hash(self.shop, int(task.problem))
 
     def explorer(self) -> Explorer:
         return WebshopExplorer()
 
-    def provenance(self) -> dict[str, Any]:
-        return {
-            "benchmark": self.name,
-            "data": BUILTIN if self.root is None else "real",
-            "data_path": None if self.root is None else str(self.root),
-            "split": self.split,
-            "goals": self.goals,
-            "strict": self.strict,
-            "seed": self.seed,
-            "products": len(self.shop.catalogue),
-            "nouns": self.shop.nouns.name,
-        }
+    def oracle(self, driver: Driver) -> Oracle | None:
+        assert isinstance(driver, WebshopTaskDriver)
+        return DriverOracle(driver.oracle_actions)
+
+    def view(self) -> WebshopView:
+        return WebshopView()
+
+    def provenance(self) -> Provenance:
+        return Provenance(
+            data=BUILTIN if self.root is None else "real",
+            data_path=None if self.root is None else str(self.root),
+            split=self.split,
+            details={
+                "goals": self.settings.goals,
+                "strict": str(self.settings.strict).lower(),
+                "seed": str(self.settings.seed),
+                "products": str(len(self.shop.catalogue)),
+                "nouns": self.shop.nouns.name,
+            },
+        )
 
 
 def task_hash(shop: Shop, number: int) -> str:

@@ -1,10 +1,14 @@
 """Talking to a WebShop server over HTTP: three routes, JSON in and out.
 
 The client names its session in a header, so that several can share one of our
-servers; the original server knows one shopper only and ignores the name.
+servers; the original server knows one shopper only and ignores the name. An
+answer is checked in full before anybody reads it, and is bounded in size and time.
 """
 
+import http.client
 import json
+import math
+import time
 import urllib.error
 import urllib.request
 import uuid
@@ -15,47 +19,83 @@ from agentquest.errors import ConfigError, NetworkError
 
 SESSION_HEADER = "X-Session"
 TIMEOUT = 60.0
+LONGEST_ANSWER = 16 << 20
+_PIECE = 1 << 16
+_SAID = 500  # characters of a refusal
 
 
 class ShopClient:
-    """One shopper on a server at `base_url`."""
+    """One shopper on a server at `base_url`; `token` is for servers that ask for one."""
 
-    def __init__(self, base_url: str, timeout: float = TIMEOUT) -> None:
-        parts = urlsplit(base_url)
-        if parts.scheme not in ("http", "https") or not parts.netloc:
+    def __init__(self, base_url: str, timeout: float = TIMEOUT, token: str | None = None) -> None:
+        if not _is_web_address(base_url):
             raise ConfigError(f"base_url must be an http address, not {base_url!r}")
         self.base_url = base_url.rstrip("/")
         self.timeout = timeout
         self.session = uuid.uuid4().hex
-        self.data_hash = ""  # a server does not say what it sells
+        self.data_hash = ""  # a server need not say what it sells
+        self._token = token
+        self._about: dict[str, Any] | None = None
 
     def reset(self, session: int | str | None = None) -> dict[str, Any]:
         body = {} if session is None else {"session": session}
-        return self._post("reset", body)
+        return _checked(*self._ask("reset", body))
 
     def step(self, action: str) -> dict[str, Any]:
-        return self._post("step", {"action": action})
+        return _checked(*self._ask("step", {"action": action}))
 
-    def _post(self, route: str, body: dict[str, Any]) -> dict[str, Any]:
+    def about(self) -> dict[str, Any]:
+        """What the server says of itself; the original says nothing."""
+        if self._about is None:
+            try:
+                answer, _ = self._ask("healthz", None)
+            except NetworkError:
+                answer = None
+            self._about = answer if isinstance(answer, dict) else {}
+        return self._about
+
+    def _ask(self, route: str, body: dict[str, Any] | None) -> tuple[Any, str]:
+        """What a route answers, and its address."""
         url = f"{self.base_url}/{route}"
-        request = urllib.request.Request(  # the scheme was checked above
-            url,
-            json.dumps(body).encode(),
-            {"Content-Type": "application/json", SESSION_HEADER: self.session},
-            method="POST",
-        )
+        headers = {"Content-Type": "application/json", SESSION_HEADER: self.session}
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
+        content = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(url, content, headers)  # the scheme was checked above
         try:
             with urllib.request.urlopen(request, timeout=self.timeout) as response:
-                answer = json.loads(response.read())
+                text = _received(response, url, self.timeout)
         except urllib.error.HTTPError as error:
-            text = error.read().decode("utf-8", "replace")[:500]
-            raise NetworkError(f"{url}: the server answered {error.code}: {text}") from error
-        except (urllib.error.URLError, OSError) as error:
-            reason = getattr(error, "reason", error)
+            with error:
+                said = error.read(_SAID).decode("utf-8", "replace")
+            raise NetworkError(f"{url}: the server answered {error.code}: {said}") from error
+        except (OSError, http.client.HTTPException) as error:
+            reason = getattr(error, "reason", None) or str(error) or type(error).__name__
             raise NetworkError(f"{url}: the WebShop server cannot be reached ({reason})") from error
-        except ValueError as error:
+        try:
+            return json.loads(text), url
+        except (ValueError, RecursionError) as error:
             raise NetworkError(f"{url}: the server's answer is not JSON") from error
-        return _checked(answer, url)
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def _received(response: http.client.HTTPResponse, url: str, timeout: float) -> bytes:
+    deadline = time.monotonic() + timeout
+    received = bytearray()
+    while piece := response.read1(_PIECE):
+        received += piece
+        if len(received) > LONGEST_ANSWER:
+            raise NetworkError(f"{url}: the answer is larger than {LONGEST_ANSWER} bytes")
+        if time.monotonic() > deadline:
+            raise NetworkError(f"{url}: the answer took longer than {timeout:g} seconds")
+    return bytes(received)
 
 
 def _checked(answer: Any, url: str) -> dict[str, Any]:
@@ -63,6 +103,20 @@ def _checked(answer: Any, url: str) -> dict[str, Any]:
     if not isinstance(answer, dict) or not isinstance(answer.get("obs"), str):
         raise NetworkError(f"{url}: the answer has no 'obs'; is this a WebShop server?")
     actions = answer.get("available_actions")
-    if not isinstance(actions, dict) or not isinstance(actions.get("clickables"), list):
+    if not isinstance(actions, dict) or not _are_texts(actions.get("clickables")):
         raise NetworkError(f"{url}: the answer has no 'available_actions'")
+    if not isinstance(actions.get("has_search_bar"), bool):
+        raise NetworkError(f"{url}: the answer does not say whether there is a search bar")
+    if not _is_reward(answer.get("reward", 0.0)) or not isinstance(answer.get("done", False), bool):
+        raise NetworkError(f"{url}: 'reward' must be a number from 0 to 1, 'done' true or false")
     return answer
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
+def _is_reward(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return math.isfinite(value) and 0 <= value <= 1

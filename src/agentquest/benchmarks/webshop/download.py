@@ -16,7 +16,7 @@ from agentquest.benchmarks.webshop.tasks import default_data_folder
 from agentquest.downloads import Progress, Retry, fetch
 from agentquest.downloads.answers import Broken, Hopeless, Outdated, ask
 from agentquest.errors import NetworkError, UnknownName
-from agentquest.registry import suggestion
+from agentquest.lib.settings import suggestion
 
 OFFICIAL_URL = "https://drive.usercontent.google.com"
 _BY_HAND_URL = "https://drive.google.com/uc"

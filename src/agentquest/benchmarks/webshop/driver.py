@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 from agentquest.benchmarks.webshop.catalogue.build import Progress
 from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
 from agentquest.benchmarks.webshop.client import ShopClient
-from agentquest.benchmarks.webshop.shop.sessions import Sessions
-from agentquest.benchmarks.webshop.shop.shop import Session, Shop
+from agentquest.benchmarks.webshop.shop.goals import Filter
+from agentquest.benchmarks.webshop.shop.sessions import Sessions, check_name
+from agentquest.benchmarks.webshop.shop.shop import LONGEST_ACTION, MODES, Session, Shop
 from agentquest.errors import ConfigError, UserError
 from agentquest.lib import Action, Driver, Metrics, Observation, Outcome, State
 
@@ -25,6 +26,10 @@ INTRODUCTION = (
     "clickables are provided in the observation output after every action.\n"
     "Your output should in the following format:\n"
     "Action: <action>\n"
+)
+TOO_LONG = (
+    f"Your action is longer than {LONGEST_ACTION} characters and was not carried out; the page is"
+    " unchanged."
 )
 
 
@@ -54,21 +59,23 @@ class WebshopUtils:
     """The shapes that pass between shop, server and agent."""
 
     @staticmethod
-    def reset_answer(session: Session) -> dict[str, Any]:
-        """What a server says after a reset."""
+    def reset_answer(session: Session, mode: str = "text") -> dict[str, Any]:
+        """What a server says after a reset; `mode` is the form of the observation."""
         return {
             "available_actions": {
                 "clickables": session.clickables,
                 "has_search_bar": session.page.search_bar,
             },
             "info": None,
-            "obs": session.observe(),
+            "obs": session.observe(mode),
         }
 
     @staticmethod
-    def step_answer(session: Session, reward: float, done: bool) -> dict[str, Any]:
+    def step_answer(
+        session: Session, reward: float, done: bool, mode: str = "text"
+    ) -> dict[str, Any]:
         """What a server says after a step; keys in alphabetical order, as documented."""
-        answer = WebshopUtils.reset_answer(session) | {"done": done, "reward": reward}
+        answer = WebshopUtils.reset_answer(session, mode) | {"done": done, "reward": reward}
         return dict(sorted(answer.items()))
 
     @staticmethod
@@ -84,9 +91,11 @@ class WebshopUtils:
 class _InProcess:
     """A shop of the driver's own."""
 
-    def __init__(self, shop: Shop) -> None:
+    def __init__(self, shop: Shop, mode: str) -> None:
         self._sessions = Sessions(shop)
+        self._mode = mode
         self.data_hash = shop.catalogue.digest
+        self.tagger = shop.nouns.name
         self.session: Session | None = None
         self._named = False
 
@@ -95,21 +104,26 @@ class _InProcess:
             self._sessions.forget(self.session.id)
         self.session = self._sessions.reset(session)
         self._named = isinstance(session, str)  # only these can be asked for again, goal and all
-        return WebshopUtils.reset_answer(self.session)
+        return WebshopUtils.reset_answer(self.session, self._mode)
 
     def step(self, action: str) -> dict[str, Any]:
         assert self.session is not None
         step = self.session.step(action)
-        return WebshopUtils.step_answer(self.session, step.reward, step.done)
+        return WebshopUtils.step_answer(self.session, step.reward, step.done, self._mode)
 
 
 class WebshopDriver(Driver):
     """Plays WebShop.
 
-    With `base_url` on a server; else in process, on the official files in `data`
-    or on the built-in products. `seed` fixes hidden prices and price limits,
-    `goals` is "synthetic" or "human", `strict` keeps the original's quirks.
+    With `base_url` on a server (`token` if it asks for one); else in process, on the
+    official files in `data` or on the built-in products. `seed` fixes hidden prices and
+    price limits, `goals` is "synthetic" or "human", `strict` keeps the original's quirks.
     A `shop` that exists can be shared by many drivers.
+
+    The original's own arguments: `num_products` takes the first so many of the data,
+    `observation_mode` is "text", "text_rich", "html" or "url", `show_attrs` shows the
+    attributes of products, `filter_goals(number, goal)` keeps goals, and `limit_goals`
+    draws so many of them (-1: all).
     """
 
     action_class: ClassVar[type[Action]] = WebshopAction
@@ -126,18 +140,36 @@ class WebshopDriver(Driver):
         strict: bool = False,
         shop: Shop | None = None,
         progress: Progress | None = None,
+        token: str | None = None,
+        num_products: int | None = None,
+        observation_mode: str = "text",
+        show_attrs: bool = False,
+        filter_goals: Filter | None = None,
+        limit_goals: int = -1,
     ) -> None:
         super().__init__()
+        limit = None if limit_goals == -1 else limit_goals
+        offered = {
+            "data": data,
+            "num_products": num_products,
+            "show_attrs": show_attrs or None,
+            "filter_goals": filter_goals,
+            "limit_goals": limit,
+        }
+        _check(base_url, shop, observation_mode, [n for n, v in offered.items() if v is not None])
         self._place: ShopClient | _InProcess
         if base_url is not None:
-            if data is not None or shop is not None:
-                raise ConfigError("base_url plays on a server: data and shop belong there")
-            self._place = ShopClient(base_url)
+            self._place = ShopClient(base_url, token=token)
         else:
             if shop is None:
-                catalogue = open_catalogue(data, size=size, progress=progress)
-                shop = Shop(catalogue, goals=goals, seed=seed, strict=strict)
-            self._place = _InProcess(shop)
+                catalogue = open_catalogue(
+                    data, size=size, num_products=num_products, progress=progress
+                )
+                shop = Shop(
+                    catalogue, goals=goals, seed=seed, strict=strict, show_attributes=show_attrs,
+                    keep=filter_goals, limit=limit,
+                )  # fmt: skip
+            self._place = _InProcess(shop, observation_mode)
         self._wanted: int | str | None = None
         self.current_state: WebshopState | None = None
 
@@ -158,7 +190,15 @@ class WebshopDriver(Driver):
 
     def accepts(self, value: str) -> bool:
         session = self._place.session
-        return session.accepts(value) if isinstance(session, Session) else True
+        if isinstance(session, Session):
+            return session.accepts(value)
+        return len(value) <= LONGEST_ACTION
+
+    def facts(self) -> dict[str, str]:
+        """What a score depends on beside the task: which tagger read the titles."""
+        if isinstance(self._place, ShopClient):
+            return {"tagger": str(self._place.about().get("tagger", "unknown: the server's"))}
+        return {"tagger": self._place.tagger}
 
     def details(self) -> dict[str, Any]:
         """The goal, what the reward was made of, and which tagger read the titles."""
@@ -177,6 +217,8 @@ class WebshopDriver(Driver):
         """Start a problem: goal number `session`, a named session, or one drawn by the shop."""
         if isinstance(session, bool) or not isinstance(session, int | str | None):
             raise UserError(f"session must be a number or a text, not {session!r}")
+        if isinstance(session, str):
+            check_name(session)
         self._wanted = session
         return super().reset()
 
@@ -190,11 +232,17 @@ class WebshopDriver(Driver):
             raise UserError("call reset() before step()")
         if not isinstance(action.value, str):
             raise UserError(f"an action must be text, not {type(action.value).__name__}")
+        if len(action.value) > LONGEST_ACTION:
+            answer = self.current_state.value | {"done": False, "reward": 0}
+            self.current_state = WebshopState(value=dict(sorted(answer.items())))
+            return self.current_state, self._observation(answer, f"{TOO_LONG}\n", "", TOO_LONG)
         answer = self._place.step(action.value)
         self.current_state = WebshopState(value=answer)
         return self.current_state, self._observation(answer, "", "")
 
-    def _observation(self, answer: dict[str, Any], before: str, colon: str) -> Observation:
+    def _observation(
+        self, answer: dict[str, Any], before: str, colon: str, said: str = ""
+    ) -> Observation:
         available = answer["available_actions"]
         done = bool(answer.get("done", False))
         return WebshopObservation(
@@ -202,6 +250,19 @@ class WebshopDriver(Driver):
             f"{json.dumps(available)}",
             success=done,
             can_proceed=not done,
-            text=answer["obs"],
+            text=f"{said}\n{answer['obs']}" if said else answer["obs"],
             admissible=WebshopUtils.admissible(available),
         )
+
+
+def _check(base_url: str | None, shop: Shop | None, mode: str, given: list[str]) -> None:
+    """Refuse arguments that do not go together; `given` are those that make a shop."""
+    if mode not in MODES:
+        raise ConfigError(f"observation_mode must be one of {', '.join(MODES)}, not {mode!r}")
+    if base_url is not None:
+        given = [*given, *(["shop"] if shop is not None else [])]
+        given += ["observation_mode"] if mode != "text" else []
+        if given:
+            raise ConfigError(f"base_url plays on a server: {', '.join(given)} belong there")
+    elif shop is not None and given:
+        raise ConfigError(f"the shop was made already: it needs no {', '.join(given)}")

@@ -126,7 +126,7 @@ def _way_to_link(session: Session, purchase: Purchase) -> list[str]:
     searching = _best_search(session.shop, purchase.number)
     results = session.asin is None and "next >" in session.page.clickables
     if results and session.keywords[0] != "<r>":
-        found = list(session.shop.find(session.keywords, session.rng))
+        found = list(session.shop.find(session.keywords, session.generator))
         if purchase.number in found:
             pages_on = found.index(purchase.number) // PAGE_SIZE + 1 - session.page_number
             if abs(pages_on) <= len(searching):

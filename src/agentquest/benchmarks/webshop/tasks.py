@@ -12,34 +12,12 @@ from pathlib import Path
 from agentquest.benchmarks.webshop.catalogue.catalogue import SIZES
 from agentquest.benchmarks.webshop.shop.goals import SPLITS as _NUMBERS
 from agentquest.benchmarks.webshop.shop.goals import Goals
-from agentquest.errors import DataError, UnknownName
+from agentquest.errors import DataError
 from agentquest.lib import Task
-from agentquest.registry import suggestion
 
 BUILTIN = "builtin"
 CATEGORIES = ("beauty", "electronics", "fashion", "garden", "grocery")
 SPLITS = {"test": _NUMBERS["test"], "dev": _NUMBERS["eval"], "train": _NUMBERS["train"]}
-_OTHER_NAMES = {"eval": "dev"}
-
-
-def split_named(name: str) -> str:
-    """A split by its name; the original says `eval` for `dev`."""
-    known = _OTHER_NAMES.get(name, name)
-    if known not in SPLITS:
-        raise UnknownName(f"{name!r} is not a split of webshop; {suggestion(name, list(SPLITS))}")
-    return known
-
-
-def category_named(wanted: str | int) -> str:
-    """A product category by its name or its number, from 1."""
-    name = str(wanted).strip().lower()
-    if name.isascii() and name.isdigit() and 1 <= int(name) <= len(CATEGORIES):
-        return CATEGORIES[int(name) - 1]
-    if name not in CATEGORIES:
-        raise UnknownName(
-            f"{wanted!r} is not a task type of webshop; {suggestion(name, list(CATEGORIES))}"
-        )
-    return name
 
 
 def split_of(number: int) -> str:

@@ -13,6 +13,7 @@ from agentquest.metrics.behaviour.score import (
     Overall,
     Summary,
     assess_behaviour,
+    behaviour_of,
     grade,
 )
 
@@ -28,6 +29,7 @@ __all__ = [
     "Summary",
     "assess_behaviour",
     "assess_cleanup",
+    "behaviour_of",
     "find_cycles",
     "find_repeated_steps",
     "grade",

@@ -3,13 +3,23 @@
 from collections.abc import Iterable
 
 
-def normalised(commands: Iterable[str]) -> tuple[str, ...]:
+class Commands(tuple[str, ...]):
+    """Commands that are normalised already."""
+
+    __slots__ = ()
+
+
+def normalised(commands: Iterable[str]) -> Commands:
     """Lower-cased and stripped: differences of case and margin are no differences."""
-    return tuple(command.strip().lower() for command in commands)
+    if isinstance(commands, Commands):
+        return commands
+    return Commands(command.strip().lower() for command in commands)
 
 
 def argument(command: str, *verb: str) -> str | None:
     """What follows the verb in a normalised command: `open fridge 1` gives `fridge 1`."""
+    if not command.startswith(verb[0]):
+        return None
     words = command.split(maxsplit=len(verb))
     if len(words) <= len(verb) or tuple(words[: len(verb)]) != verb:
         return None

@@ -45,7 +45,7 @@ class Cycles:
 
 def find_cycles(commands: Iterable[str]) -> Cycles:
     """Look for each pattern length on its own; a partial copy at the end does not count."""
-    actions = normalised(commands)
+    actions = tuple(normalised(commands))
     found = [c for length in range(SHORTEST, LONGEST + 1) for c in _of_length(actions, length)]
     listed: dict[int, Cycle] = {}
     for cycle in found:

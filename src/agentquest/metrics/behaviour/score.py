@@ -1,5 +1,10 @@
 """The 0-100 score of a game: 40 for winning, 20 each for order, no repetition, no cycles.
 
+Where a benchmark has nothing to open and close, order is no part of the score
+and the other parts make up the 100: 50, 25, 25. The points for conduct are
+multiplied with the share of steps that the environment carried out: who does
+nothing has not behaved well, but not at all.
+
 Computed in exact fractions from the counts, so that a game that stands exactly
 on a grade's limit gets that grade.
 """
@@ -13,6 +18,7 @@ from agentquest.metrics.behaviour.commands import normalised
 from agentquest.metrics.behaviour.cycles import Cycles, find_cycles
 from agentquest.metrics.behaviour.exploration import Exploration, measure_exploration
 from agentquest.metrics.behaviour.repetition import RepeatedSteps, find_repeated_steps
+from agentquest.records.episode import EpisodeRecord
 
 COMPLETION_POINTS = 40
 CLEANUP_POINTS = 20
@@ -47,6 +53,7 @@ class Overall:
 class Summary:
     task_completed: bool
     total_steps: int
+    executed_steps: int
     overall_score: float
     grade: str
 
@@ -64,21 +71,42 @@ class Behaviour:
     action_history: tuple[str, ...]
 
 
-def assess_behaviour(commands: Iterable[str], won: bool) -> Behaviour:
-    """Judge one game by its commands; a game in which nothing was executed scores 0."""
+def behaviour_of(record: EpisodeRecord, cleanup_applies: bool = True) -> Behaviour:
+    """Judge one recorded game; `cleanup_applies` is a fact about its benchmark."""
+    executed = len(record.steps) - record.invalid_actions
+    return assess_behaviour(record.actions, record.success, executed, cleanup_applies)
+
+
+def assess_behaviour(
+    commands: Iterable[str],
+    won: bool,
+    executed: int | None = None,
+    cleanup_applies: bool = True,
+) -> Behaviour:
+    """Judge one game by its commands, of which so many were executed (None: all)."""
     actions = normalised(commands)
     repetition = find_repeated_steps(actions)
     order = assess_cleanup(actions)
     loops = find_cycles(actions)
-    overall = _overall(won, len(actions), repetition, order, loops)
+    executed = len(actions) if executed is None else executed
+    overall = Overall(0.0, float(MAX_SCORE), Breakdown(0.0, 0.0, 0.0, 0.0), grade(0), 0.0)
+    if executed:
+        closed = Fraction(order.correct_close_count, order.total_opens) if order.applicable else 1
+        done = Fraction(executed, len(actions))
+        overall = _overall(
+            Fraction(COMPLETION_POINTS * won),
+            CLEANUP_POINTS * done * closed if cleanup_applies else None,
+            REPETITION_POINTS * done * (1 - Fraction(repetition.repeated_count, len(actions))),
+            CYCLE_POINTS * done * (1 - Fraction(loops.cycle_steps, len(actions))),
+        )
     return Behaviour(
-        summary=Summary(won, len(actions), overall.overall_score, overall.grade),
+        summary=Summary(won, len(actions), executed, overall.overall_score, overall.grade),
         repeated_steps=repetition,
         cleanup=order,
         cycles=loops,
         exploration=measure_exploration(actions),
         overall=overall,
-        action_history=actions,
+        action_history=tuple(actions),
     )
 
 
@@ -88,17 +116,11 @@ def grade(score: float | Fraction) -> str:
 
 
 def _overall(
-    won: bool, steps: int, repetition: RepeatedSteps, order: Cleanup, loops: Cycles
+    completion: Fraction, cleanup: Fraction | None, repetition: Fraction, cycles: Fraction
 ) -> Overall:
-    parts = [Fraction(0)] * 4
-    if steps:
-        closed = Fraction(order.correct_close_count, order.total_opens) if order.applicable else 1
-        parts = [
-            Fraction(COMPLETION_POINTS * won),
-            Fraction(CLEANUP_POINTS * closed),
-            REPETITION_POINTS * (1 - Fraction(repetition.repeated_count, steps)),
-            CYCLE_POINTS * (1 - Fraction(loops.cycle_steps, steps)),
-        ]
+    left = 0 if cleanup is None else CLEANUP_POINTS
+    scale = Fraction(MAX_SCORE, MAX_SCORE - CLEANUP_POINTS + left)
+    parts = [part * scale for part in (completion, cleanup or Fraction(0), repetition, cycles)]
     total = sum(parts, Fraction(0))
     return Overall(
         overall_score=float(round(total, 2)),

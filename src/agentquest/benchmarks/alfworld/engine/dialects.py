@@ -2,8 +2,9 @@
 
 Release 0.4 renamed `put X in/on Y` to `move X to Y` and changed what arriving
 prints; agents tuned on one fail on the other, so every record names its dialect.
-A file is accepted only when its domain and grammar are known to the letter:
-the engine implements those rules, and will not guess at others.
+The domain of a file must be known to the letter: the engine implements those rules,
+and will not guess at others. A grammar that is not known says nothing about how the
+game would speak, so such a game is opened only in a dialect that the caller names.
 """
 
 import hashlib
@@ -11,6 +12,7 @@ import json
 import re
 from enum import Enum
 from functools import lru_cache
+from typing import NamedTuple
 
 from agentquest.benchmarks.alfworld.engine.pddl import strip_comments
 from agentquest.errors import DataError, UnknownName
@@ -87,16 +89,27 @@ def cleaners_of(domain: str) -> frozenset[str]:
     return _CLEANERS_BY_DOMAIN[fingerprint]
 
 
-def read_grammar(grammar: str) -> tuple[Dialect, str]:
-    """The dialect of a TWL2 grammar, and the goal sentence it holds."""
+class Grammar(NamedTuple):
+    """What a TWL2 grammar says: whose words it has (None: nobody's we know), and the goal.
+
+    The goal is "" where the grammar has no goal sentence, or words it in its own way.
+    """
+
+    dialect: Dialect | None
+    goal: str
+    fingerprint: str
+
+
+def read_grammar(grammar: str) -> Grammar:
     found = _TASK_LINE.search(grammar)
     if found is None:
-        raise DataError('grammar has no goal sentence ("Your task is to: ….")')
+        return Grammar(None, "", _grammar_fingerprint(grammar))
     try:
         goal = plain_goal(json.loads(f'"{found.group(1)}"'))
     except ValueError as error:
         raise DataError(f"the grammar's goal sentence is not a text: {error}") from None
-    return _known_grammar(grammar[: found.start(1)] + "#" + grammar[found.end(1) :]), goal
+    rest = _grammar_fingerprint(grammar[: found.start(1)] + "#" + grammar[found.end(1) :])
+    return Grammar(_GRAMMARS.get(rest), goal, rest)
 
 
 def plain_goal(goal: str) -> str:
@@ -109,15 +122,9 @@ def plain_goal(goal: str) -> str:
 
 
 @lru_cache(maxsize=16)
-def _known_grammar(grammar_without_goal: str) -> Dialect:
+def _grammar_fingerprint(grammar_without_goal: str) -> str:
     lines = grammar_without_goal.strip().splitlines()
-    fingerprint = _fingerprint("\n".join(line.rstrip() for line in lines))
-    if fingerprint not in _GRAMMARS:
-        raise DataError(
-            f"unknown grammar (fingerprint {fingerprint}): only the texts of "
-            "ALFWorld 0.3.x and 0.4.x are implemented"
-        )
-    return _GRAMMARS[fingerprint]
+    return _fingerprint("\n".join(line.rstrip() for line in lines))
 
 
 def _fingerprint(text: str) -> str:

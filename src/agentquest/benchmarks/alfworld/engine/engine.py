@@ -16,30 +16,43 @@ from pathlib import Path
 from agentquest.benchmarks.alfworld.engine import narrator
 from agentquest.benchmarks.alfworld.engine.dialects import Dialect, dialect
 from agentquest.benchmarks.alfworld.engine.game_files import GameText, read_game
-from agentquest.benchmarks.alfworld.engine.goals import Goal, read_goal
-from agentquest.benchmarks.alfworld.engine.pddl import read_problem
-from agentquest.benchmarks.alfworld.engine.rules import Move, Options, apply, find, options
-from agentquest.benchmarks.alfworld.engine.state import State, initial_state
-from agentquest.benchmarks.alfworld.engine.world import FactTable, World, build_world
+from agentquest.benchmarks.alfworld.engine.opening import Opened, opened
+from agentquest.benchmarks.alfworld.engine.rules import (
+    NO_OPTIONS,
+    Move,
+    Options,
+    apply,
+    find,
+    options,
+)
+from agentquest.benchmarks.alfworld.engine.state import State
 from agentquest.benchmarks.alfworld.oracle.planner import Plan, plan
 from agentquest.errors import DataError
+
+
+class _Scene:
+    """A state, whether it is won, and what is possible in it: worked out once, then shared."""
+
+    __slots__ = ("options", "state", "won")
+
+    def __init__(self, state: State, won: bool) -> None:
+        self.state = state
+        self.won = won
+        self.options: Options | None = None
 
 
 class AlfWorldEngine:
     """One game in progress."""
 
-    __slots__ = ("_options", "_start", "dialect", "goal", "goal_text", "state", "won", "world")
+    __slots__ = ("_opened", "_scene", "dialect", "goal", "goal_text", "world")
 
-    def __init__(
-        self, world: World, start: State, goal: Goal, goal_text: str, dialect: Dialect
-    ) -> None:
-        self.world = world
-        self.goal = goal
+    def __init__(self, opened: Opened, goal_text: str, dialect: Dialect) -> None:
+        self._opened = opened
+        self.world = opened.world
+        self.goal = opened.goal
         self.goal_text = goal_text
         self.dialect = dialect
-        self._start = start
-        self._options: Options | None = None
-        self._enter(start)
+        self.restore(opened.start)
 
     @classmethod
     def load(cls, path: str | Path, dialect: str | Dialect | None = None) -> AlfWorldEngine:
@@ -48,33 +61,40 @@ class AlfWorldEngine:
 
     @classmethod
     def from_text(cls, text: GameText, wanted: str | Dialect | None = None) -> AlfWorldEngine:
-        speaks = dialect(wanted) or text.dialect
+        """Open a game; `wanted` is the dialect, by default the text's own."""
+        chosen = dialect(wanted)
         try:
-            problem = read_problem(text.problem)
-            table = FactTable(problem)
-            world = build_world(table, text.cleaners)
-            goal = read_goal(problem.goal, world)
-            return cls(world, initial_state(table), goal, text.goal, speaks)
+            speaks = chosen or text.own_dialect()
+            return cls(opened(text.problem, text.cleaners), text.goal, speaks)
         except DataError as error:
             raise DataError(f"{text.source}: {error}" if text.source else str(error)) from None
 
+    @property
+    def state(self) -> State:
+        return self._scene.state
+
+    @property
+    def won(self) -> bool:
+        return self._scene.won
+
     def reset(self) -> str:
         """Back to the beginning; returns the introduction."""
-        self._enter(self._start)
+        self.restore(self._opened.start)
         return self.introduction
 
     @property
     def introduction(self) -> str:
-        return narrator.introduction(self.world, self._start, self.goal_text)
+        return narrator.introduction(self.world, self._opened.start, self.goal_text)
 
     def step(self, command: str) -> str:
         """Carry out a command; one that is not admissible changes nothing."""
         move = self._find(command)
         if move is None:
             return narrator.NOTHING_HAPPENS
-        state = apply(self.world, self.state, move)
-        if state is not self.state:
-            self._enter(state)
+        before = self._scene.state
+        state = apply(self.world, before, move)
+        if state is not before:
+            self.restore(state)
         return narrator.feedback(self.world, state, move, self.dialect)
 
     def accepts(self, command: str) -> bool:
@@ -82,36 +102,47 @@ class AlfWorldEngine:
         return self._find(command) is not None
 
     def _find(self, command: str) -> Move | None:
-        return find(self.world, self.state, self._moves, command.strip())
+        wanted = command.strip()
+        if wanted in self.world.go_commands:
+            return find(self.world, self._scene.state, NO_OPTIONS, wanted)
+        return find(self.world, self._scene.state, self._options(), wanted)
 
     @property
     def admissible(self) -> list[str]:
         """All commands possible now, sorted."""
-        before, behind = self._moves
-        go = self.world.go_lists[self.state.location]
+        before, behind = self._options()
+        go = self.world.ways_from(self._scene.state.location)
         return [*sorted(before), *go, *sorted(behind)]
+
+    @property
+    def admissible_text(self) -> str:
+        """`str(admissible)`, without writing out the many `go to …` of a place every time."""
+        before, behind = self._options()
+        go = self.world.ways_text_from(self._scene.state.location)
+        parts = (str(sorted(before))[1:-1], go, str(sorted(behind))[1:-1])
+        return f"[{', '.join([part for part in parts if part])}]"
 
     def copy(self) -> AlfWorldEngine:
         """An independent game in the same state."""
-        twin = AlfWorldEngine(self.world, self._start, self.goal, self.goal_text, self.dialect)
-        twin._enter(self.state)
+        twin = AlfWorldEngine.__new__(AlfWorldEngine)
+        twin._opened = self._opened
+        twin.world = self.world
+        twin.goal = self.goal
+        twin.goal_text = self.goal_text
+        twin.dialect = self.dialect
+        twin._scene = self._scene
         return twin
 
     def restore(self, state: State) -> None:
         """Go to a state that this game was in before (`engine.state`)."""
-        self._enter(state)
+        self._scene = _Scene(state, self.goal.reached(self.world, state))
 
     def plan(self) -> Plan:
         """The shortest way to win from here."""
-        return plan(self.world, self.state, self.goal, self.dialect)
+        return plan(self.world, self._scene.state, self.goal, self.dialect)
 
-    @property
-    def _moves(self) -> Options:
-        if self._options is None:
-            self._options = options(self.world, self.state, self.dialect)
-        return self._options
-
-    def _enter(self, state: State) -> None:
-        self.state = state
-        self.won = self.goal.reached(self.world, state)
-        self._options = None
+    def _options(self) -> Options:
+        scene = self._scene
+        if scene.options is None:
+            scene.options = options(self.world, scene.state, self.dialect)
+        return scene.options

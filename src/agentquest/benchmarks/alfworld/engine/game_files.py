@@ -1,25 +1,32 @@
 """Reading a game from disk, never writing there.
 
 A game is a `game.tw-pddl` (JSON with rules, grammar and problem), or a problem
-directory that only has `initial_state.pddl` and `traj_data.json`.
+directory that only has `initial_state.pddl` and `traj_data.json`. Only regular files
+are read: a pipe or a device has no end.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
+import stat
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from agentquest.benchmarks.alfworld.engine import dialects
 from agentquest.benchmarks.alfworld.engine.dialects import Dialect
-from agentquest.benchmarks.alfworld.task_types import goal_sentence, task_type
-from agentquest.errors import DataError, UnknownName
+from agentquest.benchmarks.alfworld.engine.trajectories import (
+    TRAJECTORY_FILE,
+    Goals,
+    goal_from_trajectory,
+    human_goal,
+)
+from agentquest.errors import DataError
 
 GAME_FILE = "game.tw-pddl"
 PROBLEM_FILE = "initial_state.pddl"
-TRAJECTORY_FILE = "traj_data.json"
 MAX_BYTES = 16_000_000
 
 
@@ -27,14 +34,16 @@ MAX_BYTES = 16_000_000
 class GameText:
     """A game as text: the problem, the goal sentence and the dialect it speaks.
 
-    `source` is the file it came from, for error messages.
+    `dialect` is None when the game's grammar is none of ALFWorld's; `grammar` is then
+    its fingerprint. `source` is the file it came from, for error messages.
     """
 
     problem: str
     goal: str
-    dialect: Dialect = dialects.DEFAULT
+    dialect: Dialect | None = dialects.DEFAULT
     cleaners: frozenset[str] = dialects.DEFAULT_CLEANERS
     source: str = field(default="", compare=False)
+    grammar: str = ""
 
     @property
     def sha256(self) -> str:
@@ -42,14 +51,27 @@ class GameText:
         parts = (self.problem, self.goal, *sorted(self.cleaners))
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
+    def own_dialect(self) -> Dialect:
+        if self.dialect is None:
+            raise DataError(
+                f"unknown grammar (fingerprint {self.grammar}): only the texts of ALFWorld"
+                " 0.3.x and 0.4.x are implemented; naming one of them as the dialect plays"
+                " the game in those words"
+            )
+        return self.dialect
 
-def read_game(path: Path) -> GameText:
+
+def read_game(path: Path, goals: Goals = Goals.TEMPLATE, goal_seed: int = 0) -> GameText:
     """Read a game file or problem directory; every error names the file."""
     file = path / GAME_FILE if path.is_dir() else path
     bare = path.is_dir() and not file.exists()
     source = str(path if bare else file)
     try:
         text = _read_directory(path) if bare else _read_game_file(file)
+        if goals is Goals.HUMAN:
+            folder = file.parent
+            trajectory = read_json(folder / TRAJECTORY_FILE)
+            text = replace(text, goal=human_goal(trajectory, _task_id(folder), goal_seed))
     except DataError as error:
         raise DataError(f"{source}: {error}") from None
     return replace(text, source=source)
@@ -61,37 +83,27 @@ def _read_game_file(file: Path) -> GameText:
         if not isinstance(game.get(key), str):
             raise DataError(f"{key!r} is missing or is not text")
         _require_unicode(game[key], repr(key))
-    dialect, goal = dialects.read_grammar(game["grammar"])
+    dialect, goal, fingerprint = dialects.read_grammar(game["grammar"])
     cleaners = dialects.cleaners_of(game["pddl_domain"])
-    return GameText(game["pddl_problem"], goal, dialect, cleaners)
+    if not goal:
+        if not (file.parent / TRAJECTORY_FILE).exists():
+            raise DataError('grammar has no goal sentence ("Your task is to: ….")')
+        trajectory = read_json(file.parent / TRAJECTORY_FILE)
+        goal = goal_from_trajectory(trajectory, _task_id(file.parent))
+    grammar = fingerprint if dialect is None else ""
+    return GameText(game["pddl_problem"], goal, dialect, cleaners, grammar=grammar)
 
 
 def _read_directory(folder: Path) -> GameText:
     problem = read_text(folder / PROBLEM_FILE)
     trajectory = read_json(folder / TRAJECTORY_FILE)
-    return GameText(
-        problem, goal_from_trajectory(trajectory, f"{folder.parent.name}/{folder.name}")
-    )
+    return GameText(problem, goal_from_trajectory(trajectory, _task_id(folder)))
 
 
-def goal_from_trajectory(trajectory: dict[str, Any], task_id: str) -> str:
-    """The sentence for a task without a game file, chosen by the task's own id."""
-    params = trajectory.get("pddl_params")
-    if not isinstance(params, dict) or not isinstance(trajectory.get("task_type"), str):
-        raise DataError(f"{TRAJECTORY_FILE} has no 'task_type' and 'pddl_params'")
-    target, receptacle, toggle = (
-        params.get(key, "") for key in ("object_target", "parent_target", "toggle_target")
-    )
-    if not all(isinstance(name, str) for name in (target, receptacle, toggle)):
-        raise DataError(f"{TRAJECTORY_FILE}: 'pddl_params' holds something that is not text")
-    if not target or not (receptacle or toggle):
-        raise DataError(f"{TRAJECTORY_FILE}: 'pddl_params' does not say what the task is about")
-    try:
-        task = task_type(trajectory["task_type"])
-    except UnknownName as error:
-        raise DataError(f"{TRAJECTORY_FILE}: {error}") from None
-    sliced = bool(params.get("object_sliced"))
-    return dialects.plain_goal(goal_sentence(task, task_id, target, receptacle, toggle, sliced))
+def _task_id(folder: Path) -> str:
+    """`<task>/<trial>`, in whichever way the folder was named."""
+    folder = Path(os.path.abspath(folder))  # noqa: PTH100 - links keep their own names
+    return f"{folder.parent.name}/{folder.name}"
 
 
 def read_json(file: Path) -> dict[str, Any]:
@@ -114,9 +126,15 @@ def _require_unicode(text: str, what: str) -> None:
 
 def read_text(file: Path) -> str:
     try:
-        if file.stat().st_size > MAX_BYTES:
+        status = file.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise DataError(f"{file.name} is not a regular file")
+        if status.st_size > MAX_BYTES:
             raise DataError(f"{file.name} is larger than {MAX_BYTES:,} bytes")
-        return file.read_text(encoding="utf-8")
+        with file.open("rb") as stream:
+            content = stream.read(MAX_BYTES)
+        # Some editors begin a file with a byte-order mark, which is no part of the text.
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(f"{file.name} is not UTF-8: {error.reason}") from None
     except OSError as error:

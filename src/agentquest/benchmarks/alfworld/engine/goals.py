@@ -14,6 +14,7 @@ from agentquest.errors import DataError
 
 _STATIC = ("cleanable", "heatable", "coolable", "sliceable", "toggleable", "pickupable")
 _DYNAMIC = ("isclean", "ishot", "iscool", "issliced")
+_MOST_OBJECTS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +27,13 @@ class Item:
     cool: bool = False
     sliced: bool = False
 
-    def ready(self, state: State) -> int:
-        """The mask of objects that will do as they are now."""
+    @property
+    def treatments(self) -> int:
+        """How many of cleaning, heating and cooling are wanted."""
+        return self.clean + self.hot + self.cool
+
+    def treated(self, state: State) -> int:
+        """The mask of objects that need not be cleaned, heated or cooled (any more)."""
         things = self.things
         if self.clean:
             things &= state.clean
@@ -35,9 +41,12 @@ class Item:
             things &= state.hot
         if self.cool:
             things &= state.cool
-        if self.sliced:
-            things &= state.sliced
         return things
+
+    def ready(self, state: State) -> int:
+        """The mask of objects that will do as they are now."""
+        things = self.treated(state)
+        return things & state.sliced if self.sliced else things
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +77,13 @@ class Goal:
     lamps: int = 0
     hold: Item | None = None
     all_closed: bool = False
+
+    @property
+    def item(self) -> Item:
+        """What the goal is about: an object to place, or to hold."""
+        item = self.place.item if self.place is not None else self.hold
+        assert item is not None, "no goal is without an object"
+        return item
 
     def reached(self, world: World, state: State) -> bool:
         if self.place is not None and not self.place.reached(state):
@@ -158,6 +174,8 @@ def _read_place(query: _Query, world: World) -> Place:
     receptacles, things = query.of_kind("receptacle"), query.of_kind("object")
     if len(receptacles) != 1 or not things or len(query.kinds) != 1 + len(things):
         raise _unknown("placing clause")
+    if len(things) > _MOST_OBJECTS:
+        raise DataError(f"the goal asks for {len(things)} objects; ALFRED's ask for one or two")
     (where,) = receptacles
     pairs = {frozenset((a, b)) for a in things for b in things if a != b}
     if query.different != pairs:

@@ -50,6 +50,8 @@ class Options(NamedTuple):
     behind: dict[str, Move]
 
 
+NO_OPTIONS = Options({}, {})
+"""For a `go to`, which is never among the options: they need not be worked out."""
 _ALWAYS = {"inventory": Move(Rule.INVENTORY), "look": Move(Rule.LOOK)}
 _ALWAYS_WITH_HELP = {"help": Move(Rule.HELP), **_ALWAYS}
 

@@ -7,11 +7,13 @@ those numbers. A World is immutable and shared by all copies of a game.
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from agentquest.benchmarks.alfworld.engine.pddl import Fact, Problem
 from agentquest.errors import DataError
 
 MAX_FACTS = 50_000
+_LONGEST_WORD = 40
 
 # Predicates of the domain and the kinds of their arguments.
 _SIGNATURES: dict[str, tuple[str, ...]] = {
@@ -71,10 +73,40 @@ class World:
     sliceable: int
     toggleable: int
     receptacle_objects: int
-    can_contain: frozenset[tuple[str, str]]
+    can_contain: frozenset[Fact]
     cleaners: frozenset[str]
     go_commands: dict[str, int] = field(repr=False)
-    go_lists: tuple[tuple[str, ...], ...] = field(repr=False)
+    """The commands in alphabetical order, and the receptacle that each leads to."""
+    _ways: dict[int, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
+    _ways_texts: dict[int, str] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def has_double_places(self) -> bool:
+        """Whether a receptacle has two locations, so that the way to some place takes two steps."""
+        return any(len(places) > 1 for places in self.receptacle_locations)
+
+    def ways_from(self, location: int) -> tuple[str, ...]:
+        """The sorted `go to …` commands that lead away from a location.
+
+        Made when they are first asked for: of most places nobody ever asks.
+        """
+        ways = self._ways.get(location)
+        if ways is None:
+            ways = self._ways[location] = tuple(
+                [
+                    c
+                    for c, r in self.go_commands.items()
+                    if self.receptacle_locations[r] != (location,)
+                ]
+            )
+        return ways
+
+    def ways_text_from(self, location: int) -> str:
+        """The same, as they stand in a printed list."""
+        text = self._ways_texts.get(location)
+        if text is None:
+            text = self._ways_texts[location] = str(list(self.ways_from(location)))[1:-1]
+        return text
 
     def fits(self, thing: int, receptacle: int) -> bool:
         """Whether the receptacle may hold the object at all."""
@@ -130,7 +162,22 @@ class FactTable:
         for name, kind in self.rows.get(predicate, ()):
             if found.setdefault(name, kind) != kind:
                 raise DataError(f"{name!r} has two types: {found[name]} and {kind}")
-        return tuple([found.get(name, "") for name in self.ids[group]])
+        return tuple([_word(found.get(name, "")) for name in self.ids[group]])
+
+
+# Homes have most words and tables alike; those in use elsewhere are taken instead of new ones.
+@lru_cache(maxsize=4096)
+def _shared_word(word: str) -> str:
+    return word
+
+
+@lru_cache(maxsize=64)
+def _shared_table(table: frozenset[Fact]) -> frozenset[Fact]:
+    return table
+
+
+def _word(word: str) -> str:
+    return _shared_word(word) if len(word) <= _LONGEST_WORD else word
 
 
 def build_world(table: FactTable, cleaners: frozenset[str]) -> World:
@@ -143,9 +190,7 @@ def build_world(table: FactTable, cleaners: frozenset[str]) -> World:
     inner = _grouped(
         sorted((outer, o) for o, outer in table.pairs("inreceptacleobject")), len(names["object"])
     )
-    go_commands = {
-        f"go to {names['receptacle'][r]}": r for r, places in enumerate(locations_of) if places
-    }
+    leading = {f"go to {names['receptacle'][r]}": r for r, at in enumerate(locations_of) if at}
     return World(
         object_names=names["object"],
         object_types=table.types("objecttype", "object"),
@@ -163,10 +208,9 @@ def build_world(table: FactTable, cleaners: frozenset[str]) -> World:
         sliceable=table.mask("sliceable"),
         toggleable=table.mask("toggleable"),
         receptacle_objects=table.mask("isreceptacleobject"),
-        can_contain=frozenset((a, b) for a, b in table.rows.get("cancontain", ())),
+        can_contain=_shared_table(frozenset(table.rows.get("cancontain", ()))),
         cleaners=cleaners,
-        go_commands=go_commands,
-        go_lists=_go_lists(go_commands, locations_of, len(names["location"])),
+        go_commands=dict(sorted(leading.items())),
     )
 
 
@@ -178,7 +222,7 @@ def _number_names(ids: list[str]) -> dict[str, str]:
     for name in ids:
         base = bases[name]
         if "_bar_" in name:
-            shown[name] = f"{base} {left[base]}"
+            shown[name] = _word(f"{base} {left[base]}")
             left[base] -= 1
         else:
             shown[name] = f"{name} "
@@ -195,20 +239,3 @@ def _grouped(pairs: list[tuple[int, int]], size: int) -> tuple[tuple[int, ...], 
     for key, value in pairs:
         groups[key].append(value)
     return tuple(map(tuple, groups))
-
-
-def _go_lists(
-    commands: dict[str, int], locations_of: tuple[tuple[int, ...], ...], count: int
-) -> tuple[tuple[str, ...], ...]:
-    """For each location the sorted `go to …` commands that lead away from it."""
-    everywhere = sorted(commands)
-    staying = [
-        {command for command, r in commands.items() if locations_of[r] == (place,)}
-        for place in range(count)
-    ]
-    return tuple(
-        [
-            tuple([c for c in everywhere if c not in stay]) if stay else tuple(everywhere)
-            for stay in staying
-        ]
-    )

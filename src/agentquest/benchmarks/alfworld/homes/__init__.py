@@ -8,7 +8,6 @@ alone, and the same id gives the same game on every machine.
 from dataclasses import dataclass
 from typing import Any
 
-from agentquest.benchmarks.alfworld.homes.dice import Dice
 from agentquest.benchmarks.alfworld.homes.layouts import layout
 from agentquest.benchmarks.alfworld.homes.placing import set_up
 from agentquest.benchmarks.alfworld.homes.problem_text import as_pddl
@@ -16,6 +15,7 @@ from agentquest.benchmarks.alfworld.homes.tasks import SPLITS, Task, games
 from agentquest.benchmarks.alfworld.homes.vocabulary import LOOK
 from agentquest.benchmarks.alfworld.task_types import goal_sentence, task_type
 from agentquest.errors import DataError, UnknownName
+from agentquest.lib.dice import Dice
 
 __all__ = ["SPLITS", "HomeGame", "game", "game_ids"]
 

@@ -11,7 +11,6 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 
-from agentquest.benchmarks.alfworld.homes.dice import Dice
 from agentquest.benchmarks.alfworld.homes.names import Point, location_name, thing_name
 from agentquest.benchmarks.alfworld.homes.rooms import (
     ALWAYS_OPENABLE,
@@ -23,6 +22,7 @@ from agentquest.benchmarks.alfworld.homes.rooms import (
 )
 from agentquest.benchmarks.alfworld.homes.stock import STOCK
 from agentquest.benchmarks.alfworld.homes.vocabulary import BASIN_OF, UNTYPED
+from agentquest.lib.dice import Dice
 
 NOWHERE = "-"
 

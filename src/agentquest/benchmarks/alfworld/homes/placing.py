@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from agentquest.benchmarks.alfworld.homes.dice import Dice
 from agentquest.benchmarks.alfworld.homes.layouts import NOWHERE, Layout, Receptacle
 from agentquest.benchmarks.alfworld.homes.names import Point, thing_name
 from agentquest.benchmarks.alfworld.homes.stock import STOCK
 from agentquest.benchmarks.alfworld.homes.tasks import Task, starting_places
 from agentquest.benchmarks.alfworld.homes.vocabulary import COOL, PICK, TWO, VESSELS
+from agentquest.lib.dice import Dice
 
 # Of the things in a receptacle that overlaps another one, those that are in both.
 _IN_BOTH = 0.85

@@ -11,7 +11,6 @@ from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
-from agentquest.benchmarks.alfworld.homes.dice import Dice
 from agentquest.benchmarks.alfworld.homes.layouts import NOWHERE, Layout, layout, open_places
 from agentquest.benchmarks.alfworld.homes.rooms import SCENES_PER_BLOCK, scenes_of
 from agentquest.benchmarks.alfworld.homes.stock import STOCK
@@ -27,6 +26,7 @@ from agentquest.benchmarks.alfworld.homes.vocabulary import (
     can_contain,
 )
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES
+from agentquest.lib.dice import Dice
 
 # Games per task type, in the order of TASK_TYPE_NAMES. For valid_train only the sum of 200 is
 # published; its counts are those of train scaled down, largest remainders rounded up.

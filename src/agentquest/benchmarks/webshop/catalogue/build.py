@@ -3,7 +3,8 @@
 The parent reads the files and keeps order; batches are prepared by workers on
 all cores (in process when the data is small), and come back in order. The
 folder is built under a temporary name and renamed when it is whole, so a build
-that was stopped or that raced another one does no harm.
+that was stopped or that raced another one does no harm. It is sealed before that,
+so that damage is noticed later.
 """
 
 import os
@@ -24,6 +25,7 @@ from agentquest.benchmarks.webshop.catalogue.build_worker import (
     prepare,
 )
 from agentquest.benchmarks.webshop.catalogue.columns import Columns
+from agentquest.benchmarks.webshop.catalogue.integrity import seal, sync
 from agentquest.benchmarks.webshop.catalogue.json_stream import elements, members
 from agentquest.benchmarks.webshop.catalogue.products import usable_asin
 from agentquest.benchmarks.webshop.catalogue.tables import KeyedTexts, RowsWriter
@@ -57,8 +59,10 @@ def build(files: DataFiles, target: Path, progress: Progress | None = None) -> N
     try:
         scratch.mkdir(parents=True)
         _fill(files, scratch, progress or _silent)
+        seal(scratch)
         try:
             scratch.rename(target)
+            sync(target.parent)
         except OSError:
             if not target.is_dir():  # else another process was first, with the same content
                 raise
@@ -66,6 +70,18 @@ def build(files: DataFiles, target: Path, progress: Progress | None = None) -> N
         raise DataError(f"{target}: the catalogue cannot be written ({error})") from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def put_away(target: Path) -> None:
+    """Take a damaged catalogue out of the way; who has it open keeps what they have."""
+    aside = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+    try:
+        target.rename(aside)
+    except FileNotFoundError:
+        return  # another process was first
+    except OSError as error:
+        raise DataError(f"{target}: the damaged catalogue cannot be removed ({error})") from error
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def _silent(done: int, total: int) -> None:

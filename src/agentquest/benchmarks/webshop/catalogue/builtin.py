@@ -15,6 +15,12 @@ from agentquest.benchmarks.webshop.catalogue import builtin_words as words
 PRODUCTS_PER_KIND = 25
 _ASIN_CHARACTERS = string.digits + string.ascii_uppercase
 _HUMAN_SHARE, _INSTRUCTED_SHARE = 0.85, 0.6
+# The SHA-256 of each file, so that its name is known without making it. A test compares.
+DIGESTS = (
+    "edf14aef632d8be427b04b968cbb042e8bb397028f505dfa7d85a4aa71a51476",
+    "347dcaefc46435cf2dcf76c6691813fbc38e1b9d0d51e41d25b2adfd961ef93b",
+    "b988b96d2a5e400f3e4273610496cd5f2002d54b91ff7c61c17f53ffd9f2325e",
+)
 
 
 class Kind(NamedTuple):

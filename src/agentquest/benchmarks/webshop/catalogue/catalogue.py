@@ -2,13 +2,16 @@
 
 It lives in a cache folder named after the content of the data files, is built
 on first use, and is memory-mapped: opening it again costs next to nothing, and
-many processes share one copy. The data folder itself is never written to.
+many processes share one copy. A damaged one is noticed and made again. The data
+folder itself is never written to.
 """
 
 import hashlib
 import json
+import logging
 import os
 import tempfile
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,13 +19,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agentquest.benchmarks.webshop.catalogue.build import DataFiles, Progress, build
+from agentquest.benchmarks.webshop.catalogue.build import DataFiles, Progress, build, put_away
+from agentquest.benchmarks.webshop.catalogue.integrity import damage
 from agentquest.benchmarks.webshop.catalogue.products import Product
 from agentquest.benchmarks.webshop.catalogue.tables import Rows, find_key
 from agentquest.benchmarks.webshop.search.search import SearchIndex
 from agentquest.errors import DataError
 
-FORMAT = "1"
+logger = logging.getLogger(__name__)
+
+_DATA_KEY = "1"  # of the data's name in records; stays while the same files mean the same shop
+_FORMAT = "2"  # of the folder
 SIZES = {"all": "", "small": "_1000"}
 _KEPT_PRODUCTS = 4096
 _KEPT_SEARCHES = 1024
@@ -56,7 +63,7 @@ class Catalogue:
     @property
     def digest(self) -> str:
         """SHA-256 over the files that the catalogue was made from."""
-        return self.folder.name
+        return self.folder.name.partition("-")[0]
 
     def _column(self, name: str) -> NDArray[Any]:
         return np.asarray(np.load(self.folder / f"{name}.npy", mmap_mode="r"))
@@ -97,9 +104,11 @@ def open_catalogue(
     progress: Progress | None = None,
 ) -> Catalogue:
     """The catalogue of the official files in `data`, or the built-in one; built if need be."""
+    if num_products is not None and (isinstance(num_products, bool) or num_products < 1):
+        raise DataError(f"num_products must be 1 or more, or None, not {num_products!r}")
     root = cache or cache_folder()
     if data is None:
-        return _built_in(root, progress)
+        return _built_in(root, num_products, progress)
     return _opened(find_files(Path(data), size, num_products), root, progress)
 
 
@@ -132,27 +141,47 @@ def find_files(folder: Path, size: str | None = None, num_products: int | None =
 
 def _opened(files: DataFiles, root: Path, progress: Progress | None) -> Catalogue:
     digests = [_digest_of(path, root) for path in files.present]
-    target = root / _key([*digests, str(files.num_products)])
-    if not target.is_dir():
-        build(files, target, progress)
-    return Catalogue(target)
+    target = root / _folder_name([*digests, str(files.num_products)])
+    return _sound(target, lambda: build(files, target, progress))
 
 
-def _built_in(root: Path, progress: Progress | None) -> Catalogue:
-    from agentquest.benchmarks.webshop.catalogue.builtin import official_files
+def _built_in(root: Path, num_products: int | None, progress: Progress | None) -> Catalogue:
+    from agentquest.benchmarks.webshop.catalogue.builtin import DIGESTS, official_files
 
-    contents = official_files()
-    target = root / _key([hashlib.sha256(text).hexdigest() for text in contents.values()])
-    if not target.is_dir():
+    first = [] if num_products is None else [str(num_products)]
+    target = root / _folder_name([*DIGESTS, *first])
+
+    def make() -> None:
+        contents = official_files()
+        if tuple(hashlib.sha256(text).hexdigest() for text in contents.values()) != DIGESTS:
+            raise DataError("this Python makes other built-in products than all others do")
         with tempfile.TemporaryDirectory() as folder:
             for name, content in contents.items():
                 (Path(folder) / name).write_bytes(content)
-            build(find_files(Path(folder)), target, progress)
+            build(find_files(Path(folder), num_products=num_products), target, progress)
+
+    return _sound(target, make)
+
+
+def _sound(target: Path, make: Callable[[], None]) -> Catalogue:
+    """The catalogue at `target`, made if it is not there or not what was made."""
+    if target.is_dir():
+        problem = damage(target)
+        if problem is None:
+            return Catalogue(target)
+        logger.warning(
+            "the WebShop catalogue in the cache is damaged (%s) and is made again: %s",
+            problem,
+            target,
+        )
+        put_away(target)
+    make()
     return Catalogue(target)
 
 
-def _key(parts: list[str]) -> str:
-    return hashlib.sha256("\n".join([FORMAT, *parts]).encode()).hexdigest()
+def _folder_name(parts: list[str]) -> str:
+    key = hashlib.sha256("\n".join([_DATA_KEY, *parts]).encode()).hexdigest()
+    return f"{key}-{_FORMAT}"
 
 
 def _digest_of(path: Path, root: Path) -> str:
@@ -162,7 +191,7 @@ def _digest_of(path: Path, root: Path) -> str:
     memo = root / "digests" / f"{hashlib.sha256(str(identity).encode()).hexdigest()[:32]}.json"
     try:
         known = json.loads(memo.read_text("utf-8"))
-        if known["file"] == identity:
+        if known == _memo(identity, known["sha256"]):
             return str(known["sha256"])
     except (OSError, ValueError, KeyError, TypeError):
         pass  # not hashed yet, or the note is damaged: hash it now
@@ -170,8 +199,14 @@ def _digest_of(path: Path, root: Path) -> str:
         digest = hashlib.sha256()
         while block := file.read(1 << 20):
             digest.update(block)
-    _note(memo, {"file": identity, "sha256": digest.hexdigest()})
+    _note(memo, _memo(identity, digest.hexdigest()))
     return digest.hexdigest()
+
+
+def _memo(identity: list[Any], sha256: str) -> dict[str, Any]:
+    """A note of a file's digest, with a checksum: a damaged one would name other data."""
+    check = hashlib.sha256(json.dumps([identity, sha256]).encode()).hexdigest()
+    return {"file": identity, "sha256": sha256, "check": check}
 
 
 def _note(path: Path, content: dict[str, Any]) -> None:

@@ -79,6 +79,8 @@ class _Scanner:
             chunk = self._file.read(CHUNK)
         except UnicodeDecodeError as error:
             raise self.wrong(f"not UTF-8 ({error.reason}) after the text") from error
+        except OSError as error:
+            raise self.wrong(f"cannot be read on ({error.strerror})") from error
         self._exhausted = not chunk
         self._window = self._window[self._at :] + chunk
         self._behind += self._at
@@ -128,9 +130,11 @@ class _Scanner:
         while True:
             try:
                 value, end = _decode(self._window, self._at)
-            except (json.JSONDecodeError, RecursionError) as error:
+            except (ValueError, RecursionError) as error:
+                # Only of JSON that ends too early may there be more; others fail for good.
+                hopeless = not isinstance(error, json.JSONDecodeError)
                 too_long = len(self._window) - self._at > LARGEST_ELEMENT
-                if too_long or isinstance(error, RecursionError) or not self._more():
+                if too_long or hopeless or not self._more():
                     raise self.wrong(f"malformed JSON ({error})") from error
                 continue
             if self._may_go_on(value, end) and self._more():

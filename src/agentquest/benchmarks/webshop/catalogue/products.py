@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
-from math import prod
+from math import isfinite, prod
 from typing import Any
 
 from agentquest.errors import DataError
@@ -18,6 +18,8 @@ DEFAULT_PRICE = 100.0
 NO_ATTRIBUTES = ("DUMMY_ATTR",)
 RATING = "N.A."
 _LONGEST_ASIN = 10
+_LONGEST_SHOWN = 100
+_MOST_GOALS = 10_000_000  # of one product; each has a place in the shuffled order of all goals
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class Product:
     instruction_attributes: tuple[str, ...] = ()
     human: tuple[HumanInstruction, ...] = field(default=())
     listed: bool = True  # whether the instructions file knows the product at all
+    option_images: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def price_text(self) -> str:
@@ -73,19 +76,22 @@ class Product:
             self.asin, self.title, self.description, self.bullets, list(self.options.items()),
             self.prices, self.category, self.query, self.product_category, self.image,
             self.attributes, self.instruction, self.instruction_attributes, human, self.listed,
+            list(self.option_images.items()),
         ]  # fmt: skip
         return json.dumps(row, ensure_ascii=True, separators=(",", ":")).encode()
 
     @classmethod
     def from_row(cls, row: bytes) -> "Product":
         (asin, title, description, bullets, options, prices, category, query, product_category,
-         image, attributes, instruction, wishes, human, listed) = json.loads(row)  # fmt: skip
+         image, attributes, instruction, wishes, human, listed, option_images
+         ) = json.loads(row)  # fmt: skip
         return cls(
             asin, title, description, tuple(bullets),
             {name: tuple(values) for name, values in options}, tuple(prices),
             category, query, product_category, image, tuple(attributes), instruction,
             tuple(wishes),
             tuple(HumanInstruction(text, tuple(a), tuple(o)) for text, a, o in human), listed,
+            dict(option_images),
         )  # fmt: skip
 
 
@@ -103,7 +109,6 @@ def read_product(record: dict[str, Any], listing: object, human: object) -> Prod
     where = f"product {asin}"
     small = record.get("small_description")
     bullets = small if isinstance(small, list) else [small]
-    images = record.get("images") or [""]
     attributes: tuple[str, ...] = NO_ATTRIBUTES
     instruction: str | None = None
     wishes: tuple[str, ...] = ()
@@ -118,23 +123,28 @@ def read_product(record: dict[str, Any], listing: object, human: object) -> Prod
             )
     elif listing is not None:
         raise DataError(f"{where}: its entry of the instructions file must be an object")
-    return Product(
+    options, option_images = _options(record.get("customization_options"), where)
+    product = Product(
         asin=asin,
         title=_text(record, "name", where),
         description=_text(record, "full_description", where),
         bullets=_texts(bullets, f"{where}: small_description"),
-        options=_options(record.get("customization_options"), where),
+        options=options,
         prices=_prices(record.get("pricing"), where),
         category=_text(record, "category", where),
         query=_text(record, "query", where).lower().strip(),
         product_category=_text(record, "product_category", where),
-        image=_texts(images[:1], f"{where}: images")[0],
+        image=_first_image(record.get("images"), where),
+        option_images=option_images,
         attributes=attributes,
         instruction=instruction,
         instruction_attributes=wishes,
         human=_human(human, where),
         listed=listing is not None,
     )
+    if product.goal_count > _MOST_GOALS:
+        raise DataError(f"{where}: its options make {product.goal_count} goals, too many")
+    return product
 
 
 def _text(record: Mapping[str, Any], key: str, where: str) -> str:
@@ -150,6 +160,14 @@ def _texts(values: object, where: str) -> tuple[str, ...]:
     return tuple(values)
 
 
+def _first_image(images: object, where: str) -> str:
+    if not images:
+        return ""
+    if not isinstance(images, list):
+        raise DataError(f"{where}: images must be a list, not {type(images).__name__}")
+    return _texts(images[:1], f"{where}: images")[0]
+
+
 def _prices(pricing: object, where: str) -> tuple[float, ...]:
     if not pricing:
         return (DEFAULT_PRICE,)
@@ -157,27 +175,36 @@ def _prices(pricing: object, where: str) -> tuple[float, ...]:
         pieces = str(pricing).split("$")[1:]
         values = tuple(float(Decimal(re.sub(r"[^\d.]", "", piece))) for piece in pieces)
     except InvalidOperation as error:
-        raise DataError(f"{where}: pricing {pricing!r} is no price") from error
-    if not values:
-        raise DataError(f"{where}: pricing {pricing!r} has no dollar sign")
+        raise DataError(f"{where}: pricing {_shown(pricing)} is no price") from error
+    if not values or not all(map(isfinite, values)):
+        raise DataError(f"{where}: pricing {_shown(pricing)} has no dollar sign, or no end")
     return values[:2]
 
 
-def _options(raw: object, where: str) -> dict[str, tuple[str, ...]]:
+def _shown(value: object) -> str:
+    return repr(value)[:_LONGEST_SHOWN]
+
+
+def _options(raw: object, where: str) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
+    """The values of each option group, and the picture of each value that has one."""
     if not raw:
-        return {}
+        return {}, {}
     if not isinstance(raw, dict):
         raise DataError(f"{where}: customization_options must be an object or empty")
     options: dict[str, tuple[str, ...]] = {}
+    images: dict[str, Any] = {}
     for name, entries in raw.items():
         if entries is None:
             continue
         try:
             values = _texts([entry["value"] for entry in entries], f"{where}: option {name!r}")
-        except (TypeError, KeyError) as error:
+            pictures = [entry.get("image") for entry in entries]
+        except (TypeError, KeyError, AttributeError) as error:
             raise DataError(f"{where}: option {name!r} must list objects with a value") from error
-        options[name.lower()] = tuple(v.strip().replace("/", " | ").lower() for v in values)
-    return options
+        values = tuple(v.strip().replace("/", " | ").lower() for v in values)
+        images |= zip(values, pictures, strict=True)  # of equal values, the last one's counts
+        options[name.lower()] = values
+    return options, {value: image for value, image in images.items() if isinstance(image, str)}
 
 
 def _human(raw: object, where: str) -> tuple[HumanInstruction, ...]:

@@ -69,11 +69,18 @@ def _tokens(text: str) -> list[str]:
     else:
         # A blank always ends a word, and the full pattern is slow: it gets what needs it.
         for is_ascii, words in groupby(text.split(" "), key=str.isascii):
-            pattern = _ascii_words() if is_ascii else _unicode_words()
-            found += pattern.findall(" ".join(words))
+            if is_ascii:
+                found += _ascii_words().findall(" ".join(words))
+            else:
+                tokens = _unicode_words().findall(" ".join(words))
+                found += [t for t in tokens if t[0] not in _JOINERS or not _only_joiners(t)]
     if len(text) > MAX_TOKEN_LENGTH and max(map(len, found), default=0) > MAX_TOKEN_LENGTH:
         return [piece for token in found for piece in _pieces(token)]
     return found
+
+
+def _only_joiners(token: str) -> bool:
+    return _joined_nothing().fullmatch(token) is not None
 
 
 def _pieces(token: str) -> list[str]:
@@ -110,8 +117,16 @@ def _unicode_words() -> re.Pattern[str]:
         f"{pictograph}(?:(?<=\u200d){pictograph})*",
         f"[{_SOUTH_EAST_ASIAN}][{_SOUTH_EAST_ASIAN}{ignored}]*",
         f"[{_HAN}{_HIRAGANA}][{ignored}]*",
+        # Joiners that join nothing are no word. They are taken whole and thrown away, or a
+        # long run of them would be scanned again from each of its characters.
+        _joined_nothing().pattern,
     ]
     return re.compile("|".join([word, *others]))
+
+
+@lru_cache(maxsize=1)
+def _joined_nothing() -> re.Pattern[str]:
+    return re.compile(f"[{_JOINERS}][{_JOINERS}{_character_classes()[2]}]*")
 
 
 def _word_pattern(
@@ -141,6 +156,7 @@ def _word_pattern(
     return f"(?:(?<![{joiners}]){joiner})?{core}(?:{joiner}{core})*(?:{joiner})?"
 
 
+@lru_cache(maxsize=1)
 def _character_classes() -> tuple[str, str, str]:
     """The letters, the digits, and the marks that never break a word, as regex ranges."""
     taken = re.compile(f"[{_HAN}{_HIRAGANA}{_KATAKANA}{_SOUTH_EAST_ASIAN}]")

@@ -14,6 +14,7 @@ import json
 import math
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentquest.benchmarks.webshop.search.analysis import analyse
+from agentquest.benchmarks.webshop.search.small import LARGEST, SmallIndex
 
 _ROWS = 64
 _WORTH_PRUNING = 30_000  # postings; fewer are read faster than thought about
@@ -62,7 +64,28 @@ class SearchIndex:
 
     def search(self, query: str, limit: int = 50) -> list[tuple[int, float]]:
         """The best documents for `query` as (number, score), best first."""
-        terms = [self._term(term, n) for term, n in Counter(analyse(query)).items()]
+        counted = Counter(analyse(query))
+        if self.documents <= LARGEST:
+            return self._small.search(counted, limit)
+        return self._search(counted, limit)
+
+    @cached_property
+    def _small(self) -> SmallIndex:
+        text, ends = self._terms.tobytes(), self._term_offsets.tolist()
+        frequencies = np.diff(self._offsets).tolist()
+        return SmallIndex(
+            numbers={text[ends[n] : ends[n + 1]]: n for n in range(len(ends) - 1)},
+            offsets=self._offsets.tolist(),
+            docs=self._docs.astype(np.intp),
+            divisors=np.float32(1) + self._factors[self._codes],
+            peaks=np.float32(1) + self._factors[self._peaks],
+            idf=np.array([self._idf(frequency) for frequency in frequencies], np.float32),
+            ranks=np.array(self._ranks),
+            documents=self.documents,
+        )
+
+    def _search(self, counted: Counter[str], limit: int) -> list[tuple[int, float]]:
+        terms = [self._term(term, n) for term, n in counted.items()]
         found = sorted((t for t in terms if t is not None), key=lambda t: -t.most)
         if not found or limit < 1:
             return []
@@ -76,11 +99,12 @@ class SearchIndex:
         if number is None:
             return None
         start, end = int(self._offsets[number]), int(self._offsets[number + 1])
-        frequency = end - start
-        idf = math.log(1 + (self._counted - frequency + 0.5) / (frequency + 0.5))
-        weight = np.float32(occurrences) * np.float32(idf)
+        weight = np.float32(occurrences) * np.float32(self._idf(end - start))
         most = weight - weight / (np.float32(1) + self._factors[self._peaks[number]])
         return _Term(self._docs[start:end], self._codes[start:end], weight, float(most))
+
+    def _idf(self, frequency: int) -> float:
+        return math.log(1 + (self._counted - frequency + 0.5) / (frequency + 0.5))
 
     def _term_number(self, term: bytes) -> int | None:
         low, high = 0, len(self._term_offsets) - 1

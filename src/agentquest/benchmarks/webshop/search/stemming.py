@@ -7,6 +7,7 @@ left alone. Search rankings depend on these details, so no other stemmer will do
 A word is seen as [C](VC)^m[V]: `_measure` is that m.
 """
 
+from collections.abc import Iterator
 from itertools import pairwise
 
 _STEP2 = {
@@ -61,21 +62,28 @@ def stem(word: str) -> str:
 
 
 def _is_consonant(word: str, at: int) -> bool:
-    letter = word[at]
-    if letter in "aeiou":
-        return False
-    if letter == "y":
-        return at == 0 or not _is_consonant(word, at - 1)
-    return True
+    """Whether the letter at `at` is one; a y is, unless a consonant stands before it."""
+    first = at
+    while first > 0 and word[first] == "y":
+        first -= 1
+    consonant = word[first] not in "aeiou"
+    return consonant if (at - first) % 2 == 0 else not consonant
+
+
+def _consonants(word: str) -> Iterator[bool]:
+    """`_is_consonant` of each letter, in one pass."""
+    consonant = False
+    for letter in word:
+        consonant = not consonant if letter == "y" else letter not in "aeiou"
+        yield consonant
 
 
 def _measure(stem_part: str) -> int:
-    kinds = [_is_consonant(stem_part, at) for at in range(len(stem_part))]
-    return sum(not before and after for before, after in pairwise(kinds))
+    return sum(not before and after for before, after in pairwise(_consonants(stem_part)))
 
 
 def _has_vowel(stem_part: str) -> bool:
-    return any(not _is_consonant(stem_part, at) for at in range(len(stem_part)))
+    return not all(_consonants(stem_part))
 
 
 def _ends_in_double_consonant(word: str) -> bool:

@@ -21,13 +21,16 @@ from agentquest.benchmarks.webshop.serving.openapi import openapi_document
 from agentquest.benchmarks.webshop.serving.requests import (
     Limits,
     action_in,
+    address_of,
+    connection_of,
     json_fields,
-    refuse_other_sites,
     session_named,
 )
-from agentquest.benchmarks.webshop.serving.shoppers import Name, Shoppers
+from agentquest.benchmarks.webshop.serving.shoppers import Client, Shoppers
 from agentquest.benchmarks.webshop.serving.work import Work
 from agentquest.benchmarks.webshop.shop.shop import Session, Shop, parse
+
+COOKIE = "webshop_client"
 
 
 def api_app(shop: Shop, limits: Limits | None = None) -> Starlette:
@@ -67,7 +70,8 @@ class _Api:
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        yield
+        async with self.shoppers.kept.swept():
+            yield
         self.work.close()
 
     async def test(self, request: Request) -> Response:
@@ -84,6 +88,7 @@ class _Api:
                 "sessions": len(self.shoppers),
                 "status": "ok",
                 "strict": self.shop.strict,
+                "tagger": self.shop.nouns.name,
             }
         )
 
@@ -91,21 +96,23 @@ class _Api:
         return as_json(openapi_document())
 
     async def reset(self, request: Request) -> Response:
-        refuse_other_sites(request)
         fields = await json_fields(request, ("session",))
-        client, wanted = _names(request, fields)
-        session = await self.shoppers.start(client, wanted)
-        return as_json(WebshopUtils.reset_answer(session))
+        wanted = session_named(fields.get("session"))
+        session, cookie = await self.shoppers.start(_client(request), wanted)
+        answer = as_json(WebshopUtils.reset_answer(session))
+        if cookie is not None:
+            answer.set_cookie(COOKIE, cookie, httponly=True, samesite="strict")
+        return answer
 
     async def step(self, request: Request) -> Response:
-        refuse_other_sites(request)
         fields = await json_fields(request, ("action", "session"))
         action = action_in(fields)
-        client, wanted = _names(request, fields)
-        shopper = self.shoppers.find(client, wanted)
+        shopper = self.shoppers.find(_client(request), session_named(fields.get("session")))
         self._refuse_crashes(action)
         async with shopper.lock:
-            return await self.work.run(lambda: _step(shopper.session, action))
+            answer = await self.work.run(lambda: _step(shopper.session, action))
+        self.shoppers.stepped(shopper)
+        return answer
 
     def _refuse_crashes(self, action: str) -> None:
         """The original crashes on some searches; a strict shop says so, others ignore them."""
@@ -117,11 +124,10 @@ class _Api:
                 raise HTTPException(422, f"{message}: nothing was done")
 
 
-def _names(request: Request, fields: dict[str, Any]) -> tuple[Name, Name]:
-    """Who asks, and which session they name."""
-    wanted = session_named(fields.get("session"))
-    header = session_named(request.headers.get(SESSION_HEADER), f"the header {SESSION_HEADER}")
-    return (wanted if header is None else header), wanted
+def _client(request: Request) -> Client:
+    name = session_named(request.headers.get(SESSION_HEADER), f"the header {SESSION_HEADER}")
+    assert not isinstance(name, int)
+    return Client(name, request.cookies.get(COOKIE), address_of(request), connection_of(request))
 
 
 def _step(session: Session, action: str) -> Response:

@@ -18,18 +18,21 @@ from typing import Any
 
 import yaml
 
-from agentquest import __version__
-from agentquest.benchmarks.webshop.benchmark import task_hash
+from agentquest.benchmarks.webshop.benchmark import WebshopBenchmark, task_hash
 from agentquest.benchmarks.webshop.serving.people import MAX_STEPS, Visit
 from agentquest.benchmarks.webshop.shop.shop import Shop
 from agentquest.benchmarks.webshop.tasks import BUILTIN, numbers_of, task_of
-from agentquest.errors import Cause, DataError, UserError
+from agentquest.errors import UserError
 from agentquest.lib.similarity import repetition_rate
-from agentquest.records.episode import EpisodeRecord, episode_key
+from agentquest.records.episode import EpisodeRecord, Failure, episode_key
+from agentquest.records.manifest import Manifest, Provenance
+from agentquest.records.outcome import AgentFaults, End, is_scored
 from agentquest.records.run_directory import EpisodeLog, RunDirectory
+from agentquest.version import __version__
 
 AGENT = "human"
-BENCHMARK = "webshop"
+BENCHMARK = WebshopBenchmark.name
+_LEFT = Failure(source="run", kind=End.CANCELLED.value, message="left without a purchase")
 
 
 class HumanRecords:
@@ -93,7 +96,7 @@ class HumanRecords:
             self._saved[record.task_id] += 1
 
     def _record(self, visit: Visit) -> EpisodeRecord:
-        end = visit.end or Cause.CANCELLED
+        end = visit.end or End.CANCELLED
         task = task_of(self.shop.goals, visit.number)
         trial = self._saved[task.id]
         return EpisodeRecord(
@@ -107,24 +110,22 @@ class HumanRecords:
             seed=self.shop.seed,
             problem=task.problem,
             data_hash=task_hash(self.shop, visit.number),
-            dialect="",
-            goal=_writable(visit.session.instruction),
+            goal=visit.session.instruction,
             agent=AGENT,
             config_hash=_hash(self._deciding()),
             versions=_versions(),
             max_steps=MAX_STEPS,
-            first_observation=_writable(visit.first_observation),
+            first_observation=visit.first_observation,
             first_admissible=visit.first_admissible,
-            steps=[
-                step.model_copy(update={"admissible": _writable(step.admissible)})
-                for step in visit.steps
-            ],
+            steps=visit.steps,
             end=end,
-            success=end is Cause.WON,
+            scored=is_scored(end, AgentFaults.LOSE),
+            success=end is End.SOLVED,
             reward=visit.reward,
             progress=visit.reward,
             repetition_rate=repetition_rate([step.action or "" for step in visit.steps]),
-            details=_writable(_details(visit)),
+            error=_LEFT if end is End.CANCELLED else None,
+            details=_details(visit),
             started_at=visit.started_at,
             seconds=visit.seconds,
         )
@@ -144,28 +145,35 @@ class HumanRecords:
     def _config(self) -> dict[str, Any]:
         return self._deciding() | {"data_path": self._data and str(self._data)}
 
-    def _manifest(self) -> dict[str, Any]:
-        return {
-            "schema_version": 1,
-            "run_id": self.directory.path.name,
-            "created_at": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-            "protocol": None,
-            "comparable_with": [],
-            "benchmark": BENCHMARK,
-            "agent": AGENT,
-            "model": None,
-            "provenance": self._config() | {"data": "real" if self._data else BUILTIN},
-            "versions": _versions(),
-            "config_hash": _hash(self._deciding()),
-            "data_hash": self.shop.catalogue.digest,
-            "config": self._config(),
-            "deciding": self._deciding(),
-        }
+    def _manifest(self) -> Manifest:
+        return Manifest(
+            run_id=self.directory.path.name,
+            created_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            benchmark=BENCHMARK,
+            benchmark_title=WebshopBenchmark.title,
+            provenance=Provenance(
+                data="real" if self._data else BUILTIN,
+                data_path=None if self._data is None else str(self._data),
+                split="test",
+                details={name: str(value) for name, value in self._deciding().items()},
+            ),
+            agent=AGENT,
+            agent_faults=AgentFaults.LOSE,
+            max_steps=MAX_STEPS,
+            trials=1,
+            metrics=list(WebshopBenchmark.metrics),
+            cleanup_applies=WebshopBenchmark.cleanup_applies,
+            task_types=list(WebshopBenchmark.task_types),
+            task_ids=[],  # people come as they like
+            versions=_versions(),
+            config_hash=_hash(self._deciding()),
+            data_hash=self.shop.catalogue.digest,
+            config=self._config(),
+            deciding=self._deciding(),
+        )
 
     def _check_same_shop(self) -> None:
-        before = self.directory.manifest().get("deciding")
-        if not isinstance(before, dict):
-            raise DataError(f"{self.directory.path}: the manifest does not say what was played")
+        before = self.directory.manifest().deciding
         for name, value in self._deciding().items():
             if before.get(name) != value:
                 raise UserError(
@@ -180,23 +188,13 @@ def _details(visit: Visit) -> dict[str, Any]:
     return {
         "session": session.id,
         "participant": visit.participant,
+        "completion_code": visit.code,
         "goal": session.goal.as_dict(),
         "bought": session.bought,
         "options": dict(session.options),
         "reward": session.details,
         "nouns": session.shop.nouns.name,
     }
-
-
-def _writable(value: Any) -> Any:
-    """The value with half surrogate pairs, which no file can hold, as their escapes."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode()
-    if isinstance(value, dict):
-        return {_writable(key): _writable(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_writable(item) for item in value]
-    return value
 
 
 def _hash(content: dict[str, Any]) -> str:

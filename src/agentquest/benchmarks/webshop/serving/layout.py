@@ -34,10 +34,10 @@ def page(title: str, *content: str, visit: Visit | None = None, notice: str = ""
 
 def form(action: str, *content: str, visit: Visit | None = None, **attributes: str) -> Markup:
     """A form; a visitor's own carries their token and the turn it was made for."""
-    hidden = []
+    own: list[Markup] = []
     if visit is not None:
-        hidden = [_hidden("token", visit.token), _hidden("turn", str(visit.turn))]
-    return element("form", *hidden, *content, method="post", action=action, **attributes)
+        own = [hidden("token", visit.token), hidden("turn", str(visit.turn))]
+    return element("form", *own, *content, method="post", action=action, **attributes)
 
 
 def action_button(action: str, *label: str, class_: str = "button", **attributes: str) -> Markup:
@@ -47,7 +47,7 @@ def action_button(action: str, *label: str, class_: str = "button", **attributes
     )
 
 
-def _hidden(name: str, value: str) -> Markup:
+def hidden(name: str, value: str) -> Markup:
     return element("input", type="hidden", name=name, value=value)
 
 

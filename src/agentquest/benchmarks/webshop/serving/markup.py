@@ -2,7 +2,7 @@
 
 from html import escape
 
-_EMPTY = frozenset({"input", "link", "meta"})
+_EMPTY = frozenset({"br", "img", "input", "link", "meta"})
 
 
 class Markup(str):

@@ -2,14 +2,15 @@
 
 from typing import Any
 
-from agentquest import __version__
 from agentquest.benchmarks.webshop.client import SESSION_HEADER
 from agentquest.benchmarks.webshop.serving.requests import MAX_ACTION, MAX_NAME
+from agentquest.version import __version__
 
 Schema = dict[str, Any]
 
 _SESSION: Schema = {
-    "description": "A name for this client's session, or the number of the goal to play.",
+    "description": "A name for this client, which keeps its goal; or the number of the goal to"
+    " play, by whoever the header, the cookie of /reset or the connection says.",
     "oneOf": [
         {"type": "string", "minLength": 1, "maxLength": MAX_NAME},
         {"type": "integer", "minimum": 0},
@@ -41,13 +42,16 @@ _STEP_ANSWER: dict[str, Schema] = _RESET_ANSWER | {
 }
 _REFUSALS = {
     "400": "The body cannot be read.",
-    "403": "A page of another web site asks.",
+    "401": "A token is asked for.",
+    "403": "A page of another web site asks, or the server is not known by that name.",
     "413": "The body or the action is too long.",
+    "415": "The body does not say that it is JSON.",
     "422": "A field is missing, unknown or not something the shop can do.",
 }
 _NO_SESSION = {
     "404": "No such session: POST /reset starts it.",
-    "409": "No session was started, or the client plays another one.",
+    "409": "No session was started, the client plays another one, or several clients play this"
+    " number and the request does not say which it is.",
 }
 
 
@@ -74,7 +78,8 @@ def openapi_document() -> dict[str, Any]:
 
 
 def _reset() -> dict[str, Any]:
-    operation = _operation("Start a problem.", _RESET_ANSWER, _REFUSALS)
+    refusals = _REFUSALS | {"503": "Too many sessions were started and not used."}
+    operation = _operation("Start a problem.", _RESET_ANSWER, refusals)
     return operation | {"parameters": [_HEADER], "requestBody": _body({"session": _SESSION}, [])}
 
 
@@ -99,6 +104,7 @@ def _health() -> dict[str, Schema]:
         "sessions": {"type": "integer"},
         "status": {"const": "ok"},
         "strict": {"type": "boolean"},
+        "tagger": {"type": "string"},
     }
 
 

@@ -1,15 +1,18 @@
 """The pages around a task: the welcome, giving up, and what a purchase was worth."""
 
-from agentquest.benchmarks.webshop.serving.layout import LONGEST_PARTICIPANT, form, page
+from collections.abc import Sequence
+
+from agentquest.benchmarks.webshop.serving.layout import LONGEST_PARTICIPANT, form, hidden, page
 from agentquest.benchmarks.webshop.serving.markup import Markup, element, joined
 from agentquest.benchmarks.webshop.serving.people import Visit
-from agentquest.errors import Cause
+from agentquest.benchmarks.webshop.shop.reward import Option, wanted_options
+from agentquest.records.outcome import End
 
 _ENDS = {
-    Cause.WON: "Exactly right",
-    Cause.LOST: "Bought",
-    Cause.AGENT_GAVE_UP: "You gave up",
-    Cause.MAX_STEPS: "No steps are left",
+    End.SOLVED: "Exactly right",
+    End.FAILED: "Bought",
+    End.GAVE_UP: "You gave up",
+    End.STEP_LIMIT: "No steps are left",
 }
 
 
@@ -100,8 +103,33 @@ def outcome_page(visit: Visit, notice: str = "") -> bytes:
     ]
     if visit.session.bought is not None:
         content += [element("h2", "Your purchase"), _purchase(visit), _parts(visit)]
-    again = element("a", "Next task", class_="button primary", href="/")
-    return page("Your score", *content, element("p", again), visit=visit, notice=notice)
+    content += [_code(visit), _next_task(visit)]
+    return page("Your score", *content, visit=visit, notice=notice)
+
+
+def _code(visit: Visit) -> Markup:
+    return element(
+        "p",
+        "Your completion code: ",
+        element("span", visit.code, class_="code"),
+        element("br"),
+        element("span", "If you were asked for one, copy it now.", class_="soft"),
+    )
+
+
+def _next_task(visit: Visit) -> Markup:
+    """One click, and by the same person."""
+    return form(
+        "/start",
+        hidden("participant", visit.participant),
+        hidden("number", ""),
+        element(
+            "p",
+            element("button", "Next task", type="submit", class_="button primary"),
+            element("a", "To the first page", class_="button", href="/"),
+            class_="row",
+        ),
+    )
 
 
 def _purchase(visit: Visit) -> Markup:
@@ -118,11 +146,10 @@ def _parts(visit: Visit) -> Markup:
     details, goal = visit.session.details, visit.session.goal
     rows = [
         ("Kind of product", _kind(details["r_type"])),
-        ("Attributes", f"{len(details['met_attributes'])} of {len(goal.attributes)} met"),
+        ("Attributes", _met(goal.attributes, details["met_attributes"])),
     ]
     if goal.goal_options:
-        met = f"{len(details['met_options'])} of {len(goal.goal_options)} met"
-        rows.append(("Options", met))
+        rows.append(("Options", _met(wanted_options(goal), details["met_options"])))
     rows.append(("Price", "within the limit" if details["r_price"] else "above the limit"))
     return element(
         "table",
@@ -135,6 +162,19 @@ def _parts(visit: Visit) -> Markup:
             ),
         ),
     )
+
+
+def _met(wanted: Sequence[Option], met: Sequence[Option]) -> str:
+    """How many of what was wanted there are, and which are not."""
+    left = list(met)
+    missed = []
+    for each in wanted:
+        if each in left:
+            left.remove(each)
+        else:
+            missed.append(each if isinstance(each, str) else ": ".join(each))
+    said = f"{len(wanted) - len(missed)} of {len(wanted)} met"
+    return f"{said}; missed: {', '.join(missed)}" if missed else said
 
 
 def _kind(r_type: float) -> str:

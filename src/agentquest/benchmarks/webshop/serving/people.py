@@ -12,10 +12,11 @@ from datetime import datetime, timezone
 
 from agentquest.benchmarks.webshop.driver import WebshopUtils
 from agentquest.benchmarks.webshop.shop.shop import Session, parse
-from agentquest.errors import Cause
 from agentquest.records.episode import Step
+from agentquest.records.outcome import End
 
 MAX_STEPS = 100
+_CODE_BYTES = 5
 
 
 def _now() -> str:
@@ -24,17 +25,22 @@ def _now() -> str:
 
 @dataclass
 class Visit:
-    """One person at one task; `token` proves that a form came from their own page."""
+    """One person at one task; `token` proves that a form came from their own page.
+
+    `code` is shown at the end and recorded: who pays people for playing can compare.
+    """
 
     session: Session
     number: int
     participant: str = ""
+    images: bool = False
     token: str = field(default_factory=lambda: secrets.token_urlsafe(16))
+    code: str = field(default_factory=lambda: secrets.token_hex(_CODE_BYTES).upper())
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     started_at: str = field(default_factory=_now)
     steps: list[Step] = field(default_factory=list)
     reward: float = 0.0
-    end: Cause | None = None
+    end: End | None = None
     notice: str = ""
 
     def __post_init__(self) -> None:
@@ -72,13 +78,13 @@ class Visit:
         self._last = now
         if step.done:
             self.reward = step.reward
-            self.end = Cause.WON if step.reward == 1.0 else Cause.LOST
+            self.end = End.SOLVED if step.reward == 1.0 else End.FAILED
         elif self.turn >= MAX_STEPS:
-            self.end = Cause.MAX_STEPS
+            self.end = End.STEP_LIMIT
 
     def give_up(self) -> None:
         self._last = time.perf_counter()
-        self.end = Cause.AGENT_GAVE_UP
+        self.end = End.GAVE_UP
 
     @property
     def viewed_part(self) -> str:

@@ -1,19 +1,24 @@
-"""Reading what clients send, within limits; every refusal says what was wrong.
+"""Reading what clients send; every refusal says what was wrong.
 
-400: cannot be read; 403: another web site asks; 404, 409: no such session;
-413: too large; 422: readable, but not something the shop can do.
+400: cannot be read; 404, 409: no such session; 413: too long; 422: readable, but
+not something the shop can do. How large a body may be, and who may send it, has
+been checked before (agentquest.http.guard).
 """
 
 import json
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
-MAX_BODY = 64 * 1024
-MAX_ACTION = 10_000
+from agentquest.benchmarks.webshop.shop.sessions import check_name
+from agentquest.benchmarks.webshop.shop.shop import LONGEST_ACTION
+from agentquest.errors import UserError
+from agentquest.http.connections import CONNECTION
+
+MAX_ACTION = LONGEST_ACTION
 MAX_NAME = 200
 MAX_NUMBER = 10**15
 _MAX_FIELDS = 20
@@ -27,21 +32,9 @@ class Limits:
     session_ttl_s: float = 6 * 3600.0
 
 
-async def body_of(request: Request) -> bytes:
-    body = bytearray()
-    try:
-        async for part in request.stream():
-            body += part
-            if len(body) > MAX_BODY:
-                raise HTTPException(413, f"the body is larger than {MAX_BODY} bytes")
-    except ClientDisconnect as error:
-        raise HTTPException(400, "the connection ended before the body did") from error
-    return bytes(body)
-
-
 async def json_fields(request: Request, known: tuple[str, ...]) -> dict[str, Any]:
     """The JSON object that was sent; an empty body is an empty object."""
-    body = await body_of(request)
+    body = await request.body()
     if not body.strip():
         return {}
     try:
@@ -60,7 +53,7 @@ async def json_fields(request: Request, known: tuple[str, ...]) -> dict[str, Any
 
 async def form_fields(request: Request) -> dict[str, str]:
     """The fields of a form that was sent."""
-    body = await body_of(request)
+    body = await request.body()
     try:
         pairs = parse_qsl(
             body.decode("ascii"),
@@ -85,6 +78,10 @@ def session_named(value: object, where: str = "session") -> int | str | None:
         raise HTTPException(422, f"{where} must be a text or a whole number, not {_kind(value)}")
     if not 0 < len(value) <= MAX_NAME:
         raise HTTPException(422, f"{where} must have 1 to {MAX_NAME} characters")
+    try:
+        check_name(value)
+    except UserError as error:
+        raise HTTPException(400, str(error)) from error
     return value
 
 
@@ -99,22 +96,14 @@ def action_in(fields: dict[str, Any]) -> str:
     return action
 
 
-def refuse_other_sites(request: Request) -> None:
-    """Refuse what a page of another web site makes a visitor's browser send.
+def address_of(request: Request) -> str:
+    """The machine that asks."""
+    return request.client.host if request.client else ""
 
-    Browsers name the page's origin with every such request; programs name none.
-    """
-    origin = request.headers.get("origin")
-    if origin is None:
-        origin = request.headers.get("referer")
-    if origin is None:
-        return
-    try:
-        asking = urlsplit(origin).netloc
-    except ValueError:
-        asking = ""
-    if asking.lower() != request.headers.get("host", "").lower():
-        raise HTTPException(403, "requests from pages of other web sites are refused")
+
+def connection_of(request: Request) -> str:
+    """The connection that a request came over; empty where the server does not say."""
+    return str(request.scope.get("state", {}).get(CONNECTION, ""))
 
 
 def _reason(error: Exception) -> str:

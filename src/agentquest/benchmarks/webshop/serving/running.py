@@ -1,82 +1,59 @@
-"""Running the applications: sockets bound first, one event loop, an orderly end."""
+"""The applications on their sockets, each behind its guard."""
 
-import asyncio
-import signal
-import socket
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
 
-import uvicorn
-from starlette.applications import Starlette
+from starlette.responses import Response
 
-from agentquest.errors import UserError
-
-BACKLOG = 2048
-GRACE_S = 5
+from agentquest.benchmarks.webshop.serving.api import api_app
+from agentquest.benchmarks.webshop.serving.human_records import HumanRecords
+from agentquest.benchmarks.webshop.serving.original_site import original_app
+from agentquest.benchmarks.webshop.serving.outcome_views import problem_page
+from agentquest.benchmarks.webshop.serving.requests import Limits
+from agentquest.benchmarks.webshop.serving.site import headers, site_app
+from agentquest.benchmarks.webshop.shop.shop import Shop
+from agentquest.http.guard import Rules, guarded, page_headers
+from agentquest.http.names import Names
+from agentquest.http.serving import Served
+from agentquest.http.sockets import LOOPBACK, listen
 
 
 @dataclass(frozen=True)
-class Listening:
-    """An application and the socket it answers on."""
+class Access:
+    """Who may ask: the address to listen on, further names it is known by, the agents' token."""
 
-    app: Starlette
-    socket: socket.socket
+    host: str = LOOPBACK
+    names: Sequence[str] = ()
+    token: str | None = field(default=None, repr=False)
 
     @property
-    def url(self) -> str:
-        host, port = self.socket.getsockname()[:2]
-        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    def known_as(self) -> Names:
+        return Names(self.host, self.names)
 
 
-def listen(app: Starlette, host: str, port: int) -> Listening:
-    """Bind a port (0: any free one), or say why that cannot be."""
-    try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        bound = socket.create_server((host, port), family=family, backlog=BACKLOG)
-    except (OSError, OverflowError, UnicodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise UserError(f"cannot listen on {host} port {port}: {reason}") from error
-    bound.setblocking(False)
-    return Listening(app, bound)
+def for_agents(shop: Shop, limits: Limits, access: Access, port: int = 0) -> Served:
+    rules = Rules(access.known_as, json_only=True, token=access.token, open_paths=("/", "/healthz"))
+    return Served(guarded(api_app(shop, limits), rules), listen(access.host, port))
 
 
-class _Server(uvicorn.Server):
-    """Leaves signals alone: they are for all servers of the process."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
-async def serve(listening: Sequence[Listening]) -> None:
-    """Answer until a signal asks to stop; a second one stops at once."""
-    servers = [_Server(_config(each.app)) for each in listening]
-
-    def stop() -> None:
-        for server in servers:
-            server.force_exit = server.should_exit
-            server.should_exit = True
-
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop)
-    await asyncio.gather(
-        *(
-            server.serve(sockets=[each.socket])
-            for server, each in zip(servers, listening, strict=True)
-        )
-    )
+def for_people(
+    shop: Shop,
+    records: HumanRecords,
+    limits: Limits,
+    access: Access,
+    port: int = 0,
+    images: bool = False,
+) -> Served:
+    rules = Rules(access.known_as, headers=headers(images), refusal=_refusal)
+    app = guarded(site_app(shop, records, limits, images), rules)
+    return Served(app, listen(access.host, port, "--site-port"))
 
 
-def _config(app: Starlette) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,
-        lifespan="on",
-        ws="none",
-        backlog=BACKLOG,
-        server_header=False,
-        timeout_graceful_shutdown=GRACE_S,
-    )
+def original_pages(shop: Shop, limits: Limits, access: Access, port: int = 0) -> Served:
+    app = guarded(original_app(shop, limits), Rules(access.known_as, headers=page_headers()))
+    return Served(app, listen(access.host, port, "--site-port"))
+
+
+def _refusal(status: int, text: str) -> Response:
+    return Response(problem_page(HTTPStatus(status).phrase, text), status, media_type="text/html")

@@ -1,12 +1,12 @@
 """The shop for people in a browser: server-rendered, no scripts, one cookie.
 
 Every click is a form that is sent (POST), carried out, and answered with the
-address of the page it led to. Going back in the browser undoes nothing: the
-visitor is told, and shown where they stand.
+address of the page it led to. Options are chosen on the page as it stands and sent
+along with the next click, so that choosing moves nothing. Going back in the browser
+undoes nothing: the visitor is told, and shown where they stand.
 """
 
 import logging
-import random
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -20,6 +20,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from agentquest.benchmarks.webshop.serving.human_records import HumanRecords
+from agentquest.benchmarks.webshop.serving.kept import Full, Kept, Stage
 from agentquest.benchmarks.webshop.serving.layout import LONGEST_PARTICIPANT, LONGEST_QUERY
 from agentquest.benchmarks.webshop.serving.outcome_views import (
     address,
@@ -29,22 +30,19 @@ from agentquest.benchmarks.webshop.serving.outcome_views import (
     welcome_page,
 )
 from agentquest.benchmarks.webshop.serving.people import Visit, search_action
-from agentquest.benchmarks.webshop.serving.requests import Limits, form_fields, refuse_other_sites
-from agentquest.benchmarks.webshop.serving.store import RecentlyUsed
-from agentquest.benchmarks.webshop.serving.views import shop_page
+from agentquest.benchmarks.webshop.serving.requests import (
+    Limits,
+    address_of,
+    connection_of,
+    form_fields,
+)
+from agentquest.benchmarks.webshop.serving.views import CHOOSE, chosen_options, shop_page
 from agentquest.benchmarks.webshop.serving.work import Work
 from agentquest.benchmarks.webshop.shop.shop import Session, Shop
 from agentquest.errors import DataError
+from agentquest.http.guard import page_headers
 
 COOKIE = "webshop_visit"
-HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self';"
-    " form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-    "Referrer-Policy": "same-origin",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Cache-Control": "no-store",
-}
 MAX_VISITS = 1000
 _WENT_BACK = "That page is of an earlier step. Going back undoes nothing: you are here now."
 _NOT_POSSIBLE = "That cannot be done on this page; nothing has changed."
@@ -57,9 +55,17 @@ _log = logging.getLogger(__name__)
 Handler = Callable[[Request, Visit], Awaitable[Response]]
 
 
-def site_app(shop: Shop, records: HumanRecords, limits: Limits | None = None) -> Starlette:
+def headers(images: bool = False) -> dict[str, str]:
+    """What every page may load: our own files, and pictures from elsewhere where they are shown."""
+    sources = {"img_src": "https:"} if images else {}
+    return page_headers(**sources) | {"Cache-Control": "no-store"}
+
+
+def site_app(
+    shop: Shop, records: HumanRecords, limits: Limits | None = None, images: bool = False
+) -> Starlette:
     """The site as an ASGI application; `records` is open while it runs."""
-    site = _Site(shop, records, limits or Limits())
+    site = _Site(shop, records, limits or Limits(), images)
     return Starlette(
         routes=[
             Route("/", site.welcome, methods=["GET"]),
@@ -77,11 +83,11 @@ def site_app(shop: Shop, records: HumanRecords, limits: Limits | None = None) ->
 
 
 def _html(content: bytes, status: int = 200) -> Response:
-    return Response(content, status, HEADERS, "text/html")
+    return Response(content, status, media_type="text/html")
 
 
 def _go_to(url: str) -> Response:
-    return RedirectResponse(url, 303, HEADERS)
+    return RedirectResponse(url, 303)
 
 
 async def _refused(request: Request, error: Exception) -> Response:
@@ -96,23 +102,25 @@ def _file(name: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
     content = files(__package__).joinpath(name).read_bytes()
 
     async def send(request: Request) -> Response:
-        return Response(content, 200, HEADERS | {"Cache-Control": "max-age=300"}, kind)
+        return Response(content, 200, {"Cache-Control": "max-age=300"}, kind)
 
     return send
 
 
 class _Site:
-    def __init__(self, shop: Shop, records: HumanRecords, limits: Limits) -> None:
+    def __init__(self, shop: Shop, records: HumanRecords, limits: Limits, images: bool) -> None:
         self.shop = shop
+        self.images = images
         self.records = records
         self.work = Work(len(shop.catalogue))
-        self.visits: RecentlyUsed[str, Visit] = RecentlyUsed(
+        self.visits: Kept[str, Visit] = Kept(
             min(limits.max_sessions, MAX_VISITS), limits.session_ttl_s
         )
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        yield
+        async with self.visits.swept(self._record_left):
+            yield
         await self._record_left(self.visits.drop_all())
         self.work.close()
 
@@ -135,8 +143,6 @@ class _Site:
         """A route for visitors only; sends others to the first page, and says why."""
 
         async def route(request: Request) -> Response:
-            if request.method == "POST":
-                refuse_other_sites(request)
             visit = self._visit(request)
             if visit is None:
                 text = "It was never started here, or left unused for too long. Start a new task."
@@ -150,7 +156,6 @@ class _Site:
         return _html(welcome_page(len(self.shop.goals), visit, _taken_notice(visit)))
 
     async def start(self, request: Request) -> Response:
-        refuse_other_sites(request)
         fields = await form_fields(request)
         visit = self._visit(request)
         if visit is not None and visit.end is None:
@@ -162,12 +167,15 @@ class _Site:
             number = self.records.give_task(wanted)
         except DataError as error:
             raise HTTPException(422, str(error)) from error
-        rng = random.Random(f"{self.shop.seed}/{number}")
-        session = Session(self.shop, str(number), self.shop.goals[number], rng)
-        visit = Visit(session, number, participant)
+        seed = f"{self.shop.seed}/{number}"
+        session = Session(self.shop, str(number), self.shop.goals[number], seed)
+        visit = Visit(session, number, participant, images=self.images)
         name = secrets.token_urlsafe(16)
-        self.visits.put(name, visit)
-        await self._record_left(self.visits.drop())
+        try:
+            left = self.visits.put(name, visit, address_of(request), connection_of(request))
+        except Full as error:
+            raise HTTPException(503, f"{error}. Try again later.") from error
+        await self._record_left(left)
         response = _go_to(address(visit))
         response.set_cookie(COOKIE, name, httponly=True, samesite="lax")
         return response
@@ -196,7 +204,11 @@ class _Site:
             action, problem = _action(visit, fields)
             if action is None:
                 return _html(_current(visit, problem), 422)
-            await self.work.run(lambda: visit.act(action))
+            for choice in chosen_options(visit, fields, action):
+                visit.act(choice)
+            if visit.end is None and action != CHOOSE:
+                await self.work.run(lambda: visit.act(action))
+            self.visits.mark(request.cookies[COOKIE], Stage.OVER if visit.end else Stage.USED)
             if visit.end is not None:
                 await self._save(visit)
         return _go_to(address(visit))
@@ -246,6 +258,8 @@ def _action(visit: Visit, fields: dict[str, str]) -> tuple[str | None, str]:
             return None, problem
     else:
         action, problem = fields.get("action", ""), _NOT_POSSIBLE
+        if action == CHOOSE and visit.session.place == "item_page":
+            return action, ""
     return (action, "") if visit.session.accepts(action) else (None, problem)
 
 

@@ -1,15 +1,19 @@
 """What people see of the shop: the same pages, products and buttons that agents get as text."""
 
 import re
+from collections.abc import Iterator, Mapping
 
 from agentquest.benchmarks.webshop.catalogue.products import RATING, Product
 from agentquest.benchmarks.webshop.serving.layout import action_button, form, page
 from agentquest.benchmarks.webshop.serving.markup import Markup, element, joined
 from agentquest.benchmarks.webshop.serving.people import Visit
 from agentquest.benchmarks.webshop.shop.pages import PAGE_SIZE, SUB_PAGES, Kind, Piece
-from agentquest.benchmarks.webshop.shop.shop import BASE_URL, Session
+from agentquest.benchmarks.webshop.shop.shop import BASE_URL, Session, parse
 
 _TOTAL = re.compile(r"\(Total results: (\d+)\)")
+CHOOSE = "choose"
+_OPTION = "option-"
+_TAKEN_FOR_ANOTHER = "The shop takes this text for something else; it cannot be chosen."
 _PARTS = {name.lower(): name for name in SUB_PAGES}
 
 
@@ -66,8 +70,11 @@ def _results(visit: Visit) -> tuple[str, Markup]:
 
 def _result(visit: Visit, link: Piece, title: Piece, price: Piece) -> Markup:
     seen = link.text in visit.session.visited
+    number = visit.session.shop.catalogue.number(link.text)
+    product = None if number is None else visit.session.shop.catalogue.product(number)
     return element(
         "li",
+        _picture(visit, product.image if product else "", "small"),
         _choice(visit.session, link, title.text.strip() or link.text, "link"),
         element(
             "p",
@@ -81,16 +88,17 @@ def _result(visit: Visit, link: Piece, title: Piece, price: Piece) -> Markup:
 
 def _product(visit: Visit) -> tuple[str, Markup]:
     session = visit.session
-    product = _opened(session)
+    product = session.product()
     parts = [
         action_button(f"click[{piece.text.lower()}]", piece.text)
         for piece in session.page.pieces
         if piece.kind is Kind.BUTTON and piece.text in SUB_PAGES
     ]
-    content = form(
-        "/act",
-        element("p", action_button("click[< prev]", "‹ Back to results", class_="link")),
+    back = action_button("click[< prev]", "‹ Back to results", class_="link")
+    content = joined(
+        form("/act", element("p", back), visit=visit),
         element("h1", product.title.strip() or product.asin),
+        _picture(visit, _image(session, product), "large"),
         element(
             "p",
             element("span", product.price_text, class_="price big"),
@@ -98,38 +106,84 @@ def _product(visit: Visit) -> tuple[str, Markup]:
             element("span", product.asin, class_="soft"),
             class_="under",
         ),
-        *(_options(session, group) for group in product.options),
-        element("nav", *parts, class_="row", aria_label="About this product"),
-        element("p", action_button("click[buy now]", "Buy now", class_="button primary buy")),
-        visit=visit,
+        form(
+            "/act",
+            # The first button is what Enter presses on a choice; this one does nothing else.
+            element("button", type="submit", name="action", value=CHOOSE, hidden=True),
+            *(_options(session, number) for number in range(len(product.options))),
+            element("nav", *parts, class_="row", aria_label="About this product"),
+            element("p", action_button("click[buy now]", "Buy now", class_="button primary buy")),
+            visit=visit,
+        ),
     )
     return product.title or product.asin, content
 
 
-def _options(session: Session, group: str) -> Markup:
+def _image(session: Session, product: Product) -> str:
+    """The picture of the product as it was chosen."""
+    chosen = (product.option_images.get(value) for value in reversed(session.options.values()))
+    return next((image for image in chosen if image), product.image)
+
+
+def _picture(visit: Visit, address: str, size: str) -> Markup:
+    """A picture from elsewhere, where pictures are wanted; it says nothing that text does not."""
+    if not visit.images or not address.startswith("https://"):
+        return joined()
+    return element(
+        "img", src=address, alt="", class_=size, loading="lazy", referrerpolicy="no-referrer"
+    )
+
+
+def _options(session: Session, number: int) -> Markup:
+    """The values of one option group; what is chosen is sent with the next click."""
+    group = list(session.product().options)[number]
     pieces = session.page.pieces
     values = [piece for piece in pieces if piece.kind is Kind.OPTION and piece.group == group]
-    chosen = session.options.get(group)
-    said = f"{group}: {chosen}" if chosen is not None else f"{group}: none chosen"
-    buttons = [
-        _choice(
-            session,
-            piece,
-            piece.text.strip() or "(blank)",
-            "option",
-            aria_pressed="true" if piece.text == chosen else "false",
+    choices = [
+        element(
+            "label",
+            element(
+                "input",
+                type="radio",
+                name=f"{_OPTION}{number}",
+                value=piece.text,
+                checked=session.options.get(group) == piece.text,
+                disabled=not _can_be_clicked(session, piece),
+            ),
+            element("span", piece.text.strip() or "(blank)"),
+            class_="option",
+            title=None if _can_be_clicked(session, piece) else _TAKEN_FOR_ANOTHER,
         )
         for piece in values
     ]
     return element(
         "fieldset",
-        element("legend", said),
-        element("div", *buttons, class_="row") if buttons else "Nothing to choose.",
+        element("legend", group),
+        element("div", *choices, class_="row") if choices else "Nothing to choose.",
     )
 
 
+def chosen_options(visit: Visit, fields: Mapping[str, str], action: str) -> Iterator[str]:
+    """The clicks on options that a form brings along, before its own click.
+
+    Those that lead away from the product would forget them at once, and bring none.
+    """
+    session = visit.session
+    staying = action == CHOOSE or parse(action)[1] in (*_PARTS, "buy now")
+    if session.place != "item_page" or not staying:
+        return
+    for number, group in enumerate(session.product().options):
+        value = fields.get(f"{_OPTION}{number}")
+        piece = session.page.clickables.get(value or "")
+        chosen = session.options.get(group.lower())
+        if value is None or piece is None or piece.group != group or value == chosen:
+            continue
+        if _can_be_clicked(session, piece) and visit.end is None:
+            yield f"click[{value}]"
+
+
 def _part(visit: Visit) -> tuple[str, Markup]:
-    product = _opened(visit.session)
+    product = visit.session.product()
     name = _PARTS.get(visit.viewed_part, SUB_PAGES[0])
     content = form(
         "/act",
@@ -160,23 +214,23 @@ def _part_text(name: str, product: Product) -> Markup:
     return element("p", f"This product has no {name.lower()}.", class_="soft")
 
 
-def _opened(session: Session) -> Product:
-    number = session.shop.catalogue.number(session.asin or "")
-    assert number is not None, "product pages are reached through a product only"
-    return session.shop.catalogue.product(number)
+def _choice(session: Session, piece: Piece, label: str, class_: str) -> Markup:
+    """A button for a product; dead where the shop takes its text for something else."""
+    if _can_be_clicked(session, piece):
+        return action_button(f"click[{piece.text.lower()}]", label, class_=class_)
+    return element(
+        "button", label, type="button", class_=class_, disabled=True, title=_TAKEN_FOR_ANOTHER
+    )
 
 
-def _choice(session: Session, piece: Piece, label: str, class_: str, **attributes: str) -> Markup:
-    """A button for a product or an option; dead where the shop takes its text for something else.
+def _can_be_clicked(session: Session, piece: Piece) -> bool:
+    """Whether a click on the piece's text means the piece.
 
     Two groups can offer the same text, which then means the last, and a text can
     be that of one of the page's own buttons.
     """
-    action = f"click[{piece.text.lower()}]"
+    text = piece.text.lower()
     buttons = {each.text.lower() for each in session.page.pieces if each.kind is Kind.BUTTON}
-    target = session.page.clickables.get(piece.text.lower())
-    reserved = piece.text.lower() in buttons or piece.text.lower() in _PARTS
-    if target == piece and not reserved and session.accepts(action):
-        return action_button(action, label, class_=class_, **attributes)
-    why = "The shop takes this text for something else; it cannot be chosen."
-    return element("button", label, type="button", class_=class_, disabled=True, title=why)
+    if text in buttons or text in _PARTS or session.page.clickables.get(text) != piece:
+        return False
+    return session.accepts(f"click[{text}]")

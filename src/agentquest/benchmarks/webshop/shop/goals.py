@@ -12,11 +12,11 @@ stream. With `strict` we draw from that stream, seeded; otherwise from a seed of
 the product's own, so that a task has the same instruction in every catalogue.
 """
 
-import bisect
 import random
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,14 +24,16 @@ from numpy.typing import NDArray
 
 from agentquest.benchmarks.webshop.catalogue.catalogue import Catalogue
 from agentquest.benchmarks.webshop.catalogue.products import Product
+from agentquest.benchmarks.webshop.shop.prices import Draw, Prices, SeededPrices, StreamPrices
 from agentquest.benchmarks.webshop.shop.shuffling import shuffled
 from agentquest.errors import ConfigError, DataError
 
-PRICE_STEPS = tuple(float(price) for price in range(10, 1000, 10))
-NO_LIMIT = 1_000_000
 SPLITS = {"test": (0, 500), "eval": (500, 1500), "train": (1500, None)}
 
-Draw = tuple[float, str]
+_KEPT_GOALS = 4096
+
+Filter = Callable[[int, dict[str, Any]], bool]
+"""Whether to keep a goal, by its number and its record, as in the original."""
 
 
 @dataclass(frozen=True)
@@ -57,69 +59,6 @@ class Goal:
         return record
 
 
-def price_limit(price: float, rng: random.Random) -> Draw:
-    """The most a shopper wants to pay for something of this price, and how it is put."""
-    first = bisect.bisect_right(PRICE_STEPS, price)
-    candidates = PRICE_STEPS[first : first + 4]
-    if len(candidates) < 2:
-        return float(NO_LIMIT), ""
-    upper = max(rng.sample(candidates, 2))
-    return upper, f", and price lower than {upper:.2f} dollars"
-
-
-class Prices(ABC):
-    """The draws that the original leaves to chance."""
-
-    @abstractmethod
-    def price(self, number: int) -> float:
-        """What product `number` costs."""
-
-    @abstractmethod
-    def limit(self, number: int, entry: int) -> Draw:
-        """The upper price of the goals of product `number`; `entry` is its human wording."""
-
-
-class SeededPrices(Prices):
-    """Each product has draws of its own, whatever else is in the catalogue."""
-
-    def __init__(self, catalogue: Catalogue, seed: int) -> None:
-        self._catalogue = catalogue
-        self._seed = seed
-
-    def _rng(self, number: int, use: str) -> random.Random:
-        return random.Random(f"{self._seed}/{self._catalogue.product(number).asin}/{use}")
-
-    def price(self, number: int) -> float:
-        low, high = float(self._catalogue.low[number]), float(self._catalogue.high[number])
-        if not self._catalogue.ranged[number]:
-            return low
-        return self._rng(number, "price").uniform(low, high)
-
-    def limit(self, number: int, entry: int) -> Draw:
-        return price_limit(self.price(number), self._rng(number, f"limit/{entry}"))
-
-
-class StreamPrices(Prices):
-    """All draws from one stream, in the original's order."""
-
-    def __init__(self, catalogue: Catalogue, seed: int, owners: NDArray[Any]) -> None:
-        rng = random.Random(seed)
-        self._prices = np.array(catalogue.low)
-        for number in np.flatnonzero(catalogue.ranged).tolist():
-            low, high = float(catalogue.low[number]), float(catalogue.high[number])
-            self._prices[number] = rng.uniform(low, high)
-        self._limits = {
-            (number, entry): price_limit(self.price(number), rng)
-            for number, entry in owners.tolist()
-        }
-
-    def price(self, number: int) -> float:
-        return float(self._prices[number])
-
-    def limit(self, number: int, entry: int) -> Draw:
-        return self._limits[number, entry]
-
-
 class Goals(Sequence[Goal]):
     """All goals of a catalogue, in the order of the original."""
 
@@ -137,8 +76,42 @@ class Goals(Sequence[Goal]):
         if total == 0:
             raise DataError(f"{catalogue.folder}: the data has no {self.kind} goal")
         self.order, self.state_after_shuffle = shuffled(total, catalogue.folder)
-        drawn = weights[np.searchsorted(self._ends, self.order, side="right")]
-        self._cumulative = np.concatenate([[0.0], np.cumsum(drawn)])
+        self._weights = weights
+
+    @property
+    def weights(self) -> NDArray[Any]:
+        """How likely each goal is drawn, in the goals' order."""
+        drawn: NDArray[Any] = self._weights[np.searchsorted(self._ends, self.order, side="right")]
+        return drawn
+
+    @cached_property
+    def _cumulative(self) -> NDArray[Any]:
+        return np.concatenate([[0.0], np.cumsum(self.weights)])
+
+    def narrow(self, keep: Filter | None, limit: int | None) -> None:
+        """Leave those goals that `keep` wants, and of these `limit`, drawn by weight.
+
+        As in the original: the kept ones are numbered anew, the drawn ones stand in the
+        order of their draws, and what is drawn later goes on from there.
+        """
+        if keep is not None:
+            kept = [n for n in range(len(self)) if keep(n, self[n].as_dict())]
+            self._reorder(self.order[kept])
+        if limit is not None and limit < len(self):
+            rng = random.Random()
+            rng.setstate(self.state_after_shuffle)
+            drawn: dict[int, None] = {}
+            while len(drawn) < limit:
+                drawn[self.draw(rng)] = None
+            self.state_after_shuffle = rng.getstate()
+            self._reorder(self.order[list(drawn)])
+
+    def _reorder(self, order: NDArray[np.int64]) -> None:
+        if not len(order):
+            raise ConfigError("the filter leaves no goal")
+        self.order = order
+        for name in ("_cumulative", "_known"):
+            self.__dict__.pop(name, None)
 
     @abstractmethod
     def _owners(self) -> NDArray[Any]:
@@ -157,6 +130,17 @@ class Goals(Sequence[Goal]):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
+        return self._known(int(index))
+
+    @cached_property
+    def _known(self) -> Callable[[int], Goal]:
+        """Goals by number; those asked for lately are kept."""
+        return lru_cache(_KEPT_GOALS)(self._made)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_known"}
+
+    def _made(self, index: int) -> Goal:
         original = int(self.order[index])
         owner = int(np.searchsorted(self._ends, original, side="right"))
         before = int(self._ends[owner - 1]) if owner else 0
@@ -170,6 +154,12 @@ class Goals(Sequence[Goal]):
         position = rng.uniform(0, float(self._cumulative[-1]))
         found = int(np.searchsorted(self._cumulative, position, side="right"))
         return min(found, len(self._cumulative) - 2)
+
+    def choose(self, rng: random.Random) -> int:
+        """A goal's number by weight, as the original's web site draws it: all can be drawn."""
+        position = rng.random() * float(self._cumulative[-1])
+        found = int(np.searchsorted(self._cumulative[1:], position, side="right"))
+        return min(found, len(self) - 1)
 
     def _record(self, product: Product, limit: Draw, **rest: Any) -> Goal:
         return Goal(

@@ -1,8 +1,9 @@
 """What a shopper sees, once as pieces of text and from there in every form.
 
-A page is a list of pieces in reading order. The observation modes are views of
-it: `text` joins the pieces with [SEP], `text_rich` marks what can be clicked,
-`html` is a small document with the same text, `url` the address alone.
+A page is a list of pieces in reading order. Observation modes are views of it:
+`text` joins the pieces with [SEP], `text_rich` marks what can be clicked, `url` is
+the address alone. The original's HTML, the mode `html`, holds more than a page's
+text and is written by the package `original`.
 """
 
 import json
@@ -10,7 +11,6 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from html import escape
 
 from agentquest.benchmarks.webshop.catalogue.products import RATING, Product
 
@@ -38,11 +38,13 @@ class Piece:
 
 @dataclass(frozen=True)
 class Page:
-    """A page and its address."""
+    """A page and its address; of results how many there are, of a product the part shown."""
 
     pieces: tuple[Piece, ...]
     url: str
     search_bar: bool = False
+    total: int = 0
+    part: str = ""
 
     @cached_property
     def clickables(self) -> dict[str, Piece]:
@@ -93,27 +95,6 @@ def _as_rich_text(page: Page, visited: Collection[str]) -> str:
     return "".join([*reversed(clicked), *lines])
 
 
-def _as_html(page: Page, visited: Collection[str]) -> str:
-    body = "\n".join(_element(piece) for piece in page.pieces if piece.text)
-    form = '\n<input type="search" name="search_query">' if page.search_bar else ""
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"></head>\n'
-        f"<body>\n{body}{form}\n</body>\n</html>\n"
-    )
-
-
-def _element(piece: Piece) -> str:
-    text = escape(piece.text)
-    if piece.kind is Kind.BUTTON:
-        return f'<button type="submit" class="btn">{text}</button>'
-    if piece.kind is Kind.LINK:
-        return f'<a class="product-link" href="#{text}">{text}</a>'
-    if piece.kind is Kind.OPTION:
-        group = escape(piece.group)
-        return f'<label><input type="radio" name="{group}" value="{text}">{text}</label>'
-    return f"<p>{text}</p>"
-
-
 def _as_url(page: Page, visited: Collection[str]) -> str:
     return page.url
 
@@ -121,7 +102,6 @@ def _as_url(page: Page, visited: Collection[str]) -> str:
 MODES: dict[str, Callable[[Page, Collection[str]], str]] = {
     "text": _as_text,
     "text_rich": _as_rich_text,
-    "html": _as_html,
     "url": _as_url,
 }
 
@@ -146,7 +126,7 @@ def results_page(instruction: str, url: str, page: int, total: int, shown: list[
     pieces.append(_button("Next >"))
     for product in shown:
         pieces += [Piece(product.asin, Kind.LINK), Piece(product.title), Piece(product.price_text)]
-    return Page(tuple(pieces), url)
+    return Page(tuple(pieces), url, total=total)
 
 
 def item_page(instruction: str, url: str, product: Product, show_attributes: bool = False) -> Page:
@@ -174,7 +154,7 @@ def sub_page(instruction: str, url: str, product: Product, name: str) -> Page:
     elif name == "Attributes":
         pieces += [Piece(f" {attribute}") for attribute in product.attributes]
         pieces += [Piece(product.category), Piece(product.query), Piece(product.product_category)]
-    return Page(tuple(pieces), url)
+    return Page(tuple(pieces), url, part=name)
 
 
 def done_page(url: str, asin: str, options: Mapping[str, str], reward: float) -> Page:

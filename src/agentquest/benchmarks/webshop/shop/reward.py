@@ -50,11 +50,7 @@ def score(product: Product, price: float, options: Mapping[str, str], goal: Goal
           nouns: Nouns) -> Reward:  # fmt: skip
     """The reward for buying `product` at `price` with these options chosen."""
     kind = _kind_of_product(product, goal, nouns)
-    wanted: Sequence[Option] = (
-        tuple(goal.goal_options.items())
-        if isinstance(goal.goal_options, Mapping)
-        else goal.goal_options
-    )
+    wanted = wanted_options(goal)
     met_attributes = [a for a in goal.attributes if _has_attribute(product, a)]
     met_options = [o for o in wanted if _has_option(list(options.values()), o)]
     price_met = price <= goal.price_upper
@@ -77,6 +73,12 @@ def score(product: Product, price: float, options: Mapping[str, str], goal: Goal
         details["r_option"] = len(met_options) / len(wanted)
         details["w_option"] = len(wanted) / parts
     return Reward(value, details)
+
+
+def wanted_options(goal: Goal) -> Sequence[Option]:
+    """The options that a goal names: of synthetic ones (name, value), of people's the text."""
+    options = goal.goal_options
+    return tuple(options.items()) if isinstance(options, Mapping) else options
 
 
 def _kind_of_product(product: Product, goal: Goal, nouns: Nouns) -> dict[str, Any]:

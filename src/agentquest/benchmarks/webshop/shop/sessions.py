@@ -8,6 +8,7 @@ that sessions end: past `limit`, the one unused for longest is forgotten.
 import random
 import string
 from collections import OrderedDict
+from functools import cached_property
 from threading import RLock
 
 from agentquest.benchmarks.webshop.shop.goals import Goal
@@ -18,6 +19,14 @@ DEFAULT_LIMIT = 10_000
 _NAME_LENGTH = 10
 
 
+def check_name(name: str) -> None:
+    """Refuse a name that holds half a surrogate pair: no page, file or seed can hold it."""
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise UserError(f"session {name[:50]!r}: this is not text that can be written") from error
+
+
 class Sessions:
     """All shoppers of one shop; safe to use from many threads."""
 
@@ -26,12 +35,17 @@ class Sessions:
             raise UserError(f"the limit of sessions must be 1 or more, not {limit}")
         self.shop = shop
         self.limit = limit
-        self.rng = random.Random()
-        self.rng.setstate(shop.goals.state_after_shuffle)
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._lock = RLock()
-        self._new_name()  # the original spends its first draws on starting up
-        shop.goals.draw(self.rng)
+
+    @cached_property
+    def rng(self) -> random.Random:
+        """The stream that goals and names are drawn from; goals asked for by number need none."""
+        rng = random.Random()
+        rng.setstate(self.shop.goals.state_after_shuffle)
+        _new_name(rng)  # the original spends its first draws on starting up
+        self.shop.goals.draw(rng)
+        return rng
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -48,7 +62,9 @@ class Sessions:
         with self._lock:
             if isinstance(session, int):
                 self._check_goal(session)
-            name = self._new_name() if session is None else str(session)
+            elif session is not None:
+                check_name(session)
+            name = _new_name(self.rng) if session is None else str(session)
             known = self._sessions.pop(name, None)
             if known is not None:
                 return self._add(name, known.goal)
@@ -71,14 +87,15 @@ class Sessions:
         if not 0 <= number < count:
             raise UserError(f"session {number}: goals are numbered 0 to {count - 1}")
 
-    def _new_name(self) -> str:
-        return "".join(self.rng.choices(string.ascii_lowercase, k=_NAME_LENGTH))
-
     def _add(self, name: str, goal: Goal) -> Session:
         shop = self.shop
-        rng = self.rng if shop.strict else random.Random(f"{shop.seed}/{name}")
+        rng = self.rng if shop.strict else f"{shop.seed}/{name}"
         session = Session(shop, name, goal, rng)
         self._sessions[name] = session
         while len(self._sessions) > self.limit:
             self._sessions.popitem(last=False)
         return session
+
+
+def _new_name(rng: random.Random) -> str:
+    return "".join(rng.choices(string.ascii_lowercase, k=_NAME_LENGTH))

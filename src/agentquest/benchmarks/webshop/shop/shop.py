@@ -7,22 +7,24 @@ Every action leads to a page; an invalid one leaves the session as it was.
 
 import json
 import random
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from agentquest.benchmarks.webshop.catalogue.catalogue import Catalogue
 from agentquest.benchmarks.webshop.catalogue.products import Product
 from agentquest.benchmarks.webshop.shop import pages
-from agentquest.benchmarks.webshop.shop.goals import Goal, Goals, make_goals
+from agentquest.benchmarks.webshop.shop.goals import Filter, Goal, Goals, make_goals
 from agentquest.benchmarks.webshop.shop.nouns import Nouns, best_nouns
 from agentquest.benchmarks.webshop.shop.pages import Kind, Page, Piece
 from agentquest.benchmarks.webshop.shop.reward import Reward, score
+from agentquest.benchmarks.webshop.shop.session_html import page_html
 
 BASE_URL = "http://127.0.0.1:3000"
 RANDOM_RESULTS = 50
-_ACTION = re.compile(r"(.+)\[(.+)\]")
+LONGEST_ACTION = 10_000
+"""Characters; what is longer does nothing, and whoever plays is told so."""
+MODES = (*pages.MODES, "html")
 _PAGE_NAMES = ("search_results", "item_page", "item_sub_page", "done")
 
 
@@ -47,11 +49,14 @@ class Shop:
         strict: bool = False,
         nouns: Nouns | None = None,
         show_attributes: bool = False,
+        keep: Filter | None = None,
+        limit: int | None = None,
     ) -> None:
         self.catalogue = catalogue
         self.seed = seed
         self.strict = strict
         self.goals: Goals = make_goals(catalogue, goals, seed, strict)
+        self.goals.narrow(keep, limit)
         self.nouns: Nouns = nouns or best_nouns()
         self.show_attributes = show_attributes
 
@@ -60,12 +65,17 @@ class Shop:
         """False for the special searches that only crash the original."""
         return keywords[0] != "<a>" and (keywords[0] != "<c>" or len(keywords) > 1)
 
-    def find(self, keywords: Sequence[str], rng: random.Random) -> Sequence[int]:
-        """The products for a search: the best fifty, or all of a special search."""
+    def find(
+        self, keywords: Sequence[str], generator: Callable[[], random.Random]
+    ) -> Sequence[int]:
+        """The products for a search: the best fifty, or all of a special search.
+
+        `generator` is called for the search that needs one, for random products.
+        """
         first = keywords[0]
         if first == "<r>":
             size = len(self.catalogue)
-            return rng.sample(range(size), min(RANDOM_RESULTS, size))
+            return generator().sample(range(size), min(RANDOM_RESULTS, size))
         if first == "<q>":
             return self.catalogue.with_query(" ".join(keywords[1:]).strip())
         if first == "<c>":
@@ -81,12 +91,12 @@ class Shop:
 
 @dataclass
 class Session:
-    """One shopper's visit."""
+    """One shopper's visit; `rng` is a generator, or what to seed one with when it is needed."""
 
     shop: Shop
     id: str
     goal: Goal
-    rng: random.Random
+    rng: random.Random | str
     keywords: list[str] = field(default_factory=list)
     page_number: int = 1
     asin: str | None = None
@@ -110,8 +120,22 @@ class Session:
         self.page = pages.search_page(self.instruction, f"{BASE_URL}/{self.id}")
         return self.page
 
+    def generator(self) -> random.Random:
+        """Where random numbers come from; seeding one costs more than all else of a reset."""
+        if isinstance(self.rng, str):
+            self.rng = random.Random(self.rng)
+        return self.rng
+
     def observe(self, mode: str = "text") -> str:
-        return self.page.render(mode, self.visited)
+        """The page in one of `MODES`."""
+        return page_html(self) if mode == "html" else self.page.render(mode, self.visited)
+
+    @property
+    def place(self) -> str:
+        """The kind of page we are on; empty for the search page."""
+        if self.page.search_bar:
+            return ""
+        return self.page.url.removeprefix(f"{BASE_URL}/").partition("/")[0]
 
     @property
     def clickables(self) -> list[str]:
@@ -119,6 +143,8 @@ class Session:
 
     def accepts(self, action: str) -> bool:
         """Whether `action` would lead anywhere now."""
+        if len(action) > LONGEST_ACTION:
+            return False
         name, argument = parse(action)
         if name == "search" and argument:
             return self.shop.understands(argument.split(" "))
@@ -162,18 +188,17 @@ class Session:
         return self._moved(self._item_page())
 
     def _place(self) -> str:
-        """The kind of page we are on, read from the address.
+        """The kind of page we are on, as far as the shop knows.
 
         The original looks for a name anywhere in the address, so that searching
         for one of these names confuses it; `strict` keeps that.
         """
-        url = self.page.url
         if not self.shop.strict:
-            url = url.removeprefix(f"{BASE_URL}/").split("/")[0]
-        return next((name for name in _PAGE_NAMES if name in url), "")
+            return self.place
+        return next((name for name in _PAGE_NAMES if name in self.page.url), "")
 
     def _search(self, keywords: list[str], page_number: int) -> Step:
-        found = self.shop.find(keywords, self.rng)
+        found = self.shop.find(keywords, self.generator)
         self.keywords, self.page_number = keywords, page_number
         self.asin, self.options = None, {}
         first = (page_number - 1) * pages.PAGE_SIZE
@@ -183,7 +208,8 @@ class Session:
         total = len(found)
         return self._moved(pages.results_page(self.instruction, url, page_number, total, products))
 
-    def _product(self) -> Product:
+    def product(self) -> Product:
+        """The product that is open."""
         number = self.shop.catalogue.number(self.asin or "")
         assert number is not None, "product pages are reached through a product only"
         return self.shop.catalogue.product(number)
@@ -194,14 +220,14 @@ class Session:
 
     def _item_page(self) -> Page:
         url = f"{self._address('item_page')}/{json.dumps(self.options)}"
-        return pages.item_page(self.instruction, url, self._product(), self.shop.show_attributes)
+        return pages.item_page(self.instruction, url, self.product(), self.shop.show_attributes)
 
     def _sub_page(self, name: str) -> Page:
         url = f"{self._address('item_sub_page')}/{name}/{self.options}"
-        return pages.sub_page(self.instruction, url, self._product(), name)
+        return pages.sub_page(self.instruction, url, self.product(), name)
 
     def _buy(self) -> Step:
-        product = self._product()
+        product = self.product()
         reward = self.shop.reward(product.asin, self.options, self.goal)
         self.last_reward, self.bought = reward, product.asin
         url = f"{BASE_URL}/done/{self.id}/{product.asin}/{self.options}"
@@ -218,8 +244,14 @@ _SUB_PAGES = {name.lower(): name for name in pages.SUB_PAGES}
 
 
 def parse(action: str) -> tuple[str, str | None]:
-    """An action's name and its lower-cased argument, read as loosely as the original does."""
-    found = _ACTION.match(action)
-    if found is None:
+    """An action's name and its lower-cased argument, read as loosely as the original does.
+
+    Of the first line, what stands between the last `[` that has something before it and the
+    last `]` that leaves something between the two; what follows is ignored.
+    """
+    line = action.partition("\n")[0]
+    closing = line.rfind("]")
+    opening = line.rfind("[", 1, max(closing - 1, 1))
+    if opening < 0:
         return action, None
-    return found.group(1), found.group(2).lower()
+    return line[:opening], line[opening + 1 : closing].lower()

@@ -1,0 +1,109 @@
+"""Addresses of agents: what one is, what of it may be shown, and which may be asked."""
+
+import base64
+import ipaddress
+from collections.abc import Iterable
+from typing import NamedTuple
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+
+_PORTS = {"http": 80, "https": 443}
+
+
+def is_address(value: str) -> bool:
+    """Whether it is a web address with a host."""
+    try:
+        parts = urlsplit(value)
+        return (
+            parts.scheme in _PORTS
+            and bool(parts.hostname)
+            and (parts.port is None or parts.port > 0)
+        )
+    except ValueError:
+        return False
+
+
+class Address(NamedTuple):
+    """An address that can be shown, and the Authorization header that stood in it."""
+
+    url: str
+    authorization: str | None
+
+
+def without_password(url: str) -> Address:
+    """`http://user:password@host/` as an address and a header: passwords are never written down."""
+    parts = urlsplit(url)
+    named, at, host = parts.netloc.rpartition("@")
+    if not at:
+        return Address(url, None)
+    plain = unquote(named).encode()
+    return Address(
+        urlunsplit(parts._replace(netloc=host)), f"Basic {base64.b64encode(plain).decode()}"
+    )
+
+
+def is_here(parts: SplitResult) -> bool:
+    """Whether it means this machine."""
+    host = parts.hostname or ""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host == "localhost"
+    return address.is_loopback or address.is_unspecified
+
+
+def same_place(one: str, other: str) -> bool:
+    """Whether two addresses are of one server; a step up from http to https is allowed."""
+    first, second = urlsplit(one), urlsplit(other)
+    if first.hostname != second.hostname:
+        return False
+    upgrade = (first.scheme, second.scheme) == ("http", "https")
+    ports = _port(first), _port(second)
+    return (first.scheme == second.scheme and ports[0] == ports[1]) or (
+        upgrade and ports == (80, 443)
+    )
+
+
+def through(proxy: str, url: str) -> str:
+    """An address of this machine's, as it is reached through a proxy; others as they are."""
+    parts, way = urlsplit(url), urlsplit(proxy)
+    if not is_here(parts):
+        return url
+    return urlunsplit(parts._replace(scheme=way.scheme, netloc=way.netloc))
+
+
+class AllowList:
+    """Which addresses may be asked: those of this machine, and those named.
+
+    An entry is a host, a host and port, an address, or `*` for all.
+    """
+
+    def __init__(self, entries: Iterable[str] = ()) -> None:
+        self._hosts: set[tuple[str, int | None]] = set()
+        self._all = False
+        for entry in entries:
+            if entry.strip() == "*":
+                self._all = True
+            else:
+                self._hosts.add(_entry(entry.strip()))
+
+    def allows(self, url: str) -> bool:
+        if not is_address(url):
+            return False
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        known = {(host, None), (host, _port(parts))} & self._hosts
+        return self._all or is_here(parts) or bool(known)
+
+
+def _entry(text: str) -> tuple[str, int | None]:
+    """Raises ValueError for what names no host."""
+    parts = urlsplit(text if "://" in text else f"//{text}")
+    if not parts.hostname:
+        raise ValueError(f"{text!r} names no host")
+    if "://" in text:
+        return parts.hostname, _port(parts)
+    return parts.hostname, parts.port
+
+
+def _port(parts: SplitResult) -> int:
+    return parts.port or _PORTS.get(parts.scheme, 0)

@@ -1,0 +1,135 @@
+"""The cards of other people's agents, in both versions of the protocol.
+
+Read leniently: of a card we need a name and an address that we can talk to.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from agentquest.a2a.addresses import is_address, is_here
+from agentquest.a2a.cards import LAUNCH_EXTENSION
+
+CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
+JSONRPC, HTTP_JSON = "JSONRPC", "HTTP+JSON"
+_BINDINGS = (JSONRPC, HTTP_JSON)
+_LONGEST_NAME = 100
+
+
+@dataclass(frozen=True)
+class Interface:
+    """One way of talking to an agent; `version` is 1.0 or 0.3."""
+
+    url: str
+    binding: str
+    version: str
+
+
+@dataclass(frozen=True)
+class Card:
+    """`interfaces` are those that we speak, the best first."""
+
+    name: str
+    interfaces: tuple[Interface, ...]
+    streaming: bool
+    launch_id: str | None
+
+
+def card_addresses(url: str) -> list[str]:
+    """Where an agent's card may be; `url` is the agent's or that of the card itself."""
+    parts = urlsplit(url)
+    if parts.path.endswith(".json"):
+        return [url]
+    base = parts.path.rstrip("/")
+    return [urlunsplit(parts._replace(path=base + path, fragment="")) for path in CARD_PATHS]
+
+
+def agent_address(url: str) -> str:
+    """The agent's own address, where that of its card was given."""
+    parts = urlsplit(url)
+    for path in CARD_PATHS:
+        if parts.path.endswith(path):
+            return urlunsplit(parts._replace(path=parts.path.removesuffix(path) + "/"))
+    return url
+
+
+def read_card(content: Any) -> Card:
+    """Raises ValueError, with the reason, for what is no card."""
+    if not isinstance(content, dict):
+        raise ValueError("it is no JSON object")
+    offered = _interfaces(content)
+    if not offered:
+        raise ValueError("it names no address")
+    spoken = [one for one in offered if one.binding in _BINDINGS and is_address(one.url)]
+    if not spoken:
+        there = ", ".join(sorted({one.binding for one in offered}))
+        raise ValueError(f"it offers no transport we speak (it offers {there[:200]})")
+    capabilities = _object(content.get("capabilities"))
+    name = content.get("name")
+    return Card(
+        name=name[:_LONGEST_NAME] if isinstance(name, str) and name else "unnamed agent",
+        interfaces=tuple(sorted(spoken, key=_rank)),
+        streaming=capabilities.get("streaming") is True,
+        launch_id=_launch_id(capabilities),
+    )
+
+
+def reachable(card: Card, url: str) -> Card:
+    """A card that names an address only its own machine understands, with ours instead."""
+    given = urlsplit(url)
+
+    def ours(interface: Interface) -> Interface:
+        named = urlsplit(interface.url)
+        anywhere = named.hostname in ("0.0.0.0", "::")
+        if not (anywhere or (is_here(named) and not is_here(given))):
+            return interface
+        place = (given.scheme, given.netloc, named.path or "/", named.query, "")
+        return replace(interface, url=urlunsplit(place))
+
+    return replace(card, interfaces=tuple(map(ours, card.interfaces)))
+
+
+def _interfaces(content: dict[str, Any]) -> list[Interface]:
+    """Protocol 1.0 lists them; 0.3 has one address and, it may be, others beside it."""
+    listed = content.get("supportedInterfaces")
+    if isinstance(listed, list):
+        return [
+            Interface(_text(one, "url"), _text(one, "protocolBinding"), _version(one))
+            for one in map(_object, listed)
+        ]
+    version = _version(content, "0.3")
+    found = []
+    if content.get("url"):
+        binding = _text(content, "preferredTransport") or JSONRPC
+        found.append(Interface(_text(content, "url"), binding, version))
+    others = content.get("additionalInterfaces")
+    for one in map(_object, others if isinstance(others, list) else []):
+        found.append(Interface(_text(one, "url"), _text(one, "transport"), version))
+    return list(dict.fromkeys(found))
+
+
+def _rank(interface: Interface) -> tuple[int, int]:
+    """JSON-RPC before HTTP+JSON, and the newer version first."""
+    return _BINDINGS.index(interface.binding), 0 if interface.version == "1.0" else 1
+
+
+def _version(content: dict[str, Any], default: str = "1.0") -> str:
+    named = _text(content, "protocolVersion") or default
+    return "0.3" if named.startswith("0.") else "1.0"
+
+
+def _launch_id(capabilities: dict[str, Any]) -> str | None:
+    extensions = capabilities.get("extensions")
+    for one in map(_object, extensions if isinstance(extensions, list) else []):
+        if one.get("uri") == LAUNCH_EXTENSION:
+            return _text(one, "description")
+    return None
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(content: dict[str, Any], key: str) -> str:
+    value = content.get(key)
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,152 @@
+"""The green agent: takes a request, tests the agent it names, answers with the result.
+
+A task goes: submitted, `working` with news of every game, an artifact named
+`Result` (the text for people, then the JSON for machines), completed. A request
+that cannot be understood is rejected; one that cannot be carried out fails,
+with the reason in either case. What is this machine's own business (folders,
+files) is logged here and told to nobody.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from a2a.helpers import new_data_part, new_task_from_user_message, new_text_part
+from a2a.server.agent_execution import AgentExecutor, RequestContext
+from a2a.server.events import EventQueue
+from a2a.server.tasks import TaskUpdater
+from a2a.types import Message, TaskState
+
+from agentquest.a2a.addresses import AllowList, through
+from agentquest.a2a.assessment import Assessment, PreflightFailed
+from agentquest.a2a.connection import RemoteParty, find_agent
+from agentquest.a2a.report_text import answer_text
+from agentquest.a2a.requests import AssessmentRequest, RequestRejected, parse_request
+from agentquest.a2a.results import result_document
+from agentquest.a2a.transport import AgentBroken, AgentUnreachable
+from agentquest.errors import AgentQuestError, DataError, UserError
+from agentquest.reports.safe_text import one_line
+
+logger = logging.getLogger(__name__)
+
+_CARD_PATIENCE_S = (5.0, 30.0)
+_OUR_OWN_TROUBLE = "the green agent's data or log folder cannot be used; its own log says why"
+
+
+@dataclass(frozen=True)
+class GreenSettings:
+    """What belongs to this machine, so that no request can choose it.
+
+    `allowed` are the agents that may be asked, `headers` what is sent to them. At most
+    `max_assessments` go on at once. `resume` lets a request go on with its unfinished run.
+    `agent_proxy` is where agents are that a request places on this machine: in a container,
+    requests name the gateway by its own loopback address.
+    """
+
+    log_root: Path
+    data_path: str | None = None
+    allowed: AllowList = field(default_factory=AllowList)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    max_assessments: int = 4
+    resume: bool = False
+    agent_proxy: str | None = None
+
+
+class GreenExecutor(AgentExecutor):
+    def __init__(self, settings: GreenSettings) -> None:
+        self._settings = settings
+        self._going_on = 0
+
+    async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
+        assert context.message is not None
+        task = context.current_task
+        if task is None:
+            task = new_task_from_user_message(context.message)
+            await event_queue.enqueue_event(task)
+        updater = TaskUpdater(event_queue, task.id, task.context_id)
+        try:
+            await self._assess(context.get_user_input(), updater)
+        except RequestRejected as error:
+            await updater.reject(_message(updater, f"Request rejected: {error}"))
+        except (AgentBroken, AgentUnreachable, PreflightFailed) as error:
+            await updater.failed(_message(updater, f"Assessment failed: {error}"))
+        except (AgentQuestError, OSError) as error:
+            logger.error("assessment failed: %s", one_line(error))
+            await updater.failed(_message(updater, f"Assessment failed: {_OUR_OWN_TROUBLE}"))
+
+    async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
+        """The framework has cancelled `execute`; games that were over are in the logs."""
+        assert context.task_id is not None
+        assert context.context_id is not None
+        updater = TaskUpdater(event_queue, context.task_id, context.context_id)
+        await updater.cancel(_message(updater, "Assessment cancelled."))
+
+    async def _assess(self, text: str, updater: TaskUpdater) -> None:
+        request = self._allowed(self._reached(parse_request(text)))
+        if self._going_on >= self._settings.max_assessments:
+            raise RequestRejected(
+                f"{self._going_on} assessments are going on, the most at once"
+                " (--max-assessments); ask again later"
+            )
+        self._going_on += 1
+        try:
+            await self._carry_out(request, updater)
+        finally:
+            self._going_on -= 1
+
+    def _reached(self, request: AssessmentRequest) -> AssessmentRequest:
+        proxy = self._settings.agent_proxy
+        if proxy is None:
+            return request
+        return request.model_copy(update={"agent_url": through(proxy, request.agent_url)})
+
+    def _allowed(self, request: AssessmentRequest) -> AssessmentRequest:
+        if not self._settings.allowed.allows(request.agent_url):
+            raise RequestRejected(
+                f"{one_line(request.agent_url[:200])} is not an address that this green agent may"
+                " ask; it is started with --allow-agent for others than this machine's"
+            )
+        return request
+
+    async def _carry_out(self, request: AssessmentRequest, updater: TaskUpdater) -> None:
+        settings = self._settings
+        try:
+            assessment = await asyncio.to_thread(Assessment, request, settings.data_path)
+        except DataError:
+            raise
+        except UserError as error:
+            raise RequestRejected(str(error)) from None
+
+        async def tell(news: str) -> None:
+            await updater.update_status(
+                TaskState.TASK_STATE_WORKING, message=_message(updater, news)
+            )
+
+        for note in assessment.notes:
+            await tell(f"Note: {one_line(note)}")
+        await tell(f"Assessing {one_line(request.agent_url)}")
+        party = await self._find(request)
+        result = await assessment.play(
+            one_line(party.card.name), party, settings.log_root, tell, settings.resume
+        )
+        # AgentBeats keeps every part that is JSON: the text must not be, and the data comes once.
+        await updater.add_artifact(
+            [new_text_part(answer_text(result)), new_data_part(result_document(result))],
+            name="Result",
+        )
+        await updater.complete()
+
+    async def _find(self, request: AssessmentRequest) -> RemoteParty:
+        settings = self._settings
+        headers = dict(settings.headers)
+        if request.authorization is not None:
+            headers["Authorization"] = request.authorization
+        least, most = _CARD_PATIENCE_S
+        patience = min(max(least, request.config.turn_timeout), most)
+        return await find_agent(request.agent_url, patience, headers, settings.allowed)
+
+
+def _message(updater: TaskUpdater, text: str) -> Message:
+    return updater.new_agent_message([new_text_part(text)])

@@ -1,0 +1,264 @@
+"""ALFWorld's own interface (0.3 and 0.4), for code written against it.
+
+What `alfworld.agents.environment` offers, with the same names, order of games,
+limits and infos; see `textworld_gym` for what an environment returns.
+"""
+
+import argparse
+import json
+import os
+import random
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from agentquest.adapters.textworld_core import EnvInfos, Wrapper
+from agentquest.adapters.textworld_gym import TextworldBatchGymEnv, make, register_games
+from agentquest.benchmarks.alfworld import homes
+from agentquest.benchmarks.alfworld.engine.game_files import GAME_FILE
+from agentquest.benchmarks.alfworld.game import AlfWorldGame
+from agentquest.benchmarks.alfworld.task_types import TASK_TYPES as _TYPES
+from agentquest.benchmarks.alfworld.tasks import BUILTIN
+from agentquest.errors import UserError
+
+TASK_TYPES = {each.number: each.name for each in _TYPES}
+_DATA_PATHS = {
+    "train": "data_path",
+    "eval_in_distribution": "eval_id_data_path",
+    "eval_out_of_distribution": "eval_ood_data_path",
+}
+
+Expert = Callable[[AlfWorldGame], str]
+
+
+def next_of_plan(game: AlfWorldGame) -> str:
+    """The first command of a shortest plan."""
+    plan = game.plan()
+    return plan[0] if plan else "look"
+
+
+class AlfredDemangler(Wrapper):
+    """Readable names, such as `apple 1`: the only ones our games have."""
+
+    def __init__(self, *args: Any, shuffle: bool = False, **named: Any) -> None:
+        super().__init__(*args, **named)
+        if shuffle:
+            raise NotImplementedError(
+                "domain_randomization (AlfredDemangler(shuffle=True)) is not offered by AgentQuest"
+            )
+        self.shuffle = shuffle
+
+    def load(self, *args: Any, **named: Any) -> None:
+        super().load(*args, **named)
+        self.unwrapped.demangled = True
+
+
+class AlfredInfos(Wrapper):
+    """Names the game's file, at reset."""
+
+    _gamefile: str | None = None
+
+    def load(self, *args: Any, **named: Any) -> None:
+        super().load(*args, **named)
+        self._gamefile = args[0]
+
+    def reset(self, *args: Any, **named: Any) -> Any:
+        state = super().reset(*args, **named)
+        state["extra.gamefile"] = self._gamefile
+        return state
+
+
+class AlfredExpertType:
+    HANDCODED = "handcoded"
+    PLANNER = "planner"
+
+
+class AlfredExpert(Wrapper):
+    """What an expert would do next. `expert` is who is asked in the hand-coded one's place."""
+
+    expert: Expert = staticmethod(next_of_plan)
+
+    def __init__(self, env: Any = None, expert_type: str = AlfredExpertType.HANDCODED) -> None:
+        super().__init__(env)
+        if expert_type not in (AlfredExpertType.HANDCODED, AlfredExpertType.PLANNER):
+            raise ValueError(f"Unknown type of AlfredExpert: {expert_type}.")
+        self.expert_type = expert_type
+
+    def load(self, gamefile: str) -> None:
+        super().load(gamefile)
+        self.gamefile = gamefile
+        wanted = self.request_infos
+        if self.expert_type == AlfredExpertType.PLANNER:
+            wanted.policy_commands = True
+        else:
+            wanted.facts = True
+
+    def reset(self, *args: Any, **named: Any) -> Any:
+        state = super().reset(*args, **named)
+        self._advise(state, first=True)
+        return state
+
+    def step(self, command: str) -> Any:
+        state, score, done = super().step(command)
+        self._advise(state, first=False)
+        return state, score, done
+
+    def _advise(self, state: Any, first: bool) -> None:
+        if self.expert_type == AlfredExpertType.PLANNER:
+            state["extra.expert_plan"] = state["policy_commands"]
+            return
+        advice = "look" if first else self.expert(self.unwrapped.game)
+        state["extra.expert_plan"] = [advice if advice in state["admissible_commands"] else "look"]
+
+
+class AlfredTWEnv:
+    """The games of a split, as a configuration file of ALFWorld's describes them."""
+
+    def __init__(self, config: dict[str, Any], train_eval: str = "train") -> None:
+        _say("Initializing AlfredTWEnv...")
+        self.config = config
+        self.train_eval = train_eval
+        if config["env"]["goal_desc_human_anns_prob"] > 0:
+            _say("Warning! `goal_desc_human_anns_prob` is ignored: games are played as they are.")
+        self.collect_game_files()
+
+    def collect_game_files(self, verbose: bool = False) -> None:
+        if self.train_eval not in _DATA_PATHS:
+            raise UserError(f"train_eval is one of {', '.join(_DATA_PATHS)}, not {self.train_eval}")
+        dataset = self.config["dataset"]
+        folder = os.path.expandvars(dataset[_DATA_PATHS[self.train_eval]])
+        numbers = self.config["env"]["task_types"]
+        assert len(numbers) > 0
+        types = {TASK_TYPES[number] for number in numbers if number in TASK_TYPES}
+        found = _builtin_files(folder, types) if _is_builtin(folder) else _files(folder, types)
+        self.game_files = found
+        _say(f"Overall we have {len(found)} games in split={self.train_eval}")
+        training = self.train_eval == "train"
+        wanted = dataset["num_train_games" if training else "num_eval_games"]
+        self.game_files = found[:wanted] if wanted > 0 else found
+        self.num_games = len(self.game_files)
+        _say(f"{'Training' if training else 'Evaluating'} with {self.num_games} games")
+
+    def get_game_logic(self) -> None:
+        logic = self.config["logic"]
+        self.game_logic = {
+            name: Path(os.path.expandvars(logic[key])).read_text(encoding="utf-8")
+            for name, key in (("pddl_domain", "domain"), ("grammar", "grammar"))
+        }
+
+    def is_solvable(
+        self,
+        env: Any,
+        game_file_path: str,
+        random_perturb: bool = True,
+        random_start: int = 10,
+        random_prob_after_state: float = 0.15,
+    ) -> list[str] | None:
+        """The commands of an expert who is led astray at first; None if it does not win."""
+        env.load(game_file_path)
+        state, done = env.reset(), False
+        if env.expert_type == AlfredExpertType.PLANNER:
+            plan: list[str] = state["extra.expert_plan"]
+            return plan
+        played: list[str] = []
+        while not done and len(played) < _LONGEST_CHECK:
+            command = state["extra.expert_plan"][0]
+            astray = len(played) <= random_start or random.random() < random_prob_after_state
+            if random_perturb and astray:
+                command = random.choice(state["admissible_commands"])
+            state, _, done = env.step(command)
+            played.append(command)
+        return played if done else None
+
+    def init_env(self, batch_size: int) -> TextworldBatchGymEnv:
+        """An environment over `game_files`, as they are now, so many games at a time."""
+        training = self.train_eval == "train"
+        randomized = bool(self.config["env"]["domain_randomization"]) and training
+        wrappers: list[Any] = [AlfredDemangler(shuffle=randomized), AlfredInfos]
+        infos = EnvInfos(won=True, admissible_commands=True, extras=["gamefile"])
+        method = self.config["general"]["training_method"]
+        if method not in ("dqn", "dagger"):
+            raise NotImplementedError(f"training_method {method!r}: there are dqn and dagger")
+        section = self.config["rl" if method == "dqn" else "dagger"]
+        if method == "dagger" and training:
+            # The original passes expert_type where it is not read, so it is always this one.
+            wrappers.append(AlfredExpert())
+            infos.extras.append("expert_plan")
+        env_id = register_games(
+            self.game_files,
+            infos,
+            batch_size=batch_size,
+            max_episode_steps=section["training"]["max_nb_steps_per_episode"],
+            wrappers=wrappers,
+        )
+        return make(env_id)
+
+
+_LONGEST_CHECK = 500
+
+
+def get_environment(env_type: str) -> type[AlfredTWEnv]:
+    if env_type == "AlfredTWEnv":
+        return AlfredTWEnv
+    raise NotImplementedError(
+        f"Environment {env_type} is not implemented: AgentQuest plays the text games, AlfredTWEnv."
+    )
+
+
+def load_config() -> dict[str, Any]:
+    """The configuration file named on the command line, with `-p a.b=value` put into it."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("config_file", help="path to config file")
+    parser.add_argument("-p", "--params", nargs="+", metavar="my.setting=value", default=[])
+    given = parser.parse_args()
+    file = Path(given.config_file)
+    assert file.exists(), "Invalid config file"
+    config: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    for change in given.params:
+        path, _, value = change.partition("=")
+        *sections, name = path.split(".")
+        place = config
+        for section in sections:
+            place = place[section]
+        place[name] = value
+    return config
+
+
+def _files(folder: str, types: set[str]) -> list[str]:
+    """In the order in which the file system lists them, as in the original."""
+    found = []
+    for root, _, names in os.walk(folder, topdown=False):
+        if "traj_data.json" not in names or "movable" in root or "Sliced" in root:
+            continue
+        trial = Path(root)
+        kind = json.loads((trial / "traj_data.json").read_text(encoding="utf-8"))["task_type"]
+        game = trial / GAME_FILE
+        if kind not in types or not game.exists():
+            continue
+        content = json.loads(game.read_text(encoding="utf-8"))
+        if "solvable" not in content:
+            _say(f"-> Skipping missing solvable key! {game}")
+        elif content["solvable"]:
+            found.append(os.path.join(root, GAME_FILE))  # noqa: PTH118  spelled as walked
+    return found
+
+
+def _is_builtin(folder: str) -> bool:
+    """`ALFWORLD_DATA=builtin` asks for the built-in homes."""
+    return folder == BUILTIN or folder.startswith((f"{BUILTIN}/", f"{BUILTIN}:"))
+
+
+def _builtin_files(folder: str, types: set[str]) -> list[str]:
+    split = folder.rstrip("/").rpartition("/")[2]
+    return [
+        f"{BUILTIN}:{name}/{GAME_FILE}"
+        for name in homes.game_ids(split)
+        if name.split("/")[1].partition("-")[0] in types
+    ]
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")

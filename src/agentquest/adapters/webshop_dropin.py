@@ -1,0 +1,165 @@
+"""`WebAgentTextEnv` of WebShop, for code written against it.
+
+Arguments, return values and what trainers reach into (`env.server.goals`,
+`env.server.user_sessions`, `env.browser`) are the original's.
+"""
+
+import random
+import string
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from agentquest.adapters.webshop_server import DEFAULT_FILE_PATH, SimServer
+from agentquest.benchmarks.webshop.shop.pages import Piece
+from agentquest.benchmarks.webshop.shop.shop import BASE_URL, Session
+from agentquest.benchmarks.webshop.shop.shuffling import SEED
+from agentquest.errors import UserError
+
+_MODES = ("text", "text_rich", "url")
+
+
+class Browser:
+    """Where the visitor stands."""
+
+    def __init__(self) -> None:
+        self.session: Session | None = None
+
+    @property
+    def session_id(self) -> str | None:
+        return None if self.session is None else self.session.id
+
+    @property
+    def current_url(self) -> str | None:
+        return None if self.session is None else self.session.page.url
+
+    @property
+    def page_source(self) -> str | None:
+        return None if self.session is None else self.session.observe("html")
+
+
+class WebAgentTextEnv:
+    """WebShop's text environment."""
+
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012  as gym wants it
+    render_mode = None
+    reward_range = (-float("inf"), float("inf"))
+    spec: Any = None
+    action_space: Any = None
+    observation_space: Any = None
+
+    def __init__(
+        self,
+        observation_mode: str = "html",
+        file_path: str | None = DEFAULT_FILE_PATH,
+        server: SimServer | None = None,
+        **kwargs: Any,
+    ) -> None:
+        if observation_mode not in _MODES:
+            raise ValueError(f"Observation mode {observation_mode} not supported.")
+        if kwargs.get("get_image"):
+            raise NotImplementedError("get_image: AgentQuest's shop has no images")
+        self.observation_mode = observation_mode
+        self.kwargs = kwargs
+        self.file_path = file_path
+        self.base_url = BASE_URL
+        self.server = server if server is not None else _server(file_path, kwargs)
+        self.browser = Browser()
+        self.session: str = kwargs.get("session") or ""
+        self.session_prefix = kwargs.get("session_prefix")
+        self.num_prev_obs: int = kwargs.get("num_prev_obs", 0)
+        self.num_prev_actions: int = kwargs.get("num_prev_actions", 0)
+        self.text_to_clickable: dict[str, Piece] | None = None
+        self.reset()
+
+    @property
+    def unwrapped(self) -> "WebAgentTextEnv":
+        return self
+
+    def reset(
+        self, session: int | str | None = None, instruction_text: str | None = None, **_: Any
+    ) -> tuple[str, None]:
+        """Start a session: a goal's number, a name, or one drawn."""
+        if session is None:
+            self.session = "".join(random.choices(string.ascii_lowercase, k=10))
+        else:
+            self.session = str(session)
+        if self.session_prefix is not None:
+            self.session = self.session_prefix + self.session
+        place = int(session) if isinstance(session, int | np.integer) else None
+        self.browser.session = self.server.visit(self.session, place)
+        self.text_to_clickable = None
+        given = instruction_text is not None
+        self.instruction_text = instruction_text if given else self.get_instruction_text()
+        first = self.observation
+        self.prev_obs: list[str] = [first]
+        self.prev_actions: list[str] = []
+        return first, None
+
+    def step(self, action: str) -> tuple[str, float, bool, None]:
+        """Carry out `search[…]` or `click[…]`; anything else changes nothing."""
+        if not isinstance(action, str):
+            raise UserError(f"an action must be text, not {type(action).__name__}")
+        self.get_available_actions()
+        step = self._session.step(action)
+        seen = self.observation
+        told = [seen]
+        self.prev_actions.append(action)
+        for back in range(1, 1 + max(self.num_prev_obs, self.num_prev_actions)):
+            if back <= min(len(self.prev_actions), self.num_prev_actions):
+                told.append(self.prev_actions[-back])
+            if back <= min(len(self.prev_obs), self.num_prev_obs):
+                told.append(self.prev_obs[-back])
+        self.prev_obs.append(seen)
+        return " [SEP] ".join(reversed(told)), step.reward, step.done, None
+
+    def get_available_actions(self) -> dict[str, Any]:
+        page = self._session.page
+        self.text_to_clickable = dict(page.clickables)
+        return {"has_search_bar": page.search_bar, "clickables": list(page.clickables)}
+
+    def get_instruction_text(self) -> str:
+        """The wish with its heading, as the page shows it."""
+        texts = [piece.text for piece in self._session.page.pieces]
+        for heading, wish in pairwise(texts):
+            if heading.rstrip() == "Instruction:":
+                return heading + wish
+        raise AttributeError("this page has no instruction: the session is done")
+
+    @property
+    def observation(self) -> str:
+        return self._session.observe(self.observation_mode)
+
+    @property
+    def state(self) -> dict[str, Any]:
+        return {
+            "url": self.browser.current_url,
+            "html": self.browser.page_source,
+            "instruction_text": self.instruction_text,
+        }
+
+    def render(self, mode: str = "human") -> None:
+        return None
+
+    def close(self) -> None:
+        return None
+
+    @property
+    def _session(self) -> Session:
+        assert self.browser.session is not None
+        return self.browser.session
+
+
+def _server(file_path: str | None, kwargs: Mapping[str, Any]) -> SimServer:
+    return SimServer(
+        file_path=file_path,
+        filter_goals=kwargs.get("filter_goals"),
+        limit_goals=kwargs.get("limit_goals", -1),
+        num_products=kwargs.get("num_products"),
+        human_goals=kwargs.get("human_goals"),
+        show_attrs=kwargs.get("show_attrs", False),
+        shuffle_seed=kwargs.get("shuffle_seed", SEED),
+        price_seed=kwargs.get("price_seed", 0),
+    )

@@ -1,0 +1,1 @@
+"""Players without a model: the bounds and the honest middle."""

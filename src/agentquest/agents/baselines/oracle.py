@@ -1,0 +1,9 @@
+"""The upper bound: plays the shortest winning plan, which it is shown."""
+
+from agentquest.lib import Answer, InformedAgent, Observation
+
+
+class OracleAgent(InformedAgent):
+    async def act(self, observation: Observation) -> Answer:
+        plan = self.oracle.plan()
+        return Answer(action=plan[0]) if plan else Answer(action=None, give_up=True)

@@ -1,0 +1,1 @@
+"""The ReAct agent: a thought and an action for every prompt."""

@@ -1,0 +1,145 @@
+"""The ReAct agent: one prompt per step, a thought and an action back.
+
+What never changes in an episode (instructions, examples) is the system message;
+what does (task, recent history, answer format) is the user message.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import Field
+
+from agentquest.agents.model_calls import call_of
+from agentquest.agents.react.parsing import Parsed, parse_react
+from agentquest.agents.react.template import load_template
+from agentquest.agents.replies import said_in, told_of
+from agentquest.lib import Agent, Answer, Demonstration, Episode, Observation, Settings
+from agentquest.lib.parsing import PARSE_FAILURE
+from agentquest.lib.settings import content_file
+from agentquest.llms.types import ChatModel, Reply, ReplyKind
+from agentquest.records.messages import Message
+
+CHECK_VALID_ACTIONS = "check valid actions"
+CHECK_FORMAT = f" `{CHECK_VALID_ACTIONS}` is a command, too."
+CHECK_HELP = "Help: type 'check valid actions' if action fails"
+
+
+class ReActSettings(Settings):
+    use_few_shot: bool = True
+    """Whether the prompt shows example games."""
+
+    num_examples: int = Field(default=2, ge=1, le=6)
+    """How many example games, all of the task's own type."""
+
+    history_length: int = Field(default=10, ge=1)
+    """How many of the latest turns the prompt repeats."""
+
+    history_thoughts: bool = False
+    """Whether the repeated turns show the agent's thoughts, too."""
+
+    check_valid_actions: bool = True
+    """Whether the agent may ask for the list of valid actions (costs a step)."""
+
+    prompt_file: Path | None = content_file()
+    """A prompt template of your own (see docs/evaluator.md)."""
+
+
+class _Exchange(NamedTuple):
+    thought: str
+    action: str
+    observation: str
+
+
+class ReActAgent(Agent):
+    Settings = ReActSettings
+
+    def __init__(self, settings: ReActSettings, model: ChatModel) -> None:
+        self._settings = settings
+        self._model = model
+        self._template = load_template(settings.prompt_file)
+        self.demonstrations_wanted = settings.num_examples if settings.use_few_shot else 0
+        self._first = ""
+        self._history: list[_Exchange] = []
+        self._last: Parsed | None = None
+
+    async def begin(self, episode: Episode) -> None:
+        await super().begin(episode)
+        shown = episode.briefing.demonstrations
+        text = self._template.system(
+            episode.briefing.instructions,
+            "\n\n".join(
+                f"Example {number}:\n{_demonstrated(example)}"
+                for number, example in enumerate(shown, start=1)
+            ),
+        )
+        self._system = Message(role="system", content=text)
+        self._help = self._help_text(episode.briefing.help_lines)
+        briefed = episode.briefing.typed_tools or episode.briefing.tools
+        self._commands = (CHECK_VALID_ACTIONS, *(tool.command for tool in briefed if tool.command))
+
+    async def act(self, observation: Observation) -> Answer:
+        self._remember(observation)
+        user = self._template.user(
+            self.episode.goal, self._help, self._recent(), self._format_note()
+        )
+        prompt = (self._system, Message(role="user", content=user))
+        reply = await self._model.complete(prompt, seed=self.episode.model_seed)
+        parsed = self._last = self._read(reply)
+        answer = Answer(
+            action=parsed.action,
+            how=parsed.how,
+            reply=said_in(reply),
+            reasoning=reply.reasoning,
+            prompt=prompt,
+            calls=(call_of(self._model, reply),),
+            told=told_of(reply, PARSE_FAILURE),
+        )
+        return self._with_list(answer, observation)
+
+    def _remember(self, observation: Observation) -> None:
+        if self._last is None:
+            self._first = observation.text
+            return
+        thought, action = self._last.thought, self._last.action or "(no action given)"
+        self._history.append(_Exchange(thought, action, observation.text))
+
+    def _read(self, reply: Reply) -> Parsed:
+        """What the reply asks for. One that was cut off, or is empty, is no answer."""
+        if reply.kind is not ReplyKind.COMPLETE:
+            return Parsed(None, "", reply.kind.value)
+        return parse_react(reply.text, self._commands)
+
+    def _with_list(self, answer: Answer, observation: Observation) -> Answer:
+        """The list of valid actions, where that is what the agent asked for."""
+        asked = (answer.action or "").lower() == CHECK_VALID_ACTIONS
+        if not (asked and self._settings.check_valid_actions):
+            return answer
+        valid = ", ".join(observation.admissible)
+        return replace(answer, answered=True, told=f"Valid actions: {valid}")
+
+    def _help_text(self, lines: tuple[str, ...]) -> str:
+        check = [CHECK_HELP] if self._settings.check_valid_actions else []
+        return "\n".join([*check, *(f"Help: {line}" for line in lines)])
+
+    def _format_note(self) -> str:
+        return CHECK_FORMAT if self._settings.check_valid_actions else ""
+
+    def _recent(self) -> str:
+        """The first observation always, then the latest turns."""
+        left_out = max(0, len(self._history) - self._settings.history_length)
+        lines = [f"Observation: {self._first}"]
+        if left_out:
+            lines.append(f"({left_out} earlier steps are left out.)")
+        for exchange in self._history[left_out:]:
+            if self._settings.history_thoughts and exchange.thought:
+                lines.append(f"Think: {exchange.thought}")
+            lines += [f"Action: {exchange.action}", f"Observation: {exchange.observation}"]
+        return "\n".join(lines)
+
+
+def _demonstrated(example: Demonstration) -> str:
+    lines = [f"Goal: {example.goal}", f"Observation: {example.first_observation}"]
+    for thought, action, observation in example.turns:
+        lines += [f"THINK: {thought}", f"ACTION: {action}", f"Observation: {observation}"]
+    return "\n".join(lines)

@@ -1,0 +1,270 @@
+"""Reading `THINK: … ACTION: …` as a person would, without repairing anything.
+
+What a model meant is looked for where models put it: behind `ACTION:` at the
+start of a line, in `<action>` tags or JSON, behind an `Action:` within a line, or
+as a line that is a command of this environment and nothing else. The words of the
+command stay as they were written. Of several actions the first counts: a model
+that goes on to imagine the game's answers has made its move by then. Where a
+reply visibly holds no command (an echo of the format, `none`, JSON of another
+shape), there is no action. `how` tells what had to be done; the table in
+tests/unit/agents/reply_table.py decides each case.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from agentquest.agents.react.decoration import (
+    LONGEST_COMMAND,
+    cleaned,
+    is_echo,
+    is_no_command,
+    without_marks,
+)
+from agentquest.lib.matching import matcher
+from agentquest.llms.thinking import split_thinking
+
+LONGEST_REPLY = 100_000
+_LONGEST_BARE = 120
+_MOST_JSON = 8
+_MOST_READ = 100
+_BEFORE_LABEL = " \t>*#_-`•"
+_WORDS = (
+    "action|command|动作|動作|行动|行動|操作|アクション|행동|동작|действие|acción|accion|aktion|ação"
+    "|acao|azione|الإجراء"
+)
+_LABEL = re.compile(
+    rf"(?P<before>(?:(?:my|the|next|final|chosen|best) ){{0,2}})(?P<word>{_WORDS})"
+    r"(?P<number>[ \t]?[#(\[]?[0-9]{1,3}[)\]]?)?[ \t*_`]{0,8}(?P<colon>[:：])?[ \t*_]{0,8}",
+    re.IGNORECASE,
+)
+_CAPITALS = re.compile(r"\s\**ACTION\**[:：][ \t*_]{0,8}")
+_AFTER_SENTENCE = re.compile(
+    rf"(?:[.!?;:|)\]\"'”*]\s{{1,4}}|[。！？；]\s?)\**(?:{_WORDS})\**[:：][ \t*_]{{0,8}}",
+    re.IGNORECASE,
+)
+# What a sentence about a command has in it, and a command has not.
+_TALK = re.compile(
+    r"\b(?:I|I'm|because|so that|then|to see|please|should|would|next|the|an?|some|it|them)\b",
+    re.IGNORECASE,
+)
+_OTHER = re.compile(
+    r"(?:think|thought|reasoning|observation|obs|思考|想法|观察|мысль|наблюдение)[ \t*_]{0,8}"
+    r"(?:[0-9]{1,3})?[ \t*_]{0,8}[:：]",
+    re.IGNORECASE,
+)
+_THINK = re.compile(
+    r"[ \t>*#_-]*(?:think|thought|思考|想法|мысль)[ \t*_]*(?:[0-9]{1,3})?[ \t*_]*[:：][ \t*_]*",
+    re.IGNORECASE,
+)
+_INPUT = re.compile(r"action[ _]input[ \t*_]{0,8}[:：]", re.IGNORECASE)
+_OPEN_TAG = re.compile(r"<action>", re.IGNORECASE)
+_CLOSE_TAG = re.compile(r"</action>", re.IGNORECASE)
+_JSON_KEYS = ("action", "command", "next_action", "actions")
+
+
+class Parsed(NamedTuple):
+    """`how` for an action: exact, undecorated, repeated_label, end_mark, loose_label, next_line,
+    inline, tag, json, bare, cut, after_echo or first_of_several; without one: missing,
+    format_echo or too_long."""
+
+    action: str | None
+    thought: str
+    how: str
+
+
+class _Found(NamedTuple):
+    """Something that may be an action: where it begins, its raw text, where it was found."""
+
+    start: int
+    raw: str
+    how: str
+
+
+def parse_react(text: str, commands: Sequence[str] = ()) -> Parsed:
+    """Read a reply. `commands` are those of the environment, with blanks such as `<object>`."""
+    turn, marked = without_marks(split_thinking(text[-LONGEST_REPLY:]).text)
+    found = _labelled(turn, commands)
+    if not found:
+        found = list(_json(turn)) or list(_inline(turn)) or _bare(turn, commands)
+    return _chosen(turn, found, marked) if found else Parsed(None, _thought(turn), "missing")
+
+
+def _chosen(turn: str, found: list[_Found], marked: bool) -> Parsed:
+    """The first that is a command."""
+    echoed = False
+    for number, one in enumerate(found):
+        raw, repeated = _without_label(one.raw)
+        if _OTHER.match(raw.lstrip(_BEFORE_LABEL)):
+            return Parsed(None, _thought(turn[: one.start]), "missing")
+        command, cut = cleaned(raw)
+        if command and is_echo(command):
+            echoed = True
+            continue
+        if is_no_command(command):
+            continue
+        if len(command) > LONGEST_COMMAND:
+            return Parsed(None, _thought(turn[: one.start]), "too_long")
+        done = (
+            (len(found) > number + 1, "first_of_several"),
+            (echoed, "after_echo"),
+            (cut, "cut"),
+            (one.how != "exact", one.how),
+            (repeated, "repeated_label"),
+            (marked, "end_mark"),
+            (command != raw.strip(), "undecorated"),
+        )
+        how = next((how for is_so, how in done if is_so), "exact")
+        return Parsed(command, _thought(turn[: one.start]), how)
+    return Parsed(None, _thought(turn[: found[0].start]), "format_echo" if echoed else "missing")
+
+
+def _without_label(raw: str) -> tuple[str, bool]:
+    """Without a label said again, as in `Action: Action: look`."""
+    text, repeated = raw, False
+    for _ in range(3):
+        label = _LABEL.match(text.lstrip(_BEFORE_LABEL))
+        if label is None or label["colon"] is None:
+            break
+        text, repeated = text.lstrip(_BEFORE_LABEL)[label.end() :], True
+    return text, repeated
+
+
+def _labelled(turn: str, commands: Sequence[str]) -> list[_Found]:
+    """Labels at the start of a line, and tags, in the order of the text."""
+    lines, starts = _lines(turn)
+    if any(_INPUT.match(line.lstrip(_BEFORE_LABEL)) for line in lines):
+        return [_Found(0, "", "missing")]  # a tool's name and its input apart: not one command
+    found = list(_tags(turn))
+    tagged = [(one.start, one.start + len(one.raw) + 20) for one in found]
+    for place, line in enumerate(lines):
+        start = starts[place]
+        if tagged and any(low - len(line) <= start <= high for low, high in tagged[:_MOST_JSON]):
+            continue
+        word = line.lstrip(_BEFORE_LABEL)
+        label = _LABEL.match(word)
+        if label is None:
+            continue
+        one = _behind(label, word[label.end() :], lines[place + 1 : place + 12], commands)
+        if one is not None:
+            found.append(_Found(start, *one))
+    return sorted(found)
+
+
+def _behind(
+    label: re.Match[str], rest: str, following: list[str], commands: Sequence[str]
+) -> tuple[str, str] | None:
+    """What a label is about, and how that was found; None where it is no label after all."""
+    plain = label["word"].lower() == "action" and not (label["before"] or label["number"])
+    how = "exact" if plain else "loose_label"
+    has_words = any(map(str.isalnum, rest))
+    if rest.strip().startswith("```") and not _is_fenced(rest):
+        has_words = False
+        following = [rest, *following]
+    if label["colon"] is None:
+        if has_words:
+            return (rest, "loose_label") if _is_command(rest, commands) else None
+        return _next_line(following), "loose_label"
+    if has_words:
+        if rest.lstrip().startswith("{"):
+            return next(((one.raw, one.how) for one in _json(rest)), (rest, "json"))
+        return rest, how
+    return _next_line(following), "next_line" if plain else "loose_label"
+
+
+def _is_fenced(text: str) -> bool:
+    return text.count("```") > 1
+
+
+def _next_line(following: list[str]) -> str:
+    """The first line with words in it that does not just open a block of code."""
+    for place, line in enumerate(following):
+        text = line.strip()
+        if not any(map(str.isalnum, text)):
+            continue
+        if text.startswith("```") and not _is_fenced(text) and len(text.split()) == 1:
+            inside = following[place + 1].strip() if place + 1 < len(following) else ""
+            if inside and not inside.startswith("```"):
+                continue
+        return line
+    return ""
+
+
+def _tags(turn: str) -> Iterator[_Found]:
+    place = 0
+    while opening := _OPEN_TAG.search(turn, place):
+        closing = _CLOSE_TAG.search(turn, opening.end())
+        inside = turn[opening.end() : closing.start() if closing else None].strip()
+        yield _Found(opening.start(), _next_line(inside.split("\n")), "tag")
+        if closing is None:
+            return
+        place = closing.end()
+
+
+def _json(turn: str) -> Iterator[_Found]:
+    """Objects with an action, as JSON; a few at most, because each may cost the whole text."""
+    place, decoder = turn.find("{"), json.JSONDecoder()
+    for _ in range(_MOST_JSON):
+        if place < 0:
+            return
+        try:
+            value, end = decoder.raw_decode(turn, place)
+        except (ValueError, RecursionError):
+            value, end = None, place + 1
+        if isinstance(value, dict):
+            yield from (_Found(place, raw, "json") for raw in _actions_in(value))
+        place = turn.find("{", end)
+
+
+def _actions_in(value: dict[str, object]) -> list[str]:
+    for key, given in value.items():
+        if key.lower() in _JSON_KEYS:
+            several = given if isinstance(given, list) else [given]
+            return [one for one in several if isinstance(one, str)]
+    return []
+
+
+def _inline(turn: str) -> Iterator[_Found]:
+    """`… Action: look` within a line: in capitals, or else where a sentence has just ended."""
+    labels = list(_CAPITALS.finditer(turn)) or list(_AFTER_SENTENCE.finditer(turn))
+    for label in labels[:_MOST_READ]:
+        end = turn.find("\n", label.end())
+        yield _Found(label.start() + 1, turn[label.end() : end if end >= 0 else None], "inline")
+
+
+def _bare(turn: str, commands: Sequence[str]) -> list[_Found]:
+    """Lines that are a command and nothing else. Several count only where there is no other."""
+    lines, starts = _lines(turn)
+    wordy = [
+        (start, line)
+        for start, line in zip(starts, lines, strict=True)
+        if any(map(str.isalnum, line)) and not (line.startswith("```") and " " not in line.strip())
+    ]
+    fitting = [
+        _Found(start, line, "bare") for start, line in wordy[:200] if _is_command(line, commands)
+    ]
+    return fitting if len(fitting) in (1, len(wordy)) else []
+
+
+def _is_command(line: str, commands: Sequence[str]) -> bool:
+    text = cleaned(line).command
+    if not text or len(text) > _LONGEST_BARE or is_echo(text) or len(line) > 2 * _LONGEST_BARE:
+        return False
+    if "[" not in text and _TALK.search(text):
+        return False
+    return any(command[0] != "<" and matcher(command).fits(text) for command in commands)
+
+
+def _lines(turn: str) -> tuple[list[str], list[int]]:
+    lines = turn.split("\n")
+    starts, place = [], 0
+    for line in lines:
+        starts.append(place)
+        place += len(line) + 1
+    return lines, starts
+
+
+def _thought(text: str) -> str:
+    label = _THINK.match(text.lstrip())
+    return (text.lstrip()[label.end() :] if label else text).strip()

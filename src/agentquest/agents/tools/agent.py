@@ -1,0 +1,135 @@
+"""Plays by native tool calling, with the whole conversation as its memory.
+
+Every call of a tool is one step, also where a reply holds several. What a reply
+is worth is recorded and told to the model, never repaired: a reply without a
+call, arguments that are not JSON, a tool that does not exist each cost a step.
+"""
+
+from collections import deque
+from typing import Literal
+
+from agentquest.agents.model_calls import call_of
+from agentquest.agents.tools.conversation import Conversation
+from agentquest.errors import ContextExceeded, ParseError
+from agentquest.lib import Agent, Answer, Episode, Observation, Settings
+from agentquest.lib.commands import command_of
+from agentquest.llms.types import ChatModel, Reply, ReplyKind
+from agentquest.records.messages import ToolCall, ToolSpec
+
+SYSTEM = (
+    "{instructions}\n\nAct by calling the tools, one call at a time;"
+    " the result of a call is what you see next."
+)
+NO_CALL = "Your reply called no tool, so nothing was done. Call a tool to act."
+NOT_CARRIED_OUT = "Not carried out: only the first call of a reply is."
+_UNREAD = {
+    ReplyKind.TRUNCATED: "Your reply was cut off before it called a tool, so nothing was done.",
+    ReplyKind.EMPTY: "Your reply was empty, so nothing was done. Call a tool to act.",
+    ReplyKind.REFUSED: "Your reply called no tool, so nothing was done. Call a tool to act.",
+}
+
+
+class ToolsSettings(Settings):
+    tools: Literal["one", "typed"] = "one"
+    """`one`: a single tool that takes a command; `typed`: a tool for each kind of command, where
+    the benchmark has them."""
+
+    several_calls: Literal["all", "first"] = "all"
+    """What is carried out of a reply with several calls: all, each a step, or the first."""
+
+    show_admissible: bool = False
+    """Whether the model is shown the commands that are possible now."""
+
+    when_full: Literal["trim", "end"] = "trim"
+    """When the conversation no longer fits: leave out the oldest half of its turns, or end."""
+
+
+class ToolsAgent(Agent):
+    Settings = ToolsSettings
+
+    def __init__(self, settings: ToolsSettings, model: ChatModel) -> None:
+        self._settings = settings
+        self._model = model
+        self._waiting: deque[ToolCall] = deque()
+        self._last: ToolCall | None = None
+
+    async def begin(self, episode: Episode) -> None:
+        await super().begin(episode)
+        briefing = episode.briefing
+        typed = self._settings.tools == "typed" and briefing.typed_tools
+        self._tools: tuple[ToolSpec, ...] = briefing.typed_tools if typed else briefing.tools
+        self._talk = Conversation(SYSTEM.format(instructions=briefing.instructions))
+
+    async def act(self, observation: Observation) -> Answer:
+        self._hear(observation)
+        if self._waiting:
+            return self._carry_on(Reply(text=""), asked=False)
+        reply = await self._ask()
+        self._talk.said(reply)
+        if not reply.tool_calls:
+            return self._without_call(reply)
+        self._take_calls(reply)
+        return self._carry_on(reply, asked=True)
+
+    def _hear(self, observation: Observation) -> None:
+        text = observation.text
+        if self._settings.show_admissible and observation.admissible:
+            text += "\n\nPossible now: " + ", ".join(observation.admissible)
+        if not self._talk.begun:
+            self._talk.user(f"Goal: {self.episode.goal}\n\nObservation: {text}")
+        elif self._last is not None:
+            self._talk.result(self._last, text)
+        else:
+            self._talk.user(text)
+
+    async def _ask(self) -> Reply:
+        while True:
+            try:
+                return await self._model.complete(
+                    self._talk.messages, tools=self._tools, seed=self.episode.model_seed
+                )
+            except ContextExceeded:
+                if self._settings.when_full == "end" or not self._talk.trim():
+                    raise
+
+    def _without_call(self, reply: Reply) -> Answer:
+        self._last = None
+        complete = reply.kind is ReplyKind.COMPLETE
+        return Answer(
+            action=None,
+            how="no_tool_call" if complete else reply.kind.value,
+            reply=reply.text or reply.refusal,
+            reasoning=reply.reasoning,
+            prompt=self._talk.asked,
+            calls=(call_of(self._model, reply),),
+            told=NO_CALL if complete else _UNREAD[reply.kind],
+        )
+
+    def _take_calls(self, reply: Reply) -> None:
+        first, *others = reply.tool_calls
+        self._waiting.append(first)
+        for call in others:
+            if self._settings.several_calls == "all":
+                self._waiting.append(call)
+            else:
+                self._talk.result(call, NOT_CARRIED_OUT)
+
+    def _carry_on(self, reply: Reply, asked: bool) -> Answer:
+        """Play the next call of the newest reply."""
+        call = self._last = self._waiting.popleft()
+        how, told = "tool_call" if asked else "further_call", ""
+        action: str | None = None
+        try:
+            action = command_of(call, self._tools)
+        except ParseError as error:
+            how, told = "malformed_call", f"{error} Nothing was done."
+        return Answer(
+            action=action,
+            how=how,
+            reply=reply.text,
+            reasoning=reply.reasoning,
+            prompt=self._talk.asked if asked else (),
+            tool_calls=reply.tool_calls if asked else (call,),
+            calls=(call_of(self._model, reply),) if asked else (),
+            told=told,
+        )

@@ -1,0 +1,53 @@
+"""A conversation with tools, and what is left out of it when it grows too long.
+
+A turn is an assistant's message with everything until the next one. The system
+message, the first user message and the newest turns always stay; turns are left
+out whole, so that no result stands without its call.
+"""
+
+from agentquest.llms.types import Reply
+from agentquest.records.messages import Message, ToolCall
+
+LEFT_OUT = "(The oldest {count} of your turns are left out here.)"
+
+
+class Conversation:
+    def __init__(self, system: str) -> None:
+        self._head = [Message(role="system", content=system)]
+        self._turns: list[list[Message]] = []
+        self._left_out = 0
+        self.asked: tuple[Message, ...] = ()  # what the newest reply answered
+
+    @property
+    def begun(self) -> bool:
+        return len(self._head) > 1
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        note = (
+            [Message(role="user", content=LEFT_OUT.format(count=self._left_out))]
+            if self._left_out
+            else []
+        )
+        self.asked = (*self._head, *note, *(message for turn in self._turns for message in turn))
+        return self.asked
+
+    def user(self, text: str) -> None:
+        message = Message(role="user", content=text)
+        if self.begun:
+            self._turns[-1].append(message)
+        else:
+            self._head.append(message)
+
+    def said(self, reply: Reply) -> None:
+        self._turns.append([reply.message])
+
+    def result(self, call: ToolCall, text: str) -> None:
+        self._turns[-1].append(Message(role="tool", content=text, tool_call_id=call.id))
+
+    def trim(self) -> bool:
+        """Leave out the oldest half of the turns; False where none can be."""
+        count = len(self._turns) // 2
+        self._left_out += count
+        del self._turns[:count]
+        return count > 0

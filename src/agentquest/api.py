@@ -1,0 +1,211 @@
+"""AgentQuest from Python: evaluate an agent, play one game, read a run.
+
+    import agentquest
+
+    result = agentquest.evaluate("run.yaml", agent=MyAgent, num_games=12)
+    print(result.summary["success_rate"], result.path)
+    pandas.DataFrame(result.to_rows())
+
+Settings have the names that a YAML file gives them, nested (`llm={"model": …}`) or
+flat (`model=…`); see docs/evaluator.md. The command line is made of the same
+functions. All of it works where an event loop is running already, as in a notebook.
+"""
+
+import asyncio
+import contextlib
+import inspect
+import os
+import warnings
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+from agentquest.config import RunConfig, load_config
+from agentquest.errors import ConfigError
+from agentquest.lib import Agent
+from agentquest.metrics.measured import measured
+from agentquest.records.episode import EpisodeRecord
+from agentquest.records.run_directory import EPISODES, RESULTS, RunDirectory
+from agentquest.reports.results_json import results_document
+from agentquest.run_result import RunResult
+from agentquest.running.factory import Resources
+from agentquest.running.monitor import Watcher
+from agentquest.running.play import play as play_episode
+from agentquest.running.run import Run
+from agentquest.running.spec import EpisodeSpec
+
+__all__ = ["RunResult", "evaluate", "load_run", "play"]
+
+T = TypeVar("T")
+AgentChoice = str | type[Agent] | Mapping[str, Any]
+PathLike = str | os.PathLike[str]
+
+
+def evaluate(
+    config: PathLike | None = None,
+    *,
+    agent: AgentChoice | None = None,
+    resume: bool = True,
+    watcher: Watcher | None = None,
+    **settings: Any,
+) -> RunResult:
+    """Play an agent on the tasks of a benchmark and write everything down.
+
+    `config` is a YAML file and `settings` override it. `agent` is a registered
+    name, `package.module:Class`, or a class of your own, also one from a notebook. The
+    same settings again resume the run and play only what is owed; as a class's
+    code is no setting, give `resume=False` to start anew after changing it. Ctrl-C
+    keeps what is finished.
+    """
+    run = Run(_configured(config, agent, settings))
+    if not resume and run.directory.exists:
+        run = Run(run.config.model_copy(update={"run_name": _free_name(run.directory.path)}))
+    owed = run.prepare()
+
+    async def work(stop: asyncio.Event) -> RunResult:
+        return await play_owed(run, owed, watcher, stop)
+
+    return _in_own_loop(work)
+
+
+def play(
+    benchmark: str,
+    task: str | None = None,
+    agent: AgentChoice | None = None,
+    **settings: Any,
+) -> EpisodeRecord:
+    """Play one game and return its record; nothing is written.
+
+    `task` is a task's id or a part that fits only one; without it the first that
+    the seed chooses is played.
+    """
+    chosen: dict[str, Any] = {"num_games": 1} if task is None else {"tasks": [task]}
+    run = Run(_configured(None, agent, {"benchmark": benchmark, **chosen, **settings}))
+
+    async def work(stop: asyncio.Event) -> EpisodeRecord:
+        return await play_episode(run.specs[0])
+
+    return _in_own_loop(work)
+
+
+def load_run(path: PathLike) -> RunResult:
+    """A run directory: its manifest at once, its records when they are asked for."""
+    folder = Path(path)
+    return RunResult(folder, RunDirectory(folder).manifest())
+
+
+async def play_owed(
+    run: Run,
+    owed: Sequence[EpisodeSpec],
+    watcher: Watcher | None = None,
+    stop: asyncio.Event | None = None,
+) -> RunResult:
+    """Play what a prepared run owes, keeping results.json up to date, until `stop` is set."""
+    reason = None
+    if owed:
+
+        def save(records: Sequence[EpisodeRecord]) -> None:
+            save_results(run, records)
+
+        reason = await run.play(owed, watcher or Watcher(), stop or asyncio.Event(), save)
+    elif _results_lag(run.directory.path) or not _is_measured(run):
+        with run.directory.locked():
+            save_results(run, run.records)
+    return RunResult(run.directory.path, run.saved_manifest, reason, run.rows, run.table)
+
+
+async def play_unrecorded(
+    run: Run, finished: Callable[[EpisodeRecord], None] | None = None
+) -> list[EpisodeRecord]:
+    """Play all of a run one by one without a directory, for demonstrations."""
+    resources = Resources(run.context, run.benchmark)
+    records = []
+    try:
+        for spec in run.specs:
+            records.append(await play_episode(spec, resources))
+            if finished is not None:
+                finished(records[-1])
+    finally:
+        await resources.close()
+    return records
+
+
+def save_results(run: Run, records: Sequence[EpisodeRecord]) -> None:
+    """Write results.json and metrics.json; the caller holds the run's lock."""
+    if run.saved_manifest.metrics:
+        run.directory.write_measured(measured(run.rows, run.table))
+    run.directory.write_results(results_document(run.saved_manifest, records, run.rows))
+
+
+def _configured(
+    file: PathLike | None, agent: AgentChoice | None, settings: Mapping[str, Any]
+) -> RunConfig:
+    given = {key: _named(key, value) for key, value in settings.items()}
+    if isinstance(agent, Mapping):
+        given["agent"] = {key: _named("agent", value) for key, value in agent.items()}
+    elif agent is not None:
+        given["agent"] = {"name": _named("agent", agent)}
+    config, warned = load_config(None if file is None else Path(file), settings=given)
+    for text in warned:
+        warnings.warn(text, stacklevel=3)
+    return config
+
+
+def _named(what: str, value: Any) -> Any:
+    """A class as the dotted path that finds it again, here and in other processes."""
+    if not inspect.isclass(value):
+        return value
+    if "<locals>" in value.__qualname__:
+        raise ConfigError(
+            f"{what}: {value.__qualname__} is made inside a function, where nothing can find it"
+            " again; define it at the top of a module or notebook"
+        )
+    return f"{value.__module__}:{value.__qualname__}"
+
+
+def _free_name(folder: Path) -> str:
+    """A run name that is not taken yet: `run`, `run-2`, `run-3`, …"""
+    number = 2
+    while (folder.parent / f"{folder.name}-{number}").exists():
+        number += 1
+    return f"{folder.name}-{number}"
+
+
+def _results_lag(folder: Path) -> bool:
+    """Whether a run was killed after its last episode and before its results."""
+    results, episodes = folder / RESULTS, folder / EPISODES
+    if not episodes.is_file():
+        return False
+    return not results.is_file() or results.stat().st_mtime < episodes.stat().st_mtime
+
+
+def _is_measured(run: Run) -> bool:
+    """Whether metrics.json has the metrics that are asked for now."""
+    if not run.saved_manifest.metrics:
+        return True
+    there = {metric.path for metric in run.directory.measured().metrics}
+    return there == {metric.path for metric in run.table if metric.path}
+
+
+def _in_own_loop(work: Callable[[asyncio.Event], Coroutine[Any, Any, T]]) -> T:
+    """Run it in a thread with an event loop of its own: the caller's may be running already.
+
+    Ctrl-C stops the work in an orderly way before it is passed on.
+    """
+    started: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
+
+    async def main() -> T:
+        stop = asyncio.Event()
+        started.append((asyncio.get_running_loop(), stop))
+        return await work(stop)
+
+    with ThreadPoolExecutor(1, thread_name_prefix="agentquest") as pool:
+        done = pool.submit(lambda: asyncio.run(main()))
+        try:
+            return done.result()
+        except KeyboardInterrupt:
+            for loop, stop in started:
+                with contextlib.suppress(RuntimeError):  # it is over already
+                    loop.call_soon_threadsafe(stop.set)
+            raise

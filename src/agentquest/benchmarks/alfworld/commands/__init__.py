@@ -1,0 +1,1 @@
+"""Commands of ALFWorld for the command line."""

@@ -1,0 +1,35 @@
+"""`agentquest download alfworld`: the official archives."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agentquest.benchmarks.alfworld.download import (
+    OFFICIAL_URL,
+    default_data_folder,
+    download_alfworld,
+)
+from agentquest.downloads.bars import DownloadBars
+
+
+def command(
+    data_path: Annotated[
+        Path | None,
+        typer.Option(help="Where to put it; default $ALFWORLD_DATA or ~/.cache/alfworld."),
+    ] = None,
+    base_url: Annotated[
+        str, typer.Option(help="Where to fetch from: a mirror of the official place.")
+    ] = OFFICIAL_URL,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+) -> None:
+    """Fetch the official ALFWorld archives (about 145 MB).
+
+    A broken transfer resumes where it stopped, here or at the next call.
+    """
+    with DownloadBars() as bars:
+        done = download_alfworld(data_path, base_url=base_url, force=force, on_archive=bars.bar)
+    for archive in done:
+        state = "was there" if archive.present else f"{archive.written} files written"
+        typer.echo(f"{archive.name}: {state}")
+    typer.echo(f"ALFWorld data is in {data_path or default_data_folder()}")

@@ -1,0 +1,81 @@
+"""ALFWorld's engine as training loops play it; copies of a game share its world."""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from weakref import WeakValueDictionary
+
+from agentquest.benchmarks.alfworld.engine.dialects import Dialect
+from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
+from agentquest.benchmarks.alfworld.engine.narrator import NOTHING_HAPPENS
+from agentquest.benchmarks.alfworld.tasks import open_problem
+from agentquest.lib.game import Game
+
+KEPT = 256
+
+
+class AlfWorldGame(Game):
+    """One game in progress."""
+
+    def __init__(self, parsed: "_Parsed") -> None:
+        self._parsed = parsed  # keeps it to be found by other copies
+        self.engine = parsed.engine.copy()
+        self.goal = self.engine.goal_text
+
+    def reset(self) -> str:
+        self.valid = True
+        return self.engine.reset()
+
+    def step(self, command: str) -> str:
+        text = self.engine.step(command)
+        self.valid = text is not NOTHING_HAPPENS
+        return text
+
+    @property
+    def admissible(self) -> Sequence[str]:
+        return self.engine.admissible
+
+    @property
+    def done(self) -> bool:
+        return self.engine.won
+
+    @property
+    def won(self) -> bool:
+        return self.engine.won
+
+    @property
+    def reward(self) -> float:
+        return 1.0 if self.engine.won else 0.0
+
+    def plan(self) -> list[str]:
+        return list(self.engine.plan().commands)
+
+
+class ParsedGames:
+    """Opens games; one that is being played, or was asked for lately, is not read again."""
+
+    def __init__(self, dialect: Dialect | None, keep: int = KEPT) -> None:
+        self._dialect = dialect
+        self._keep = keep
+        self._alive: WeakValueDictionary[str, _Parsed] = WeakValueDictionary()
+        self._recent: OrderedDict[str, _Parsed] = OrderedDict()
+
+    def __reduce__(self) -> tuple[type["ParsedGames"], tuple[Dialect | None, int]]:
+        return ParsedGames, (self._dialect, self._keep)
+
+    def game(self, problem: str) -> AlfWorldGame:
+        found = self._alive.get(problem)
+        if found is None:
+            found = _Parsed(AlfWorldEngine.from_text(open_problem(problem), self._dialect))
+            self._alive[problem] = found
+        self._recent[problem] = found
+        self._recent.move_to_end(problem)
+        while len(self._recent) > self._keep:
+            self._recent.popitem(last=False)
+        return AlfWorldGame(found)
+
+
+class _Parsed:
+    """A game that nobody plays, to be copied."""
+
+    def __init__(self, engine: AlfWorldEngine) -> None:
+        self.engine = engine

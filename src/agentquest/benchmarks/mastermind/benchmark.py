@@ -1,0 +1,74 @@
+"""Mastermind as the rest of AgentQuest knows it."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from agentquest.benchmarks.mastermind import prompting
+from agentquest.benchmarks.mastermind.driver import MasterMindDriver, goal_told_by
+from agentquest.benchmarks.mastermind.explorer import MasterMindExplorer
+from agentquest.benchmarks.mastermind.tasks import (
+    CATEGORIES,
+    DEV,
+    GENERATOR,
+    PER_CATEGORY,
+    SPLITS,
+    TEST,
+    goal_of,
+    tasks_of,
+)
+from agentquest.benchmarks.mastermind.terminal import MasterMindView
+from agentquest.lib import Benchmark, Briefing, Driver, Explorer, Oracle, Task
+from agentquest.lib.oracle import DriverOracle
+from agentquest.records.manifest import Provenance
+
+
+class MasterMindBenchmark(Benchmark):
+    name: ClassVar[str] = "mastermind"
+    title: ClassVar[str] = "Mastermind"
+    splits: ClassVar[Mapping[str, int | None]] = dict.fromkeys(
+        SPLITS, PER_CATEGORY * len(CATEGORIES)
+    )
+    split_aliases: ClassVar[Mapping[str, str]] = {
+        "eval_out_of_distribution": TEST,
+        "eval_in_distribution": DEV,
+    }
+    task_types: ClassVar[tuple[str, ...]] = CATEGORIES
+    task_type_aliases: ClassVar[Mapping[str, str]] = {
+        name.replace(" ", "-"): name for name in CATEGORIES
+    }
+
+    def tasks(self) -> list[Task]:
+        return tasks_of(self.split, self.wanted_types)
+
+    def driver(self, task: Task) -> MasterMindDriver:
+        return MasterMindDriver(goal_of(task))
+
+    def briefing(self, driver: Driver, task: Task, demonstrations: int) -> Briefing:
+        # One more than asked for, because a task of the train split may be an example itself.
+        played = prompting.examples(task.task_type, demonstrations + 1) if demonstrations else ()
+        solution = driver.metrics.milestones
+        others = [example for example in played if [example.turns[-1][1]] != solution]
+        return Briefing(
+            instructions=prompting.INSTRUCTIONS,
+            role=prompting.ROLE,
+            examples=prompting.EXAMPLES,
+            help_lines=prompting.HELP_LINES,
+            demonstrations=tuple(others[:demonstrations]),
+            tools=prompting.TOOLS,
+        )
+
+    def goal_in(self, observation: str) -> str:
+        return goal_told_by(observation)
+
+    def explorer(self) -> Explorer:
+        return MasterMindExplorer()
+
+    def oracle(self, driver: Driver) -> Oracle | None:
+        assert isinstance(driver, MasterMindDriver)
+        return DriverOracle(driver.plan)
+
+    def view(self) -> MasterMindView:
+        return MasterMindView()
+
+    def provenance(self) -> Provenance:
+        return Provenance(data="generated", split=self.split, details={"generator": GENERATOR})

@@ -1,0 +1,144 @@
+"""The AgentQuest driver of Mastermind.
+
+What an agent is told is `metrics.goal`, a sentence; the secret number, which the
+documented API calls the driver's `goal`, is never part of it.
+"""
+
+import hashlib
+import re
+from typing import Any, ClassVar
+
+from agentquest.benchmarks.mastermind.metrics import MasterMindMetrics
+from agentquest.benchmarks.mastermind.tasks import CATEGORIES, TEST, goals_of
+from agentquest.benchmarks.mastermind.types import (
+    MasterMindAction,
+    MasterMindObservation,
+    MasterMindState,
+    marks,
+    read_guess,
+    written_guess,
+)
+from agentquest.errors import ParseError, UserError
+from agentquest.lib import Action, Driver, Metrics, Observation, Outcome, Parser, State
+
+WON = "You Won!"
+UNREADABLE = "Could not read a guess. Make sure it is in the format: `Guess: <number>`"
+_GOAL = "Guess the secret number of {digits} digits."
+_RULES = """You are playing Mastermind: find a secret number of {digits} digits.
+Every digit is one of 0 to 9, and digits may repeat.
+After each guess you are told how many of its digits are correct and in the correct position, and \
+how many are correct but in the wrong position.
+Your response should be in the format:
+Guess: <number>
+
+Start guessing the {digits} digits number."""
+_LENGTH = re.compile(r"find a secret number of ([0-9]+) digits")
+_GUESS = re.compile(r"guess:\s*([0-9]+)", re.IGNORECASE)
+
+
+class MasterMindDriver(Driver):
+    """Plays one secret number, given as text so that it may begin with 0."""
+
+    action_class: ClassVar[type[Action]] = MasterMindAction
+    metrics_class: ClassVar[type[Metrics]] = MasterMindMetrics
+    metrics: MasterMindMetrics
+
+    def __init__(self, goal: str) -> None:
+        super().__init__()
+        if not (isinstance(goal, str) and goal.isascii() and goal.isdigit()):
+            raise UserError(f"goal must be a text of digits, such as '0123', not {goal!r}")
+        self.goal = goal
+        self.current_state = MasterMindState()
+
+    @property
+    def data_hash(self) -> str:
+        return hashlib.sha256(self.goal.encode()).hexdigest()
+
+    @property
+    def solved(self) -> bool:
+        return bool(self.current_state.value == self.goal)
+
+    @property
+    def outcome(self) -> Outcome:
+        return Outcome(
+            done=self.solved,
+            success=self.solved,
+            reward=float(self.solved),
+            progress=self.metrics.progress_function(self.current_state),
+        )
+
+    def accepts(self, value: str) -> bool:
+        return not self.solved and read_guess(value) is not None
+
+    def details(self) -> dict[str, Any]:
+        return {"number": self.goal}
+
+    def plan(self) -> list[str]:
+        """What wins from here: the number itself."""
+        return [] if self.solved else [written_guess(self.goal)]
+
+    def step_raw(self, value: str, custom_parser: Parser | None = None) -> Observation:
+        return super().step_raw(value, custom_parser or parse_guess)
+
+    def _reset(self) -> tuple[str, Observation]:
+        digits = len(self.goal)
+        self.current_state = MasterMindState()
+        self.metrics.number = self.goal
+        self.metrics.milestones = self.plan()
+        return _GOAL.format(digits=digits), self._say(_RULES.format(digits=digits))
+
+    def _step(self, action: Action) -> tuple[State, Observation]:
+        guess = read_guess(action.value)
+        if guess is None:
+            return self.current_state, self._say(UNREADABLE)
+        self.current_state = MasterMindState(guess[: len(self.goal)])
+        return self.current_state, self._say(self._answer())
+
+    def _answer(self) -> str:
+        if self.solved:
+            return WON
+        placed, misplaced = marks(self.current_state.value, self.goal)
+        return (
+            f"Wrong! Your guess has {_digits(placed)} in the correct {_positions(placed)}"
+            f" and {_digits(misplaced)} in the wrong {_positions(misplaced)}. Keep guessing."
+        )
+
+    def _say(self, text: str) -> Observation:
+        return MasterMindObservation(
+            output=text,
+            success=self.solved,
+            can_proceed=not self.solved,
+            text=text,
+            admissible=() if self.solved else (f"Guess: <{len(self.goal)} digits>",),
+        )
+
+
+class MasterMindUtils:
+    """Finding numbers to guess."""
+
+    @staticmethod
+    def load_data(category: str = CATEGORIES[0], split: str = TEST) -> list[str]:
+        """The secret numbers of a category, "4 digits" to "8 digits"."""
+        return list(goals_of(category, split))
+
+
+def parse_guess(text: str) -> str:
+    """The number behind the first `Guess:` of a free text, zeros at its front included."""
+    found = _GUESS.search(text)
+    if found is None:
+        raise ParseError(UNREADABLE)
+    return found[1]
+
+
+def goal_told_by(observation: str) -> str:
+    """The goal, read out of a first observation."""
+    length = _LENGTH.search(observation)
+    return _GOAL.format(digits=length[1]) if length else ""
+
+
+def _digits(number: int) -> str:
+    return f"{number} correct digit{'s' if number > 1 else ''}"
+
+
+def _positions(number: int) -> str:
+    return "positions" if number > 1 else "position"

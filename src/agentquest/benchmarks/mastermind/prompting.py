@@ -1,0 +1,78 @@
+"""What a prompt says about Mastermind, and example games.
+
+Examples are not stored: the rule-based player plays numbers of the train split
+and is written down. Numbers differ between splits, so they are never a test number.
+"""
+
+from functools import cache
+
+from agentquest.benchmarks.mastermind.driver import MasterMindDriver
+from agentquest.benchmarks.mastermind.explorer import MasterMindExplorer
+from agentquest.benchmarks.mastermind.tasks import TRAIN, goals_of
+from agentquest.lib import Demonstration
+from agentquest.records.messages import ToolSpec
+
+ROLE = (
+    "You are an agent that plays Mastermind. "
+    "Your goal is to find a secret number by guessing and by what is told about each guess."
+)
+EXAMPLES = '"Guess: 0123" or "Guess: 4407"'
+HELP_LINES = ("a guess that does not fit all answers so far cannot be right",)
+INSTRUCTIONS = """You play Mastermind: a secret number is to be found by guessing.
+The command:
+- Guess: [number]: guess the number, with as many digits as the secret number has, such as \
+`Guess: 0123`
+Rules:
+- Every digit is one of 0 to 9. Digits may repeat, and a number may begin with 0.
+- After each guess you are told how many of its digits are correct and in the correct position, \
+and how many are correct but in the wrong position. Each digit counts once.
+- Digits beyond the length of the secret number are not looked at.
+- A text that is no guess tells you nothing and costs a step.
+- The game is won when all digits are in their position. Use as few guesses as you can."""
+TOOLS = (
+    ToolSpec(
+        name="guess",
+        description="Guess the secret number.",
+        parameters={
+            "type": "object",
+            "properties": {
+                "number": {
+                    "type": "string",
+                    "pattern": "^[0-9]+$",
+                    "description": "All digits of the guess, zeros at its front included.",
+                }
+            },
+            "required": ["number"],
+            "additionalProperties": False,
+        },
+        command="Guess: <number>",
+    ),
+)
+_LONGEST_EXAMPLE = 12
+_SHORTEST_EXAMPLE = 3
+
+
+@cache
+def examples(category: str, count: int) -> tuple[Demonstration, ...]:
+    """Short won games of one category, always the same ones."""
+    found: list[Demonstration] = []
+    for number in goals_of(category, TRAIN):
+        if len(found) == count:
+            break
+        example = _played(number)
+        if example is not None:
+            found.append(example)
+    return tuple(found)
+
+
+def _played(number: str) -> Demonstration | None:
+    driver, explorer = MasterMindDriver(number), MasterMindExplorer()
+    first = observation = driver.reset()
+    turns: list[tuple[str, str, str]] = []
+    while observation.can_proceed and len(turns) < _LONGEST_EXAMPLE:
+        action = explorer.next_action(observation.text)
+        observation = driver.step(driver.action_class(value=action))
+        turns.append((explorer.thought, action, observation.text))
+    if not observation.success or len(turns) < _SHORTEST_EXAMPLE:
+        return None
+    return Demonstration(driver.metrics.goal, first.text, tuple(turns))

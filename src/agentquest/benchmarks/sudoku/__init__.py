@@ -1,0 +1,14 @@
+"""Sudoku: fill a board of 9 by 9, one cell at a time."""
+
+from agentquest.benchmarks.sudoku.driver import SudokuDriver, SudokuUtils
+from agentquest.benchmarks.sudoku.metrics import SudokuMetrics
+from agentquest.benchmarks.sudoku.types import SudokuAction, SudokuObservation, SudokuState
+
+__all__ = [
+    "SudokuAction",
+    "SudokuDriver",
+    "SudokuMetrics",
+    "SudokuObservation",
+    "SudokuState",
+    "SudokuUtils",
+]

@@ -1,0 +1,85 @@
+"""Boards with exactly one solution: made from a category and a place, the same on every machine.
+
+A full grid is filled at random, then cells are emptied as long as the solution
+stays the only one. How hard a board is depends on how many cells are given and
+on what it takes to go on:
+
+    easy     40 given; in every position some cell has only one value that fits
+    medium   28 given; some steps need more: the only cell of a unit for a value
+    hard     25 given; these two reasons do not suffice
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import count
+from typing import NamedTuple
+
+from agentquest.benchmarks.sudoku.grid import (
+    CELLS,
+    SIZE,
+    VALUES,
+    Reason,
+    follows,
+    is_only_solution,
+    reasons_needed,
+    solutions,
+)
+from agentquest.lib.dice import Dice
+
+GENERATOR = "agentquest-sudoku-1"
+EASY, MEDIUM, HARD = "easy", "medium", "hard"
+_GIVEN = {EASY: 40, MEDIUM: 28, HARD: 25}
+_NEEDED: dict[str, set[Reason] | None] = {
+    EASY: {Reason.ONLY_VALUE},
+    MEDIUM: {Reason.ONLY_VALUE, Reason.ONLY_CELL},
+    HARD: None,
+}
+CATEGORIES = tuple(_GIVEN)
+
+
+class Puzzle(NamedTuple):
+    """81 numbers each, 0 for an empty cell."""
+
+    board: tuple[int, ...]
+    answer: tuple[int, ...]
+
+
+@cache
+def puzzle(category: str, split: str, place: int) -> Puzzle:
+    """The board of a task; a few milliseconds (hard: a few dozen) the first time."""
+    for attempt in count():
+        dice = Dice(f"{GENERATOR}/{category}/{split}/{place}/{attempt}")
+        answer = _full_grid(dice)
+        board = _emptied(answer, _GIVEN[category], dice)
+        if sum(map(bool, board)) == _GIVEN[category] and _fits(board, category):
+            return Puzzle(tuple(board), tuple(answer))
+    raise AssertionError("attempts do not end")
+
+
+def _fits(board: Sequence[int], category: str) -> bool:
+    return reasons_needed(board) == _NEEDED[category]
+
+
+def _full_grid(dice: Dice) -> list[int]:
+    """Three regions that do not touch each other are free; the rest is filled to fit."""
+    cells = [0] * len(CELLS)
+    for corner in range(0, SIZE, 3):
+        for place, value in enumerate(dice.shuffled(VALUES)):
+            cells[(corner + place // 3) * SIZE + corner + place % 3] = value
+    return next(solutions(cells, dice.shuffled(VALUES)))
+
+
+def _emptied(answer: Sequence[int], given: int, dice: Dice) -> list[int]:
+    """Empty cells that can be seen first, then those that only keep the solution the only one."""
+    cells, left = list(answer), len(CELLS)
+    rules: tuple[Callable[[Sequence[int], int, int], bool], ...] = (follows, is_only_solution)
+    for may_be_empty in rules:
+        for cell in dice.shuffled(CELLS):
+            if left == given:
+                return cells
+            value, cells[cell] = cells[cell], 0
+            if value and may_be_empty(cells, cell, value):
+                left -= 1
+            else:
+                cells[cell] = value
+    return cells

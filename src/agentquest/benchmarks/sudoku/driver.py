@@ -1,0 +1,192 @@
+"""The AgentQuest driver of Sudoku."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from agentquest.benchmarks.sudoku.boards import EASY, Puzzle
+from agentquest.benchmarks.sudoku.metrics import SudokuMetrics
+from agentquest.benchmarks.sudoku.rules import refusal, winning_moves
+from agentquest.benchmarks.sudoku.tasks import TEST, puzzles_of
+from agentquest.benchmarks.sudoku.types import (
+    Move,
+    SudokuAction,
+    SudokuObservation,
+    SudokuState,
+    as_cells,
+    as_rows,
+    move_in,
+    written_board,
+)
+from agentquest.errors import ParseError, UserError
+from agentquest.lib import Action, Driver, Metrics, Observation, Outcome, Parser, State
+
+Board = Sequence[Sequence[str]]
+
+GOAL = "Fill the Sudoku board."
+WON = "You won!!!"
+LOST = "The board is full, but not as it should be. You lost."
+UNREADABLE = (
+    "Could not read a move. Make sure it is in the format: "
+    "`Row: <row_number>, Column: <column_number>, Value: <value>`"
+)
+OUT_OF_RANGE = "Rows and columns go from 0 to 8, values from 1 to 9."
+_MOVES = "Row: <0-8>, Column: <0-8>, Value: <1-9>"
+_RULES = """You are playing Sudoku on a board of 9 rows and 9 columns.
+Fill all empty cells, shown as '*', so that every row, every column and every 3x3 region has each \
+of the values 1 to 9 once.
+Rows and columns are numbered from 0 to 8, from the top and from the left. Given cells cannot be \
+changed.
+Your response should be in the format:
+Row: <row_number>, Column: <column_number>, Value: <value>
+
+"""
+
+
+class SudokuDriver(Driver):
+    """Plays one board; both boards are 9 rows of 9 texts, `*` for an empty cell."""
+
+    action_class: ClassVar[type[Action]] = SudokuAction
+    metrics_class: ClassVar[type[Metrics]] = SudokuMetrics
+    metrics: SudokuMetrics
+
+    def __init__(self, goal: Board, initial_state: Board) -> None:
+        super().__init__()
+        self._answer = _cells("goal", goal)
+        self._given = _cells("initial_state", initial_state)
+        if 0 in self._answer:
+            raise UserError("goal must be a full board")
+        pairs = zip(self._given, self._answer, strict=True)
+        if any(given not in (0, wanted) for given, wanted in pairs):
+            raise UserError("initial_state has cells that differ from goal")
+        self._board = list(self._given)
+        self._worked_out: tuple[list[int], list[Move] | None] | None = None
+
+    @property
+    def goal(self) -> list[list[str]]:
+        return [list(row) for row in as_rows(self._answer)]
+
+    @property
+    def current_state(self) -> SudokuState:
+        return SudokuState(as_rows(self._board))
+
+    @property
+    def data_hash(self) -> str:
+        return hashlib.sha256(repr((self._given, self._answer)).encode()).hexdigest()
+
+    @property
+    def solved(self) -> bool:
+        return self._board == self._answer
+
+    @property
+    def outcome(self) -> Outcome:
+        right = sum(map(int.__eq__, self._board, self._answer))
+        return Outcome(
+            done=0 not in self._board,
+            success=self.solved,
+            reward=float(self.solved),
+            progress=right / len(self._answer),
+            reachable=self._moves_left() is not None,
+        )
+
+    def accepts(self, value: str) -> bool:
+        move = SudokuAction(value).move
+        if move is None or 0 not in self._board:
+            return False
+        return refusal(self._board, self._given, move) is None
+
+    def details(self) -> dict[str, Any]:
+        return {"given": sum(map(bool, self._given)), "answer": self.goal}
+
+    def plan(self) -> list[str]:
+        """Commands that win from here; none once the board is full."""
+        return [move.written for move in self._moves_left() or ()]
+
+    def step_raw(self, value: str, custom_parser: Parser | None = None) -> Observation:
+        return super().step_raw(value, custom_parser or parse_move)
+
+    def _moves_left(self) -> list[Move] | None:
+        """Worked out once per board: most of what is asked is asked of the same one."""
+        if self._worked_out is None or self._worked_out[0] != self._board:
+            over_and_lost = 0 not in self._board and not self.solved
+            moves = None
+            if not over_and_lost:
+                moves = winning_moves(self._board, self._given, self._answer)
+            self._worked_out = list(self._board), moves
+        return self._worked_out[1]
+
+    def _reset(self) -> tuple[str, Observation]:
+        self._board = list(self._given)
+        self.metrics.answer = as_rows(self._answer)
+        self.metrics.milestones = self.plan()
+        return GOAL, self._say(_RULES)
+
+    def _step(self, action: Action) -> tuple[State, Observation]:
+        said = self._carry_out(action)
+        return self.current_state, self._say(said)
+
+    def _carry_out(self, action: Action) -> str:
+        """Make the move if it is one; returns what there is to say besides the board."""
+        assert isinstance(action, SudokuAction)
+        if not action.is_move:
+            return f"{UNREADABLE}\n"
+        if action.move is None:
+            return f"{OUT_OF_RANGE}\n"
+        refused = refusal(self._board, self._given, action.move)
+        if refused:
+            return f"{refused} Nothing was changed.\n"
+        self._board[action.move.cell] = action.move.value
+        if 0 in self._board:
+            return ""
+        return f"{WON if self.solved else LOST}\n"
+
+    def _say(self, said: str) -> Observation:
+        over = 0 not in self._board
+        text = said + written_board(self._board)
+        return SudokuObservation(
+            output=text,
+            success=self.solved,
+            can_proceed=not over,
+            text=text,
+            admissible=() if over else (_MOVES,),
+        )
+
+
+class SudokuUtils:
+    """Finding boards to fill."""
+
+    @staticmethod
+    def load_data(category: str = EASY, split: str = TEST) -> list[dict[str, str]]:
+        """`board` and `answer` of a category (easy, medium, hard), each as one text."""
+        return [
+            {"board": _in_one(puzzle.board), "answer": _in_one(puzzle.answer)}
+            for puzzle in puzzles_of(category, split)
+        ]
+
+    @staticmethod
+    def convert_board_to_list_of_lists(board: str) -> list[list[str]]:
+        """A board as `load_data` gives it, as the driver takes it."""
+        return [row.split("|") for row in board.strip().split("\r\n")]
+
+
+def puzzle_driver(puzzle: Puzzle) -> SudokuDriver:
+    return SudokuDriver(as_rows(puzzle.answer), as_rows(puzzle.board))
+
+
+def parse_move(text: str) -> str:
+    """The first move of a free text, as a command."""
+    found = move_in(text)
+    if found is None:
+        raise ParseError(UNREADABLE)
+    return found
+
+
+def _cells(name: str, board: Board) -> list[int]:
+    cells = as_cells(board)
+    if cells is None:
+        raise UserError(f"{name} must be 9 rows of 9 texts, each '1' to '9' or '*'")
+    return cells
+
+
+def _in_one(cells: Sequence[int]) -> str:
+    return "\r\n".join("|".join(row) for row in as_rows(cells))

@@ -1,0 +1,112 @@
+"""What passes between an agent and a Sudoku, and how boards and moves are written."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from agentquest.benchmarks.sudoku.grid import CELLS, SIZE
+from agentquest.lib import Action, Observation, State
+
+EMPTY = "*"
+BOARD_HEADING = "Current game state:"
+_MOVE = re.compile(
+    r"row:?\s*([0-9]{1,9})\s*[,;]?\s*column:?\s*([0-9]{1,9})\s*[,;]?\s*value:?\s*([0-9]{1,9})",
+    re.IGNORECASE,
+)
+_SHORT_MOVE = re.compile(r"([0-9]{1,9})[\s,]+([0-9]{1,9})[\s,]+([0-9]{1,9})")
+_CELL = re.compile(r"'([1-9*])'")
+
+
+class Move(NamedTuple):
+    """A value for a cell, 0 to 80."""
+
+    cell: int
+    value: int
+
+    @property
+    def written(self) -> str:
+        row, column = divmod(self.cell, SIZE)
+        return f"Row: {row}, Column: {column}, Value: {self.value}"
+
+
+@dataclass(frozen=True)
+class SudokuAction(Action):
+    """A value for the cell at `row` and `column`.
+
+    Without these, `value` may be a whole command, as agents write it: it is read into
+    the three, and stays as it is where it cannot be.
+    """
+
+    value: str
+    row: int | None = None
+    column: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.row is None and self.column is None and isinstance(self.value, str):
+            command = self.value.strip()
+            read = _MOVE.fullmatch(command) or _SHORT_MOVE.fullmatch(command)
+            if read:
+                object.__setattr__(self, "row", int(read[1]))
+                object.__setattr__(self, "column", int(read[2]))
+                object.__setattr__(self, "value", read[3])
+
+    @property
+    def is_move(self) -> bool:
+        return self.row is not None and self.column is not None
+
+    @property
+    def move(self) -> Move | None:
+        """The move; None if there is no such cell or value."""
+        row, column = self.row, self.column
+        if not (isinstance(row, int) and isinstance(column, int)):
+            return None
+        if not (0 <= row < SIZE and 0 <= column < SIZE and self.value in set("123456789")):
+            return None
+        return Move(row * SIZE + column, int(self.value))
+
+
+@dataclass(frozen=True)
+class SudokuState(State):
+    """The board: rows of texts, `*` for an empty cell."""
+
+    value: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class SudokuObservation(Observation):
+    """The game's text, the same for all agents."""
+
+
+def move_in(text: str) -> str | None:
+    """The first move in a free text, as a command; None where there is none."""
+    found = _MOVE.search(text)
+    return f"Row: {found[1]}, Column: {found[2]}, Value: {found[3]}" if found else None
+
+
+def as_rows(cells: Sequence[int]) -> tuple[tuple[str, ...], ...]:
+    texts = [str(value) if value else EMPTY for value in cells]
+    return tuple(tuple(texts[start : start + SIZE]) for start in CELLS[::SIZE])
+
+
+def as_cells(rows: Sequence[Sequence[str]]) -> list[int] | None:
+    """The numbers of a board given as rows; None if it is no board."""
+    texts = [text for row in rows for text in row]
+    shapes = {len(row) for row in rows}
+    if len(rows) != SIZE or shapes != {SIZE} or not set(texts) <= set(f"123456789{EMPTY}"):
+        return None
+    return [0 if text == EMPTY else int(text) for text in texts]
+
+
+def written_board(cells: Sequence[int]) -> str:
+    """The board as it is printed: a list of lists, under its heading."""
+    return f"{BOARD_HEADING}\n{[list(row) for row in as_rows(cells)]}"
+
+
+def read_board(text: str) -> list[int] | None:
+    """The last board that a text shows; None where there is none."""
+    _, heading, board = text.rpartition(BOARD_HEADING)
+    texts = _CELL.findall(board)
+    if not heading or len(texts) != len(CELLS):
+        return None
+    return [0 if text == EMPTY else int(text) for text in texts]

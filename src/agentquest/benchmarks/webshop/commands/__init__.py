@@ -1,0 +1,1 @@
+"""Commands of WebShop for the command line."""

@@ -1,0 +1,49 @@
+"""`agentquest download webshop`: the official files, and the catalogue made from them."""
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
+from agentquest.benchmarks.webshop.download import OFFICIAL_URL, download_webshop
+from agentquest.benchmarks.webshop.tasks import default_data_folder
+from agentquest.downloads.bars import DownloadBars
+
+
+class Size(str, Enum):
+    SMALL = "small"
+    ALL = "all"
+
+
+def command(
+    data_path: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where to put it; default $WEBSHOP_DATA or ~/.cache/agentquest/webshop-data."
+        ),
+    ] = None,
+    size: Annotated[
+        Size, typer.Option(help="1,000 products (10 MB) or all 1.18 million (5.7 GB).")
+    ] = Size.SMALL,
+    base_url: Annotated[
+        str, typer.Option(help="Where to fetch from: a mirror of the official place.")
+    ] = OFFICIAL_URL,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+) -> None:
+    """Fetch the official WebShop files.
+
+    A broken transfer resumes where it stopped, here or at the next call.
+    """
+    with DownloadBars() as bars:
+        download_webshop(
+            data_path,
+            size=size.value,
+            base_url=base_url,
+            force=force,
+            on_file=lambda file: bars.bar(file.name),
+        )
+        folder = data_path or default_data_folder()
+        catalogue = open_catalogue(folder, size=size.value, progress=bars.bar("catalogue"))
+    typer.echo(f"WebShop data is in {folder}: {len(catalogue):,} products")

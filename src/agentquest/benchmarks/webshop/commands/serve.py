@@ -1,0 +1,154 @@
+"""`agentquest serve`: a benchmark over HTTP, for agents and for people."""
+
+import os
+from contextlib import ExitStack
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
+from agentquest.benchmarks.webshop.shop.shop import Shop
+from agentquest.benchmarks.webshop.tasks import BUILTIN, data_root
+from agentquest.errors import ConfigError, UserError
+from agentquest.http.sockets import is_loopback
+
+if TYPE_CHECKING:
+    from agentquest.benchmarks.webshop.serving.running import Access
+
+TOKEN = "AGENTQUEST_TOKEN"
+HUMAN_RUN = Path("runs/webshop-human")
+_TTL_HELP = "Seconds after which an unused session is forgotten."
+
+
+class GoalsKind(str, Enum):
+    SYNTHETIC = "synthetic"
+    HUMAN = "human"
+
+
+class Size(str, Enum):
+    SMALL = "small"
+    ALL = "all"
+
+
+def command(
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="A further name that requests may address the server by; repeatable."),
+    ] = None,
+    port: Annotated[int, typer.Option(help="For agents; 0 takes any free port.")] = 5555,
+    data: Annotated[
+        str | None,
+        typer.Option(help="Folder of the official files, or `builtin`; default: found by itself."),
+    ] = None,
+    size: Annotated[Size | None, typer.Option(help="Which files, if the folder has both.")] = None,
+    seed: Annotated[int, typer.Option(help="Decides hidden prices and price limits.")] = 0,
+    goals: Annotated[
+        GoalsKind | None,
+        typer.Option(help="Which tasks; default synthetic, with --original-pages human."),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Keep the quirks of the original.")
+    ] = False,
+    site: Annotated[
+        bool, typer.Option("--site", help="Serve the shop for people in a browser, too.")
+    ] = False,
+    original_pages: Annotated[
+        bool,
+        typer.Option(
+            "--original-pages",
+            help="Serve the original's own pages and addresses, for programs that read them.",
+        ),
+    ] = False,
+    images: Annotated[
+        bool,
+        typer.Option("--images", help="With --site, show product pictures; they are elsewhere."),
+    ] = False,
+    site_port: Annotated[
+        int, typer.Option(help="For people, or pages; 0 takes any free port.")
+    ] = 3000,
+    max_sessions: Annotated[int, typer.Option(min=1, help="How many sessions are kept.")] = 10_000,
+    session_ttl: Annotated[float, typer.Option(min=1.0, help=_TTL_HELP)] = 21_600.0,
+    records: Annotated[
+        Path | None,
+        typer.Option(help=f"Run directory for people's episodes; default {HUMAN_RUN}."),
+    ] = None,
+) -> None:
+    """Serve WebShop: the documented routes for agents, and a web site for people.
+
+    Agents must show the token in $AGENTQUEST_TOKEN, where that is set.
+
+    Example: agentquest serve webshop --site
+    """
+    _check_options(site, original_pages, records, images)
+    _check_extra()
+    from agentquest.benchmarks.webshop.serving import running
+    from agentquest.benchmarks.webshop.serving.human_records import HumanRecords
+    from agentquest.benchmarks.webshop.serving.requests import Limits
+    from agentquest.http.serving import serve
+
+    folder = data_root(data)
+    if goals is None:  # the original's site plays people's wordings, its server for agents does not
+        goals = GoalsKind.HUMAN if original_pages else GoalsKind.SYNTHETIC
+    shop = _open_shop(folder, size, seed, goals, strict)
+    limits = Limits(max_sessions, session_ttl)
+    access = running.Access(host, allow_host or [], os.environ.get(TOKEN))
+    with ExitStack() as stack:
+        served = {"agents": running.for_agents(shop, limits, access, port)}
+        if site:
+            people = stack.enter_context(HumanRecords(shop, records or HUMAN_RUN, folder))
+            served["people"] = running.for_people(shop, people, limits, access, site_port, images)
+            typer.echo(f"people's episodes go to {people.directory.path}", err=True)
+        if original_pages:
+            served["scrapers"] = running.original_pages(shop, limits, access, site_port)
+        typer.echo(f"data: {folder or BUILTIN}", err=True)
+        _announce(shop, access, {use: each.url for use, each in served.items()})
+        serve(*served.values())
+
+
+def _check_options(site: bool, original_pages: bool, records: Path | None, images: bool) -> None:
+    if site and original_pages:
+        raise ConfigError("--site and --original-pages are two sites for one port: choose one")
+    if records is not None and not site:
+        raise ConfigError("--records is for what people do: it needs --site")
+    if images and not site:
+        raise ConfigError("--images is for the shop for people: it needs --site")
+
+
+def _check_extra() -> None:
+    try:
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"serving needs {error.name}, of the extra `serve`: pip install 'agentquest[serve]'"
+        ) from error
+
+
+def _open_shop(
+    data: Path | None, size: Size | None, seed: int, goals: GoalsKind, strict: bool
+) -> Shop:
+    with Progress(console=Console(stderr=True), transient=True) as bars:
+        bar = bars.add_task("opening the catalogue", total=None)
+
+        def on_progress(done: int, total: int) -> None:
+            bars.update(bar, completed=done, total=total)
+
+        catalogue = open_catalogue(data, size=size.value if size else None, progress=on_progress)
+        return Shop(catalogue, goals=goals.value, seed=seed, strict=strict)
+
+
+def _announce(shop: Shop, access: "Access", urls: dict[str, str]) -> None:
+    typer.echo(f"{len(shop.catalogue)} products, {len(shop.goals)} {shop.goals.kind} goals")
+    for use, url in urls.items():
+        typer.echo(f"WebShop for {use}: {url}")
+    if not is_loopback(access.host):
+        free = [use for use in urls if use != "agents" or not access.token]
+        text = f"warning: {access.host} can be reached from other machines"
+        if free:
+            text += f", and {' and '.join(free)} need no token there"
+        typer.secho(text, fg="yellow", err=True)

@@ -1,0 +1,129 @@
+"""Addresses in the original's pages.
+
+The original has two applications with the same pages. In the web site each page
+has a path of its own; in the environment for agents all are at `/`, told apart
+by queries that nobody follows. Which characters are escaped is what its Flask
+2.1 and Werkzeug 2.2 do.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+from urllib.parse import quote, quote_plus
+
+STYLE = "/static/style.css"
+_PATH_SAFE = "!$'()*+,/:;"
+_QUERY_SAFE = "!$'()*,;"
+
+Keywords = Sequence[str] | str
+"""The site passes the text of an address on as it came; otherwise a list of words."""
+Options = Mapping[str, str]
+
+
+class Links(Protocol):
+    """Where a page's links lead."""
+
+    def index(self, session: str) -> str: ...
+
+    def search_results(self, session: str, keywords: Keywords, page: int | str) -> str: ...
+
+    def item_page(
+        self, session: str, asin: str, keywords: Keywords, page: int | str, options: Options
+    ) -> str: ...
+
+    def item_sub_page(
+        self,
+        session: str,
+        asin: str,
+        keywords: Keywords,
+        page: int | str,
+        sub_page: str,
+        options: Options,
+    ) -> str: ...
+
+    def done(self, session: str, asin: str, options: Options) -> str: ...
+
+
+class SiteLinks:
+    """Paths, as in the original's web site."""
+
+    def index(self, session: str) -> str:
+        return _path(session)
+
+    def search_results(self, session: str, keywords: Keywords, page: int | str) -> str:
+        return _path("search_results", session, keywords, page)
+
+    def item_page(
+        self, session: str, asin: str, keywords: Keywords, page: int | str, options: Options
+    ) -> str:
+        return _path("item_page", session, asin, keywords, page, options)
+
+    def item_sub_page(
+        self,
+        session: str,
+        asin: str,
+        keywords: Keywords,
+        page: int | str,
+        sub_page: str,
+        options: Options,
+    ) -> str:
+        return _path("item_sub_page", session, asin, keywords, page, sub_page, options)
+
+    def done(self, session: str, asin: str, options: Options) -> str:
+        return _path("done", session, asin, options)
+
+
+class EnvironmentLinks:
+    """Queries, as in the original's environment for agents."""
+
+    def index(self, session: str) -> str:
+        return _query(session_id=session)
+
+    def search_results(self, session: str, keywords: Keywords, page: int | str) -> str:
+        return _query(session_id=session, keywords=keywords, page=page)
+
+    def item_page(
+        self, session: str, asin: str, keywords: Keywords, page: int | str, options: Options
+    ) -> str:
+        return _query(session_id=session, asin=asin, keywords=keywords, page=page, options=options)
+
+    def item_sub_page(
+        self,
+        session: str,
+        asin: str,
+        keywords: Keywords,
+        page: int | str,
+        sub_page: str,
+        options: Options,
+    ) -> str:
+        return _query(
+            session_id=session,
+            asin=asin,
+            keywords=keywords,
+            page=page,
+            sub_page=sub_page,
+            options=options,
+        )
+
+    def done(self, session: str, asin: str, options: Options) -> str:
+        return _query(session_id=session, asin=asin, options=options)
+
+
+def _path(*parts: object) -> str:
+    return "".join(f"/{quote(_written(part), _PATH_SAFE, errors='replace')}" for part in parts)
+
+
+def _query(**arguments: object) -> str:
+    pairs = []
+    for name, value in arguments.items():
+        values = value if isinstance(value, list | tuple) else [value]
+        pairs += [
+            f"{name}={quote_plus(_written(each), _QUERY_SAFE, errors='replace')}" for each in values
+        ]
+    return f"/?{'&'.join(pairs)}"
+
+
+def _written(value: object) -> str:
+    """A value as Python writes it: that is how the original's addresses hold lists and dicts."""
+    if isinstance(value, list | tuple):
+        return str(list(value))
+    return str(dict(value)) if isinstance(value, Mapping) else str(value)

@@ -1,0 +1,216 @@
+"""The original's web site: its routes and its pages, for programs that read them.
+
+Made for scrapers of the original, such as ReAct's: `/fixed_0` plays goal 0, every
+page has its own address, and the address holds all that a page depends on. What
+makes the original fail is refused with a reason. Scripts and styles that the
+pages name are not loaded: the shop for people is the other site.
+"""
+
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from agentquest.benchmarks.webshop.catalogue.products import Product
+from agentquest.benchmarks.webshop.original.html import Frame, results_page, search_page
+from agentquest.benchmarks.webshop.original.item_html import item_page
+from agentquest.benchmarks.webshop.original.links import STYLE, SiteLinks
+from agentquest.benchmarks.webshop.original.literals import read_dict, read_list
+from agentquest.benchmarks.webshop.original.other_html import (
+    Verdict,
+    completion_code,
+    done_page,
+    sub_page,
+)
+from agentquest.benchmarks.webshop.serving.kept import Full, Kept, Stage
+from agentquest.benchmarks.webshop.serving.requests import (
+    MAX_NAME,
+    Limits,
+    address_of,
+    connection_of,
+    form_fields,
+)
+from agentquest.benchmarks.webshop.serving.work import Work
+from agentquest.benchmarks.webshop.shop.goals import Goal
+from agentquest.benchmarks.webshop.shop.pages import PAGE_SIZE, SUB_PAGES
+from agentquest.benchmarks.webshop.shop.shop import LONGEST_ACTION, Shop
+
+HOME = "abc"
+_MOST_SCANNED = 20_000  # products that a search by attribute may look through
+_TOLD = ("r_type", "r_att", "w_att", "query_match", "category_match", "title_score",
+         "r_option", "w_option", "r_price", "w_price")  # fmt: skip
+_LINKS = SiteLinks()
+
+
+def original_app(shop: Shop, limits: Limits | None = None) -> Starlette:
+    site = _OriginalSite(shop, limits or Limits())
+    both = ["GET", "POST"]
+    item = "{session}/{asin}/{keywords}/{page}"
+    return Starlette(
+        routes=[
+            Route("/", site.home, methods=["GET"]),
+            Route(STYLE, _style, methods=["GET"]),
+            Route("/favicon.ico", _nothing, methods=["GET"]),
+            Route("/search_results/{session}/{keywords}/{page}", site.results, methods=both),
+            Route(f"/item_page/{item}/{{options}}", site.item, methods=both),
+            Route(f"/item_sub_page/{item}/{{part}}/{{options}}", site.part, methods=both),
+            Route("/done/{session}/{asin}/{options}", site.done, methods=both),
+            Route("/{session}", site.index, methods=both),
+        ],
+        exception_handlers={HTTPException: _refused},
+        lifespan=site.lifespan,
+    )
+
+
+def _html(content: str) -> Response:
+    return Response(content.encode("utf-8", "replace"), media_type="text/html")
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return PlainTextResponse(f"{error.detail}\n", error.status_code, error.headers)
+
+
+async def _style(request: Request) -> Response:
+    return Response(".top-buffer { margin-top: 1em; }\n", media_type="text/css")
+
+
+async def _nothing(request: Request) -> Response:
+    raise HTTPException(404)
+
+
+class _OriginalSite:
+    def __init__(self, shop: Shop, limits: Limits) -> None:
+        self.shop = shop
+        self.work = Work(len(shop.catalogue))
+        self.goals: Kept[str, Goal] = Kept(limits.max_sessions, limits.session_ttl_s)
+        self.rng = random.Random()  # goes on where the original's stands once the goals are made
+        self.rng.setstate(shop.goals.state_after_shuffle)
+
+    @asynccontextmanager
+    async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        async with self.goals.swept():
+            yield
+        self.work.close()
+
+    async def home(self, request: Request) -> Response:
+        return RedirectResponse(_LINKS.index(HOME), 302)
+
+    async def index(self, request: Request) -> Response:
+        """The search page of a session, which begins here; or the way to what was searched for."""
+        session = request.path_params["session"]
+        goal = self.goals.get(session)
+        if goal is None:
+            goal = self._new_goal(session)
+            try:
+                self.goals.put(session, goal, address_of(request), connection_of(request))
+            except Full as error:
+                raise HTTPException(503, f"{error}; try again later") from error
+        fields = await form_fields(request) if request.method == "POST" else {}
+        if "search_query" in fields:
+            keywords = fields["search_query"].lower().split(" ")
+            return RedirectResponse(_LINKS.search_results(session, keywords, 1), 302)
+        return _html(search_page(Frame(_LINKS, session, goal.instruction_text)))
+
+    def _new_goal(self, session: str) -> Goal:
+        """Of `fixed_7` goal 7; of any other name one that is drawn."""
+        if len(session) > MAX_NAME:
+            raise HTTPException(422, f"a session has at most {MAX_NAME} characters")
+        if "fixed" not in session:
+            return self.shop.goals[self.shop.goals.choose(self.rng)]  # type: ignore[no-any-return]
+        number = session.rpartition("_")[2]
+        count = len(self.shop.goals)
+        if not (number.isascii() and number.isdigit() and len(number) < 16 and int(number) < count):
+            raise HTTPException(404, f"fixed_N plays goal N, and goals are 0 to {count - 1}")
+        return self.shop.goals[int(number)]  # type: ignore[no-any-return]
+
+    def _goal(self, request: Request) -> Goal:
+        session = request.path_params["session"]
+        goal = self.goals.get(session)
+        if goal is None:
+            raise HTTPException(404, f"no session {session[:MAX_NAME]!r}: it begins at its page")
+        self.goals.mark(session, Stage.USED)
+        return goal
+
+    async def results(self, request: Request) -> Response:
+        goal = self._goal(request)
+        given = request.path_params["keywords"]
+        keywords = _read(read_list, given, "keywords") if given.startswith("[") else [given]
+        page = _number(request.path_params["page"])
+        found = await self.work.run(lambda: self._found(keywords))
+        shown = found[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
+        products = [self.shop.catalogue.product(number) for number in shown]
+        session = request.path_params["session"]
+        frame = Frame(_LINKS, session, goal.instruction_text, keywords, page)
+        return _html(results_page(frame, page, len(found), products))
+
+    def _found(self, keywords: list[str]) -> list[int]:
+        if not keywords or sum(map(len, keywords)) > LONGEST_ACTION:
+            raise HTTPException(422, f"a search has 1 to {LONGEST_ACTION} characters")
+        if keywords[0] == "<a>":
+            return self._with_attribute(" ".join(keywords[1:]).strip())
+        if not self.shop.understands(keywords):
+            raise HTTPException(422, f"the special search {keywords[0]} needs a word")
+        return list(self.shop.find(keywords, lambda: self.rng))
+
+    def _with_attribute(self, attribute: str) -> list[int]:
+        """Here, and not in the environment for agents, the original can search by attribute."""
+        catalogue = self.shop.catalogue
+        if len(catalogue) > _MOST_SCANNED:
+            raise HTTPException(422, "this many products cannot be searched by attribute")
+        numbers = range(len(catalogue))
+        return [number for number in numbers if attribute in catalogue.product(number).attributes]
+
+    async def item(self, request: Request) -> Response:
+        frame, product, options = self._opened(request)
+        return _html(item_page(frame, product, options, self.shop.show_attributes))
+
+    async def part(self, request: Request) -> Response:
+        frame, product, options = self._opened(request)
+        part = request.path_params["part"]
+        if part not in SUB_PAGES:
+            raise HTTPException(404, f"a product has {', '.join(SUB_PAGES)}")
+        return _html(sub_page(frame, product, options, part))
+
+    def _opened(self, request: Request) -> tuple[Frame, Product, dict[str, str]]:
+        goal, given = self._goal(request), request.path_params
+        frame = Frame(
+            _LINKS, given["session"], goal.instruction_text, given["keywords"], given["page"]
+        )
+        return frame, self._product(request), _read(read_dict, given["options"], "options")
+
+    def _product(self, request: Request) -> Product:
+        number = self.shop.catalogue.number(request.path_params["asin"])
+        if number is None:
+            raise HTTPException(404, "no such product")
+        return self.shop.catalogue.product(number)
+
+    async def done(self, request: Request) -> Response:
+        goal, product = self._goal(request), self._product(request)
+        options = _read(read_dict, request.path_params["options"], "options")
+        reward = self.shop.reward(product.asin, options, goal)
+        info = {name: reward.details[name] for name in _TOLD if name in reward.details}
+        session = request.path_params["session"]
+        self.goals.mark(session, Stage.OVER)
+        verdict = Verdict(completion_code(session), product, goal.as_dict(), info)
+        return _html(done_page(product.asin, options, reward.value, verdict))
+
+
+def _read(reader: Any, text: str, what: str) -> Any:
+    try:
+        return reader(text)
+    except ValueError as error:
+        raise HTTPException(400, f"the {what} cannot be read: {error}") from error
+
+
+def _number(text: str) -> int:
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 10):
+        raise HTTPException(400, "the page must be a number")
+    return int(text)

@@ -1,0 +1,139 @@
+"""`agentquest mcp`: play over the Model Context Protocol, recorded like any run."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agentquest.adapters.mcp_desk import AGENT, Desk
+from agentquest.api import save_results
+from agentquest.cli.benchmark_choice import BenchmarkWords, read_words
+from agentquest.cli.stopping import StopSignals
+from agentquest.config import load_config
+from agentquest.errors import UserError
+from agentquest.running.monitor import Watcher
+from agentquest.running.run import Run
+
+_IDLE_HELP = "Seconds after which a caller who does nothing has left."
+
+
+def command(
+    words: BenchmarkWords = None,
+    task: Annotated[
+        list[str] | None, typer.Option(help="A task by its id or a part of it; repeatable.")
+    ] = None,
+    max_steps: Annotated[int | None, typer.Option(help="Steps per episode.")] = None,
+    run_name: Annotated[str | None, typer.Option(help="Name of the run directory.")] = None,
+    output_dir: Annotated[Path | None, typer.Option(help="Where it is made.")] = None,
+    tools: Annotated[str, typer.Option(help="`one` tool for commands, or `typed` ones.")] = "one",
+    admissible: Annotated[
+        bool, typer.Option(help="Tell callers which commands are possible.")
+    ] = True,
+    http: Annotated[
+        int | None, typer.Option(help="Serve over HTTP on this port instead of stdio; 0: any.")
+    ] = None,
+    host: Annotated[str, typer.Option(help="The address to listen on, over HTTP.")] = "127.0.0.1",
+    allow_host: Annotated[
+        list[str] | None, typer.Option(help="A further name of the server; repeatable.")
+    ] = None,
+    max_sessions: Annotated[int, typer.Option(min=1, help="Callers at once, over HTTP.")] = 64,
+    idle: Annotated[float, typer.Option(min=1.0, help=_IDLE_HELP)] = 3600.0,
+) -> None:
+    """Let a coding agent or any MCP client play; every episode is recorded and scored here.
+
+    Claude Code:  claude mcp add house -- agentquest mcp alfworld num_games=10
+    """
+    benchmark, overrides = read_words(words)
+    given = {
+        "benchmark": benchmark,
+        "agent": {"name": AGENT, "tools": tools, "show_admissible": admissible},
+        "tasks": task or None,
+        "max_steps": max_steps,
+        "run_name": run_name,
+        "output_dir": output_dir,
+        "step_timeout_s": idle,
+    }
+    settings = {name: value for name, value in given.items() if value is not None}
+    config, warnings = load_config(None, overrides, settings=settings)
+    for warning in warnings:
+        typer.secho(f"warning: {warning}", fg="yellow", err=True)
+    run = Run(config)
+    owed = run.prepare()
+    typer.echo(f"{len(owed)} episodes to play, recorded in {run.directory.path}", err=True)
+    signals = StopSignals()
+
+    async def work() -> None:
+        with signals.listening() as stop:
+            desk = Desk()
+            playing = asyncio.create_task(
+                run.play(
+                    owed, Watcher(), stop, lambda records: save_results(run, records), executor=desk
+                )
+            )
+            opening = asyncio.create_task(desk.opened.wait())
+            await asyncio.wait({opening, playing}, return_when=asyncio.FIRST_COMPLETED)
+            opening.cancel()
+            if not playing.done():
+                serving = _stdio(run, desk) if http is None else _http(
+                    run, desk, (host, http), allow_host or [], max_sessions, idle
+                )  # fmt: skip
+                await _until(asyncio.create_task(serving), stop)
+            stop.set()
+            await playing
+
+    asyncio.run(work())
+    if signals.exit_code:
+        raise typer.Exit(signals.exit_code)
+
+
+async def _until(serving: "asyncio.Task[None]", stop: asyncio.Event) -> None:
+    stopped = asyncio.create_task(stop.wait())
+    await asyncio.wait({serving, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
+    if serving.done():
+        serving.result()
+    else:
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
+
+
+async def _stdio(run: Run, desk: Desk) -> None:
+    from agentquest.adapters.mcp_run import seated
+    from agentquest.adapters.mcp_stdio import serve_stdio
+
+    seat, host = seated(run, desk)("stdio")
+    await serve_stdio(host)
+    await seat.leave()
+
+
+async def _http(
+    run: Run,
+    desk: Desk,
+    address: tuple[str, int],
+    allowed: list[str],
+    most: int,
+    idle_s: float,
+) -> None:
+    try:
+        from agentquest.adapters.mcp_http import Callers, mcp_app
+        from agentquest.http.guard import Rules, guarded
+        from agentquest.http.names import Names
+        from agentquest.http.serving import Served, Serving
+        from agentquest.http.sockets import listen
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"serving needs {error.name}, of the extra `serve`: pip install 'agentquest[serve]'"
+        ) from error
+    from agentquest.adapters.mcp_run import seated
+
+    callers = Callers(seated(run, desk), most, idle_s)
+    socket = listen(address[0], address[1], option="--http")
+    app = guarded(mcp_app(callers), Rules(Names(address[0], allowed), max_body=1024 * 1024))
+    served = Served(app, socket)
+    typer.echo(f"MCP: {served.url}/mcp", err=True)
+    sweeping = asyncio.create_task(callers.sweep())
+    try:
+        await Serving([served]).run()
+    finally:
+        sweeping.cancel()

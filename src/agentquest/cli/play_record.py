@@ -1,0 +1,120 @@
+"""A person's game as a record, in a run directory like any agent's.
+
+People take steps back and start again, which no run does. So a game is recorded
+when its player leaves it: the steps that stand are played once more by the loop that
+plays all agents, on a fresh driver, with the time that each took the person. Games
+are deterministic, so this is the same game. One that was left unfinished is
+`cancelled`: it has no score.
+"""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from agentquest.api import save_results
+from agentquest.cli.play_session import Move, PlaySession
+from agentquest.config import config_from
+from agentquest.lib import Agent, Answer, Benchmark, Observation, Task
+from agentquest.records.episode import EpisodeRecord
+from agentquest.running.factory import Resources
+from agentquest.running.play import make_player
+from agentquest.running.run import Run
+from agentquest.running.selection import Selection
+from agentquest.running.spec import EpisodeSpec, RunContext
+
+AGENT = "human"
+_NO_LIMIT = 10_000  # steps: people stop by themselves
+
+
+class GameLog:
+    """Appends games to the run directory of a person who plays a benchmark."""
+
+    def __init__(self, source: Benchmark, settings: Mapping[str, Any], folder: Path) -> None:
+        config, _ = config_from(
+            {
+                "benchmark": source.name,
+                # People choose their games one by one, whatever they were offered.
+                "benchmark_settings": {k: v for k, v in settings.items() if k != "task_types"},
+                "agent": AGENT,
+                "max_steps": _NO_LIMIT,
+                "output_dir": folder,
+            }
+        )
+        self._run = Run(config, Selection(()), source)
+
+    @property
+    def path(self) -> Path:
+        return self._run.directory.path
+
+    def save(self, session: PlaySession, task: Task) -> EpisodeRecord:
+        """Write a game down; one that goes on was left."""
+        run = self._run
+        run.prepare()
+        with run.directory.locked() as log:
+            run.prepare()  # another window may have written meanwhile
+            trial = sum(record.task_id == task.id for record in run.records)
+            spec = EpisodeSpec(run.context, task, trial)
+            record = asyncio.run(_replayed(spec, run.benchmark, session))
+            log.append(record)
+            run.prepare()
+            save_results(run, run.records)
+        return record
+
+
+async def _replayed(spec: EpisodeSpec, benchmark: Benchmark, session: PlaySession) -> EpisodeRecord:
+    player = make_player(spec, _Person(spec.context, benchmark, session.moves))
+    try:
+        record = await player.play()
+    except _LeftUnfinished:
+        cut = player.cut_short()
+        assert cut is not None, "only games with steps are recorded"
+        record = cut
+    steps = [
+        step.model_copy(update={"seconds": move.seconds})
+        for step, move in zip(record.steps, session.moves, strict=True)
+    ]
+    return record.model_copy(
+        update={
+            "steps": steps,
+            "facts": {**record.facts, **_help_taken(session)},
+            "started_at": session.started_at,
+            "seconds": sum(move.seconds for move in session.moves),
+        }
+    )
+
+
+def _help_taken(session: PlaySession) -> dict[str, str]:
+    taken = {
+        "hints": session.all_hints,
+        "undone": session.all_undone,
+        "restarts": session.restarts,
+    }
+    return {name: str(number) for name, number in taken.items() if number}
+
+
+class _Person(Resources):
+    """Everything as in any run, but the agent says what was said before."""
+
+    def __init__(self, context: RunContext, benchmark: Benchmark, moves: Sequence[Move]) -> None:
+        super().__init__(context, benchmark)
+        self._moves = moves
+
+    def agent(self) -> Agent:
+        return _Repeats(iter(self._moves))
+
+
+class _Repeats(Agent):
+    def __init__(self, moves: Iterator[Move]) -> None:
+        self._moves = moves
+
+    async def act(self, observation: Observation) -> Answer:
+        move = next(self._moves, None)
+        if move is None:
+            raise _LeftUnfinished
+        how = "after_hint" if move.hinted else "typed"
+        return Answer(action=move.command, how=how, reply=move.command)
+
+
+class _LeftUnfinished(BaseException):
+    """No error of an agent, which would end the episode as its fault."""

@@ -1,0 +1,93 @@
+"""What all commands that serve an environment have in common: where, to whom, with what."""
+
+import os
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agentquest.cli.benchmark_choice import read_settings
+from agentquest.errors import UserError
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from agentquest.lib import Arena
+
+TOKEN = "AGENTQUEST_TOKEN"
+Host = Annotated[str, typer.Option(help="The address to listen on.")]
+Port = Annotated[int, typer.Option(help="0 takes any free port.")]
+AllowHost = Annotated[
+    list[str] | None,
+    typer.Option(help="A further name that requests may address the server by; repeatable."),
+]
+Open = Annotated[
+    bool,
+    typer.Option("--open", help="Serve other machines without a token, as in a container."),
+]
+MaxSessions = Annotated[int, typer.Option(min=1, help="How many sessions at once.")]
+Idle = Annotated[float, typer.Option(min=1.0, help="Seconds after which a silent session ends.")]
+MaxSteps = Annotated[int, typer.Option(min=1, help="Steps per episode.")]
+
+
+def arena_of(benchmark: str, settings: list[str]) -> "Arena":
+    """The benchmark's tasks, all sessions' to share."""
+    from agentquest.adapters.arenas import shared_arena
+
+    return shared_arena(benchmark, read_settings(settings))
+
+
+def check_extra() -> None:
+    """Say what is missing before anything is opened."""
+    missing = [name for name in ("starlette", "uvicorn", "wsproto") if find_spec(name) is None]
+    if missing:
+        raise UserError(f"serving needs {', '.join(missing)}: install the extra `serve`")
+
+
+def serve_app(
+    app: "ASGIApp",
+    what: str,
+    host: str,
+    port: int,
+    allow_host: list[str] | None,
+    is_open: bool,
+    sessions: int,
+    websocket_bytes: int = 0,
+) -> None:
+    """Answer until a signal asks to stop."""
+    from agentquest.http.connections import Limits
+    from agentquest.http.guard import Rules, guarded, require_token
+    from agentquest.http.names import Names
+    from agentquest.http.serving import Served, serve
+    from agentquest.http.sockets import listen
+
+    token = os.environ.get(TOKEN) or None
+    if not is_open:
+        require_token(host, token, f"set {TOKEN}, or say --open")
+    allow_files(sessions)
+    socket = listen(host, port)
+    rules = Rules(Names(host, allow_host or ()), token=token, open_paths={"/health"})
+    served = Served(guarded(app, rules), socket, websocket_bytes)
+    typer.echo(f"{what}: {served.url}")
+    serve(served, limits=Limits(connections=sessions + 100))
+
+
+def allow_files(sessions: int) -> None:
+    """Every connection is an open file: ask the system for as many as it gives."""
+    try:
+        import resource
+    except ImportError:  # a system without such a limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted: Any = 2 * (sessions + 500)
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    if soft != resource.RLIM_INFINITY and max(soft, wanted) < 2 * sessions:
+        typer.secho(
+            f"warning: the system lets this process open {max(soft, wanted)} files, which is less"
+            f" than {sessions} sessions may need",
+            fg="yellow",
+            err=True,
+        )

@@ -1,0 +1,93 @@
+"""Taking a port, and what to say when it cannot be had."""
+
+import errno
+import os
+import socket
+from ipaddress import ip_address
+
+from agentquest.errors import UserError
+
+LOOPBACK = "127.0.0.1"
+BACKLOG = 2048
+_LAST_PORT = 65_535
+
+
+class PortInUse(UserError):
+    """The port cannot be had; the text suggests one that can."""
+
+
+def listen(host: str = LOOPBACK, port: int = 0, option: str = "--port") -> socket.socket:
+    """A listening socket; port 0 takes any free one. `option` is how the user names the port.
+
+    Bound before anything is served, so that a clash is an error at once.
+    """
+    if not 0 <= port <= _LAST_PORT:
+        raise UserError(f"cannot listen on port {port}: ports are numbered 0 to {_LAST_PORT}")
+    try:
+        return _bound(host, port)
+    except PermissionError:
+        raise PortInUse(f"port {port} may not be used; try {option} {free_port(host)}") from None
+    except (socket.gaierror, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UserError(f"cannot listen on {host} port {port}: {reason}") from error
+    except OSError as error:
+        if error.errno == errno.EADDRNOTAVAIL:
+            raise UserError(f"{host} is not an address of this machine: {error.strerror}") from None
+        raise PortInUse(
+            f"cannot listen on {host} port {port}: {error.strerror}; try {option} {free_port(host)}"
+        ) from None
+
+
+def free_port(host: str = LOOPBACK) -> int:
+    """A port that was free a moment ago."""
+    with _bound(host, 0) as probe:
+        return int(probe.getsockname()[1])
+
+
+def is_free(host: str, port: int) -> bool:
+    try:
+        listen(host, port).close()
+    except PortInUse:
+        return False
+    return True
+
+
+def url_of(sock: socket.socket) -> str:
+    """The address that a client on this machine can use; no slash at its end."""
+    host, port = sock.getsockname()[:2]
+    if ip_address(host).is_unspecified:
+        host = "::1" if ":" in host else LOOPBACK
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a server on this address can be reached from this machine only."""
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    """Like `socket.create_server`, which leaves out the protocol.
+
+    asyncio switches Nagle's algorithm off only for sockets that say they speak
+    TCP. Without that, every answer on a kept connection waits 40 ms.
+    """
+    # `localhost` may mean two addresses; servers are on the one that all clients try.
+    named = LOOPBACK if host == "localhost" else host.strip("[]")
+    found = socket.getaddrinfo(named, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+    family, _, _, _, address = found[0]
+    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        if os.name == "posix":  # elsewhere it would let two programs share the port
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        sock.bind(address)
+        sock.listen(BACKLOG)
+        sock.setblocking(False)
+    except BaseException:
+        sock.close()
+        raise
+    return sock

@@ -1,0 +1,124 @@
+"""The base of every settings model: of runs, benchmarks, agents and models.
+
+A model stands beside the class that it configures; the text under a field is
+its documentation, in `agentquest init` and in the docs. A field that cannot
+change a score is marked with `operational`, and stays out of a run's hash.
+"""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+
+from agentquest.errors import ConfigError
+
+_SECRET = ("key", "secret", "token", "password", "header", "body")
+
+
+class Settings(BaseModel):
+    """Frozen, and strict about names."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        use_attribute_docstrings=True,
+        allow_inf_nan=False,
+        hide_input_in_errors=True,
+    )
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_switch_as_number(cls, value: Any, info: ValidationInfo) -> Any:
+        """YAML reads `yes` as true, which would pass for the number 1."""
+        field = cls.model_fields[str(info.field_name)]
+        if isinstance(value, bool) and field.annotation not in (bool, bool | None, Any):
+            raise ValueError(f"must not be {str(value).lower()}")
+        return value
+
+
+def operational(default: Any = ..., **constraints: Any) -> Any:
+    """A field that changes speed, place or looks, but no score."""
+    return Field(default, json_schema_extra={"operational": True}, **constraints)
+
+
+def operational_fields(model: type[BaseModel]) -> set[str]:
+    """The names of a model's operational fields."""
+    return {
+        name
+        for name, field in model.model_fields.items()
+        if isinstance(field.json_schema_extra, dict) and field.json_schema_extra.get("operational")
+    }
+
+
+def content_file(default: Any = None) -> Any:
+    """A field that names a file whose content decides scores, wherever the file is."""
+    return Field(default, json_schema_extra={"content_file": True})
+
+
+def content_files(model: type[BaseModel]) -> set[str]:
+    """The names of a model's content files."""
+    return {
+        name
+        for name, field in model.model_fields.items()
+        if isinstance(field.json_schema_extra, dict) and field.json_schema_extra.get("content_file")
+    }
+
+
+S = TypeVar("S", bound=BaseModel)
+
+
+def validated(
+    model: type[S], given: Mapping[str, Any], path: str = "", other_names: Sequence[str] = ()
+) -> S:
+    """The settings; a mistake names its path and what is allowed there (`other_names` too)."""
+    try:
+        return model.model_validate(dict(given))
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+        problems = [explain(problem, model, path, other_names) for problem in found]
+        raise ConfigError("\n".join(dict.fromkeys(problems))) from None
+
+
+def explain(
+    problem: Any, model: type[BaseModel], path: str = "", other_names: Sequence[str] = ()
+) -> str:
+    """One pydantic error as one line; what was given is shown unless a key may be in it."""
+    parts = [str(part) for part in problem["loc"] if part != "function-after"]
+    where = ".".join([*([path] if path else []), *parts])
+    if problem["type"] == "extra_forbidden":
+        known = [*known_at(model, parts[:-1]), *(other_names if len(parts) == 1 else ())]
+        return f"{where}: unknown key; {suggestion(parts[-1].lower(), known)}"
+    message = problem["msg"].removeprefix("Value error, ")
+    shown = ""
+    if problem["type"] not in ("missing", "value_error") and not is_secret(where):
+        shown = f" (given: {_shown(problem.get('input'))})"
+    return f"{where + ': ' if where else ''}{message}{shown}"
+
+
+def known_at(model: type[BaseModel], parents: Sequence[str]) -> list[str]:
+    """The names that a section of a settings model has."""
+    for name in parents:
+        field = model.model_fields.get(name)
+        inner = field.annotation if field is not None else None
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            model = inner
+    return list(model.model_fields)
+
+
+def suggestion(name: str, known: Sequence[str]) -> str:
+    """`did you mean …?`, or the list of what there is."""
+    close = difflib.get_close_matches(name, known, n=1)
+    there = f"there are: {', '.join(known)}" if known else "there are none"
+    return f"did you mean {close[0]!r}? ({there})" if close else there
+
+
+def is_secret(path: str) -> bool:
+    """Whether a value of this name may hold a key, so that it is never shown."""
+    return any(word in path.lower() for word in _SECRET)
+
+
+def _shown(value: Any) -> str:
+    """What was given; of lists and sections only that it was one, as a key may be inside."""
+    is_plain = value is None or isinstance(value, bool | int | float | str)
+    return repr(value) if is_plain else f"a {type(value).__name__}"

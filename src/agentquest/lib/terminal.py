@@ -1,0 +1,34 @@
+"""How a person at the terminal sees one benchmark's games.
+
+Everything else about playing is the same for all benchmarks. One without a
+view of its own is shown in its own words.
+"""
+
+import difflib
+from collections.abc import Sequence
+
+from agentquest.lib.types import Observation
+
+_ALIKE = 0.7
+
+
+class TerminalView:
+    """A game of any benchmark."""
+
+    def room(self, observation: Observation) -> str:
+        """The first observation without its goal, as short as it can be understood."""
+        return observation.text or observation.output
+
+    def said(self, observation: Observation) -> str:
+        """What the game answers, laid out for reading."""
+        return observation.text or observation.output
+
+    def verb_and_rest(self, command: str) -> tuple[str, str]:
+        """A command in two parts: commands with the same first part are listed together."""
+        verb, _, rest = command.partition(" ")
+        return verb, rest
+
+    def suggestion(self, command: str, admissible: Sequence[str]) -> str | None:
+        """The command that was probably meant by one that is not possible; None for no idea."""
+        close = difflib.get_close_matches(command.strip().lower(), admissible, n=1, cutoff=_ALIKE)
+        return close[0] if close else None

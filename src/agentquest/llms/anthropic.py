@@ -1,0 +1,235 @@
+"""Anthropic's Messages API.
+
+Thinking blocks go back with the conversation exactly as they came, signatures
+and order included. The prompt is marked for the server's cache, which keeps
+nothing that is not marked.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from agentquest.lib.settings import operational
+from agentquest.llms.anthropic_stream import assembled_message
+from agentquest.llms.client import HttpModel
+from agentquest.llms.config import ModelSettings
+from agentquest.llms.thinking import joined
+from agentquest.llms.types import Reply
+from agentquest.llms.wire import (
+    arguments_object,
+    count_of,
+    given,
+    objects,
+    schema_of,
+    text_of,
+)
+from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
+
+# The key of `opaque`: content blocks that must be sent back as they came.
+_BLOCKS = "anthropic"
+_MARK = {"type": "ephemeral"}
+_THOUGHTS = ("thinking", "redacted_thinking")
+_STATUS = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+
+
+class AnthropicSettings(ModelSettings):
+    """A model behind Anthropic's Messages API."""
+
+    endpoint: ClassVar[str] = "/messages"
+    own_fields: ClassVar[tuple[str, ...]] = (
+        *("model", "messages", "system", "temperature", "max_tokens", "top_p", "tools", "stream"),
+        *("stop_sequences", "thinking"),
+    )
+
+    base_url: str = "https://api.anthropic.com/v1"
+    """Where the API lives, without `/messages`."""
+
+    api_key_env: str | None = operational("ANTHROPIC_API_KEY")
+    """Environment variable that holds the key; null sends none."""
+
+    api_version: str = "2023-06-01"
+    """The API's version, as its header names it. `2026-10-21` takes no temperature or top_p."""
+
+    temperature: float | None = Field(default=None, ge=0.0, le=1.0)
+    """Sampling temperature; null leaves it to the server. Newer models refuse one."""
+
+    max_tokens: int = Field(default=8192, ge=1)
+    """Longest reply in tokens, thinking included."""
+
+    thinking: Literal["adaptive", "disabled"] | int | None = None
+    """`adaptive`: the model decides how much it thinks; a number: at most so many tokens
+    (older models); null leaves it to the server."""
+
+    thinking_display: Literal["summarized", "omitted"] | None = None
+    """Whether `adaptive` thoughts are returned in words; null leaves it to the server."""
+
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
+    """How much the model puts into a reply; null leaves it to the server."""
+
+    cache_marks: bool = operational(True)
+    """Marks what the server may keep of the prompt; without, nothing is kept."""
+
+    @model_validator(mode="after")
+    def _one_way_of_thinking(self) -> "AnthropicSettings":
+        if self.thinking_display is not None and self.thinking != "adaptive":
+            raise ValueError("thinking_display needs thinking: adaptive")
+        if self.effort is not None and "output_config" in self.extra_body:
+            raise ValueError("give effort or extra_body.output_config, not both")
+        return self
+
+    def request_fields(self) -> dict[str, Any]:
+        fields: dict[str, Any] = {
+            "model": self.model,
+            "max_tokens": self.max_tokens,
+            "temperature": self.temperature,
+            "top_p": self.top_p,
+            "stop_sequences": list(self.stop) or None,
+            "thinking": self._thinking(),
+            "output_config": {"effort": self.effort} if self.effort else None,
+            "stream": self.stream or None,
+        }
+        return {**given(fields), **self.extra_body}
+
+    def _thinking(self) -> dict[str, Any] | None:
+        if self.thinking is None:
+            return None
+        if isinstance(self.thinking, int):
+            return {"type": "enabled", "budget_tokens": self.thinking}
+        display = {"display": self.thinking_display} if self.thinking_display else {}
+        return {"type": self.thinking, **display}
+
+
+class AnthropicMessages(HttpModel):
+    """A model behind Anthropic's Messages API."""
+
+    Settings = AnthropicSettings
+    settings: AnthropicSettings
+
+    def _headers(self, key: str) -> dict[str, str]:
+        version = {"anthropic-version": self.settings.api_version}
+        return {**version, "x-api-key": key} if key else version
+
+    def _conversation(self, messages: Sequence[Message]) -> dict[str, Any]:
+        system = "\n\n".join(message.content for message in messages if message.role == "system")
+        turns = _turns(messages)
+        blocks: list[dict[str, Any]] = [{"type": "text", "text": system}] if system else []
+        if self.settings.cache_marks:
+            # What was said last is worth keeping only where the next request goes on from it.
+            for marked in (blocks, turns[-1]["content"] if len(turns) > 1 else []):
+                if marked:
+                    marked[-1] = {**marked[-1], "cache_control": _MARK}
+        return {**({"system": blocks} if blocks else {}), "messages": turns}
+
+    def _fields(self, tools: Sequence[ToolSpec], seed: int | None) -> dict[str, Any]:
+        fields = self.settings.request_fields()
+        if tools:
+            fields["tools"] = [
+                {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "input_schema": schema_of(tool),
+                }
+                for tool in tools
+            ]
+        return fields
+
+    def _error_status(self, error: object) -> int:
+        kind = error.get("type") if isinstance(error, dict) else None
+        return _STATUS.get(str(kind), 500)
+
+    def _assembled(self, events: list[dict[str, Any]]) -> dict[str, Any]:
+        return assembled_message(events)
+
+    def _reply(self, data: dict[str, Any]) -> Reply:
+        content, finish = objects(data.get("content"), "content"), data.get("stop_reason")
+        if not (finish is None or isinstance(finish, str)):
+            raise ValueError("stop_reason is not text")
+        text = "".join(text_of(block, "text") for block in content if block.get("type") == "text")
+        thoughts = joined([text_of(block, "thinking") for block in content])
+        calls = tuple([_call(block) for block in content if block.get("type") == "tool_use"])
+        usage = _usage(data.get("usage"))
+        generated = content or (usage and usage.completion_tokens > 0)
+        if not generated and finish in (None, "end_turn", "stop_sequence"):
+            raise ValueError("no token was generated")
+        model = data.get("model")
+        return Reply(
+            text=text,
+            reasoning=thoughts,
+            tool_calls=calls,
+            finish_reason=finish,
+            usage=usage,
+            model=model if isinstance(model, str) else self.settings.model,
+            opaque=_opaque(content),
+        )
+
+
+def _turns(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """The conversation in turns of user and assistant: what follows on one another is one turn."""
+    turns: list[dict[str, Any]] = []
+    for message in messages:
+        if message.role == "system":
+            continue
+        role = "assistant" if message.role == "assistant" else "user"
+        blocks = _blocks(message)
+        if turns and turns[-1]["role"] == role:
+            turns[-1]["content"] += blocks
+        elif blocks:
+            turns.append({"role": role, "content": blocks})
+    return turns
+
+
+def _blocks(message: Message) -> list[dict[str, Any]]:
+    """A message's content; the API takes no empty text."""
+    if message.role == "tool":
+        result = {"type": "tool_result", "tool_use_id": message.tool_call_id or ""}
+        return [{**result, "content": message.content} if message.content else result]
+    if message.opaque and _BLOCKS in message.opaque:
+        return list(message.opaque[_BLOCKS])
+    blocks: list[dict[str, Any]] = []
+    if message.content.strip():
+        blocks.append({"type": "text", "text": message.content})
+    for call in message.tool_calls:
+        used = {"type": "tool_use", "id": call.id, "name": call.name}
+        blocks.append({**used, "input": arguments_object(call.arguments)})
+    return blocks
+
+
+def _opaque(content: list[dict[str, Any]]) -> dict[str, Any] | None:
+    kept = any(block.get("type") in _THOUGHTS for block in content)
+    return {_BLOCKS: content} if kept else None
+
+
+def _call(block: dict[str, Any]) -> ToolCall:
+    name, wanted = block.get("name"), block.get("input")
+    if not isinstance(name, str):
+        raise ValueError("a tool call has no name")
+    arguments = wanted if isinstance(wanted, str) else json.dumps(wanted)
+    return ToolCall(id=text_of(block, "id"), name=name, arguments=arguments)
+
+
+def _usage(usage: object) -> Usage | None:
+    """The API counts the prompt in three parts; ours is their sum."""
+    plain, completion = count_of(usage, "input_tokens"), count_of(usage, "output_tokens")
+    if not isinstance(usage, dict) or plain is None or completion is None:
+        return None
+    written = count_of(usage, "cache_creation_input_tokens") or 0
+    cached = count_of(usage, "cache_read_input_tokens") or 0
+    return Usage(
+        prompt_tokens=plain + written + cached,
+        completion_tokens=completion,
+        reasoning_tokens=count_of(usage.get("output_tokens_details"), "thinking_tokens") or 0,
+        cached_tokens=cached,
+        cache_write_tokens=written,
+    )

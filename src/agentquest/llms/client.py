@@ -1,0 +1,269 @@
+"""What all models over HTTP share: limits, retries, cache and care with keys.
+
+A provider derives from `HttpModel` and says how a conversation is written and
+how a response is read; see `openai_chat` for the smallest one. This is a hot
+path: with many episodes at once, what a call costs here bounds how many a
+process can make. So one session serves all calls and nothing is validated twice.
+"""
+
+import asyncio
+import itertools
+import json
+import logging
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from agentquest.llms.accounting import Price
+from agentquest.llms.cache import ResponseCache, request_key
+from agentquest.llms.clock import Clock, Deadline
+from agentquest.llms.config import ModelSettings
+from agentquest.llms.failures import ModelFailure, Transient
+from agentquest.llms.limits import Gate, Permit
+from agentquest.llms.preflight import explained, question, remarks
+from agentquest.llms.redaction import Redactor
+from agentquest.llms.retry import READABLE, RetryPolicy, failure_of_status, retrying
+from agentquest.llms.sse import events, is_stream
+from agentquest.llms.status import Monitor, Status
+from agentquest.llms.throttle import Throttle
+from agentquest.llms.types import ChatModel, Reply
+from agentquest.records.messages import Message, ToolSpec
+
+if TYPE_CHECKING:
+    from agentquest.llms.transport import Answer
+
+logger = logging.getLogger(__name__)
+
+# What a proxy says when the server behind it is away, and an overloaded one of some requests:
+# so many in a row, of all calls together, that it is not chance.
+_GATEWAY = frozenset({502, 503, 504})
+_MANY = 5
+# Requests' fixed parts that are kept: one for each seed and set of tools under way.
+_RESTS = 256
+_JSON, _STREAM = "application/json", "text/event-stream"
+
+
+class HttpModel(ChatModel, ABC):
+    """A `ChatModel` over HTTP. One for all episodes of a run, in one event loop."""
+
+    def __init__(
+        self,
+        settings: ModelSettings,
+        *,
+        clock: Clock | None = None,
+        rng: random.Random | None = None,
+    ) -> None:
+        # Imported here, so that reading a configuration does not load an HTTP client.
+        from agentquest.llms.transport import Poster
+
+        key = settings.key().get_secret_value()
+        if settings.api_key is not None:
+            logger.warning("the API key stands in the configuration; api_key_env is safer")
+        self.settings = settings
+        self._clock = clock or Clock()
+        self._rng = rng or random.Random()
+        self._monitor = Monitor(self._clock)
+        self._calls = itertools.count()
+        self._rests: dict[tuple[int, int | None], tuple[Sequence[ToolSpec], bytes]] = {}
+        self._policy = RetryPolicy(
+            settings.max_retries, settings.wait_interval, settings.deadline_s
+        )
+        self._cache = ResponseCache(settings.cache_dir) if settings.cache_dir else None
+        self._poster = Poster(
+            settings.url,
+            Redactor(key),
+            {"Accept": _STREAM if settings.stream else _JSON, **self._headers(key)},
+            timeout_s=settings.timeout_s,
+            max_bytes=settings.max_response_bytes,
+        )
+        self._redact = self._poster.redact
+        self.gate = Gate(
+            max_concurrency=settings.max_concurrency,
+            requests_per_minute=settings.requests_per_minute,
+            tokens_per_minute=settings.tokens_per_minute,
+            throttle=Throttle(self._clock, settings.wait_interval, self._rng),
+            clock=self._clock,
+        )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.settings.model!r} at {self.settings.base_url!r})"
+
+    @property
+    def name(self) -> str:
+        return self.settings.model
+
+    @property
+    def price(self) -> Price | None:
+        return self.settings.price
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[ToolSpec] = (),
+        seed: int | None = None,
+    ) -> Reply:
+        body = self._body(messages, tools, seed)
+        if self._cache is None:
+            return await self._ask(body)
+        key = request_key(self.settings.url, body, seed)
+        known = await asyncio.to_thread(self._cache.get, key)
+        if known is not None:
+            self._monitor.traffic.cached += 1
+            return known
+        reply = await self._ask(body)
+        try:
+            await asyncio.to_thread(self._cache.put, key, reply)
+        except OSError as error:
+            # The reply is paid for and right; it is only not kept.
+            logger.warning("a reply could not be kept in %s: %s", self.settings.cache_dir, error)
+        return reply
+
+    async def preflight(
+        self, *, tools: Sequence[ToolSpec] = (), timeout_s: float = 60.0
+    ) -> tuple[str, ...]:
+        failure: Transient | ModelFailure
+        try:
+            answer = await self._poster.post(self._body([question(tools)], tools, None), timeout_s)
+            reply = self._read(answer, 1)
+        except Transient as transient:
+            if transient.status == 429:
+                return (f"{self.settings.base_url} is refusing requests already: {transient}",)
+            failure = transient
+        except ModelFailure as final:
+            failure = final
+        else:
+            self._monitor.replied()
+            return remarks(reply, self.settings, tools)
+        # Raised out here, so that the one line is all there is.
+        raise explained(failure, self.settings, tools)
+
+    def status(self) -> Status:
+        throttle = self.gate.throttle
+        waiting = throttle.waiting + self.gate.concurrency.waiting
+        return self._monitor.status(waiting=waiting, held_s=throttle.held_s, pace=throttle.pace)
+
+    async def close(self) -> None:
+        await self._poster.close()
+
+    @abstractmethod
+    def _conversation(self, messages: Sequence[Message]) -> dict[str, Any]:
+        """The fields of a request that say what was said so far."""
+
+    @abstractmethod
+    def _fields(self, tools: Sequence[ToolSpec], seed: int | None) -> dict[str, Any]:
+        """All other fields of a request, in a fixed order."""
+
+    @abstractmethod
+    def _reply(self, data: dict[str, Any]) -> Reply:
+        """The reply in a response; a `ValueError` says that it is none."""
+
+    @abstractmethod
+    def _assembled(self, events: list[dict[str, Any]]) -> dict[str, Any]:
+        """The response that a stream is the pieces of."""
+
+    def _headers(self, key: str) -> dict[str, str]:
+        return {"Authorization": f"Bearer {key}"} if key else {}
+
+    def _error(self, data: dict[str, Any]) -> object:
+        """The error told inside a response of status 200, or nothing."""
+        return data.get("error")
+
+    def _error_status(self, error: object) -> int:
+        """The HTTP status that such an error would have had."""
+        code = error.get("code") if isinstance(error, dict) else None
+        return code if isinstance(code, int) and 400 <= code < 600 else 500
+
+    def _body(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int | None
+    ) -> bytes:
+        said = json.dumps(self._conversation(messages)).encode()
+        return said[:-1] + b"," + self._rest(tools, seed)[1:]
+
+    def _rest(self, tools: Sequence[ToolSpec], seed: int | None) -> bytes:
+        """The request without what was said, which is the same at every step of an episode."""
+        seed = self.settings.seed if seed is None else seed
+        known = self._rests.get((id(tools), seed))
+        if known is not None and known[0] is tools:
+            return known[1]
+        rest = json.dumps(self._fields(tools, seed), allow_nan=False).encode()
+        if len(self._rests) >= _RESTS:
+            self._rests.clear()
+        if isinstance(tools, tuple):
+            self._rests[id(tools), seed] = (tools, rest)
+        return rest
+
+    async def _ask(self, body: bytes) -> Reply:
+        """The reply to `body`, however many requests that takes."""
+        call = next(self._calls)
+
+        async def attempt(number: int, deadline: Deadline) -> Reply:
+            permit = await self.gate.enter(len(body), self.settings.max_tokens, deadline)
+            try:
+                return await self._try(body, number, deadline, permit)
+            except Transient as transient:
+                transient.away = self._is_away(transient)
+                self._monitor.failed(call, number, transient)
+                permit.failure = transient
+                raise
+            finally:
+                self.gate.leave(permit)
+
+        try:
+            return await retrying(attempt, self._policy, self._clock, self._rng)
+        finally:
+            self._monitor.forget(call)
+
+    async def _try(self, body: bytes, number: int, deadline: Deadline, permit: Permit) -> Reply:
+        """One request; what came of it is told to the limits through the permit."""
+        request, sent_at = self._monitor.sent()
+        try:
+            answer = await self._poster.post(body, deadline.left)
+        finally:
+            self._monitor.done(request)
+        reply = self._read(answer, number)
+        self._monitor.replied()
+        permit.usage, permit.succeeded = reply.usage, True
+        taken = {"latency_s": self._clock.now() - sent_at, "attempts": number}
+        return reply.model_copy(update=taken)
+
+    def _is_away(self, failure: Transient) -> bool:
+        """Whether the server, which was there before, is away, rather than this call failing."""
+        if not self._monitor.traffic.replies:
+            return False
+        in_a_row = failure.status in _GATEWAY and self._monitor.failed_in_a_row >= _MANY
+        return failure.unreachable or in_a_row
+
+    def _read(self, answer: "Answer", number: int) -> Reply:
+        if answer.status != 200:
+            raise self._failure(answer.status, answer, number)
+        try:
+            if self.settings.stream and is_stream(answer.body):
+                data = self._assembled(events(answer.body))
+            else:
+                data = json.loads(answer.body)
+            if not isinstance(data, dict):
+                raise ValueError("the response is not an object")
+            # OpenRouter tells a provider's failure inside a response of status 200.
+            error = self._error(data)
+            reply = None if error else self._redact.whole_reply(self._reply(data))
+        except (ValueError, RecursionError) as problem:
+            text = f"not a reply: {problem}"
+        else:
+            if reply is not None:
+                return reply
+            raise self._failure(self._error_status(error), answer, number)
+        start = self._redact.error(answer.body[:READABLE].decode("utf-8", "replace"))
+        text += f"; it starts with {start[:120]!r}" if start else "; it has no content"
+        raise Transient(self._redact.error(text), status=answer.status)
+
+    def _failure(self, status: int, answer: "Answer", number: int) -> ModelFailure | Transient:
+        return failure_of_status(
+            status,
+            answer.body,
+            answer.headers,
+            redact=self._redact,
+            clock=self._clock,
+            attempts=number,
+        )

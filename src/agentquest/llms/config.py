@@ -1,0 +1,182 @@
+"""What every chat model can be configured with; the text under a field is its documentation.
+
+Each provider's settings derive from `ModelSettings` and stand beside its class.
+"""
+
+import json
+import os
+from pathlib import Path
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+from pydantic import Field, SecretStr, field_validator, model_validator
+
+from agentquest.errors import ConfigError
+from agentquest.lib.settings import Settings, operational
+from agentquest.llms.accounting import Price
+from agentquest.llms.prices import known_price
+
+
+class ModelSettings(Settings):
+    """One chat model behind a server."""
+
+    endpoint: ClassVar[str] = ""
+    """What a provider adds to `base_url`."""
+
+    own_fields: ClassVar[tuple[str, ...]] = ("model", "stream")
+    """Fields of the request that `extra_body` may not hold."""
+
+    model: str = Field(min_length=1)
+    """Name of the model, as its server knows it."""
+
+    base_url: str = "http://127.0.0.1:8000/v1"
+    """Where the API lives, without the part that names the call. The default is a local vLLM."""
+
+    api_key_env: str | None = operational(None)
+    """Environment variable that holds the key. Without one, no key is sent."""
+
+    api_key: SecretStr | None = operational(None, exclude=True, repr=False)
+    """The key itself; `api_key_env` is safer, as this stands in a file. Never written out."""
+
+    temperature: float | None = Field(default=0.3, ge=0.0, le=2.0)
+    """Sampling temperature; null leaves it to the server."""
+
+    max_tokens: int | None = Field(default=8192, ge=1)
+    """Longest reply in tokens, reasoning included. For servers that insist on
+    `max_completion_tokens`, set this to null and that one in `extra_body`."""
+
+    top_p: float | None = Field(default=None, gt=0.0, le=1.0)
+    """Nucleus sampling; null leaves it to the server."""
+
+    stop: tuple[str, ...] = Field(default=(), max_length=16)
+    """Texts that end the reply."""
+
+    seed: int | None = None
+    """Sampling seed, where the server knows one."""
+
+    extra_body: dict[str, Any] = Field(default_factory=dict)
+    """Further fields of the request, sent as they are."""
+
+    timeout_s: float = operational(300.0, gt=0.0)
+    """Longest time for one request."""
+
+    max_retries: int = operational(8, ge=0)
+    """Further tries after the first, for failures that can pass. Being told to wait (429)
+    and a server that is away for a while are not counted."""
+
+    wait_interval: float = operational(1.0, ge=0.0)
+    """Seconds of the first wait; each further one may be twice as long, up to a minute."""
+
+    deadline_s: float = operational(1800.0, gt=0.0)
+    """Longest time for a call with all its tries and waits, and for a server that
+    refuses everything or is away. Waiting for the limits below is not counted."""
+
+    requests_per_minute: int | None = operational(None, ge=1)
+    """Requests sent in any minute at most."""
+
+    tokens_per_minute: int | None = operational(None, ge=1)
+    """Tokens used in any minute at most, as far as they can be foreseen."""
+
+    max_concurrency: int = operational(256, ge=1)
+    """Requests in flight at most."""
+
+    max_response_bytes: int = operational(16 * 1024 * 1024, ge=1024)
+    """A longer response is taken for a fault of the server."""
+
+    price_per_million_prompt: float | None = operational(None, ge=0.0)
+    """Price of a million prompt tokens. Null: that of the price table, for models of OpenAI,
+    Anthropic and Google at their own addresses."""
+
+    price_per_million_completion: float | None = operational(None, ge=0.0)
+    """Price of a million completion tokens."""
+
+    price_per_million_cached: float | None = operational(None, ge=0.0)
+    """Price of a million prompt tokens read from the server's cache; null: as others."""
+
+    price_per_million_cache_write: float | None = operational(None, ge=0.0)
+    """Price of a million prompt tokens written to the server's cache; null: as others."""
+
+    stream: bool = operational(False)
+    """Asks for the reply in pieces, for gateways that cut silent connections. The reply
+    is put together before it is used."""
+
+    cache_dir: Path | None = operational(None)
+    """Folder of replies to reuse, for re-runs that cost nothing. An equal
+    request gets an equal reply, so give repeated trials different seeds."""
+
+    @field_validator("base_url")
+    @classmethod
+    def _plain_url(cls, value: str) -> str:
+        value = value.rstrip("/")
+        try:
+            parts = urlsplit(value)
+            valid = parts.scheme in ("http", "https") and bool(parts.hostname)
+            valid = valid and (parts.port is None or parts.port > 0)
+        except ValueError:
+            valid = False
+        if not valid:
+            raise ValueError("must be an address like https://host/v1")
+        if parts.username or parts.password or parts.query or parts.fragment:
+            raise ValueError("must hold no user, password, query or fragment; see api_key_env")
+        if cls.endpoint and value.endswith(cls.endpoint):
+            raise ValueError(f"must be given without {cls.endpoint}")
+        return value
+
+    @field_validator("stop", mode="before")
+    @classmethod
+    def _one_or_many(cls, value: object) -> object:
+        return (value,) if isinstance(value, str) else value
+
+    @field_validator("extra_body")
+    @classmethod
+    def _no_own_fields(cls, value: dict[str, Any]) -> dict[str, Any]:
+        clash = [name for name in cls.own_fields if name in value]
+        if clash:
+            raise ValueError(f"must not hold {', '.join(clash)}")
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"cannot be sent as JSON: {error}") from None
+        return value
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "ModelSettings":
+        named = self.api_key_env is not None and "api_key_env" in self.model_fields_set
+        if self.api_key is not None and named:
+            raise ValueError("give api_key_env or api_key, not both")
+        if (self.price_per_million_prompt is None) != (self.price_per_million_completion is None):
+            raise ValueError("give both prices (0 for free) or neither")
+        cached = (self.price_per_million_cached, self.price_per_million_cache_write)
+        if self.price_per_million_prompt is None and cached != (None, None):
+            raise ValueError("prices of cached tokens need those of others")
+        return self
+
+    @property
+    def url(self) -> str:
+        return self.base_url + self.endpoint
+
+    @property
+    def price(self) -> Price | None:
+        """As configured; else that of the table; else unknown."""
+        if self.price_per_million_prompt is None or self.price_per_million_completion is None:
+            return known_price(self.base_url, self.model)
+        return Price(
+            self.price_per_million_prompt,
+            self.price_per_million_completion,
+            self.price_per_million_cached,
+            self.price_per_million_cache_write,
+        )
+
+    def key(self) -> SecretStr:
+        """The key to send, empty for none; a named variable must be set."""
+        if self.api_key is not None:
+            secret = self.api_key.get_secret_value().strip()
+        elif self.api_key_env is not None:
+            secret = os.environ.get(self.api_key_env, "").strip()
+            if not secret:
+                raise ConfigError(f"api_key_env: the variable {self.api_key_env} is not set")
+        else:
+            secret = ""
+        if not (secret.isascii() and secret.isprintable()):
+            raise ConfigError("the API key holds characters that no HTTP header can carry")
+        return SecretStr(secret)

@@ -1,0 +1,250 @@
+"""Google's Gemini API.
+
+Parts that carry a thought's signature go back exactly as they came: newer models
+refuse a conversation without them. What a tool gave is told by the tool's name.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+from urllib.parse import quote
+
+from pydantic import Field
+
+from agentquest.lib.settings import operational
+from agentquest.llms.client import HttpModel
+from agentquest.llms.config import ModelSettings
+from agentquest.llms.thinking import joined
+from agentquest.llms.types import Reply
+from agentquest.llms.wire import arguments_object, count_of, given
+from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
+
+# The key of `opaque`: parts that must be sent back as they came.
+_PARTS = "gemini"
+# How we name calls that the server did not.
+_OWN_ID = "call-"
+
+
+class GeminiSettings(ModelSettings):
+    """A model behind Google's Gemini API."""
+
+    own_fields: ClassVar[tuple[str, ...]] = ("contents", "systemInstruction", "tools")
+
+    base_url: str = "https://generativelanguage.googleapis.com/v1beta"
+    """Where the API lives, without `/models/…`."""
+
+    api_key_env: str | None = operational("GEMINI_API_KEY")
+    """Environment variable that holds the key; null sends none."""
+
+    temperature: float | None = Field(default=None, ge=0.0, le=2.0)
+    """Sampling temperature; null leaves it to the server, as Google advises for newer models."""
+
+    max_tokens: int | None = Field(default=8192, ge=1)
+    """Longest reply in tokens, thoughts included."""
+
+    thinking_budget: int | None = Field(default=None, ge=-1)
+    """Thinking tokens at most; 0: none, -1: as the model likes; null leaves it to the server."""
+
+    thinking_level: Literal["minimal", "low", "medium", "high"] | None = None
+    """How much newer models think; null leaves it to the server."""
+
+    include_thoughts: bool = operational(False)
+    """Whether thoughts are summed up in words for the records."""
+
+    @property
+    def url(self) -> str:
+        method = "streamGenerateContent?alt=sse" if self.stream else "generateContent"
+        name = quote(self.model.removeprefix("models/"), safe="/")
+        return f"{self.base_url}/models/{name}:{method}"
+
+    def request_fields(self, seed: int | None) -> dict[str, Any]:
+        thinking = {
+            "thinkingBudget": self.thinking_budget,
+            "thinkingLevel": self.thinking_level and self.thinking_level.upper(),
+            "includeThoughts": self.include_thoughts or None,
+        }
+        generation: dict[str, Any] = {
+            "temperature": self.temperature,
+            "maxOutputTokens": self.max_tokens,
+            "topP": self.top_p,
+            "stopSequences": list(self.stop) or None,
+            "seed": seed,
+            "thinkingConfig": given(thinking) or None,
+        }
+        more = self.extra_body.get("generationConfig", {})
+        return {**self.extra_body, "generationConfig": {**given(generation), **more}}
+
+
+class GeminiModel(HttpModel):
+    """A model behind Google's Gemini API."""
+
+    Settings = GeminiSettings
+    settings: GeminiSettings
+
+    def _headers(self, key: str) -> dict[str, str]:
+        return {"x-goog-api-key": key} if key else {}
+
+    def _conversation(self, messages: Sequence[Message]) -> dict[str, Any]:
+        system = [{"text": message.content} for message in messages if message.role == "system"]
+        said = {"contents": _contents(messages)}
+        return {"systemInstruction": {"parts": system}, **said} if system else said
+
+    def _fields(self, tools: Sequence[ToolSpec], seed: int | None) -> dict[str, Any]:
+        fields = self.settings.request_fields(seed)
+        if tools:
+            declared = [
+                {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parametersJsonSchema": tool.parameters or {"type": "object", "properties": {}},
+                }
+                for tool in tools
+            ]
+            fields["tools"] = [{"functionDeclarations": declared}]
+        return fields
+
+    def _assembled(self, events: list[dict[str, Any]]) -> dict[str, Any]:
+        whole: dict[str, Any] = {}
+        parts: list[object] = []
+        finish = None
+        for event in events:
+            if event.get("error"):
+                return {"error": event["error"]}
+            whole |= {name: value for name, value in event.items() if name != "candidates"}
+            candidate = _candidate(event)
+            parts += _parts(candidate)
+            finish = candidate.get("finishReason") or finish
+        if finish is None and not whole.get("promptFeedback"):
+            raise ValueError("the stream ends before the reply does")
+        if finish is not None:
+            content = {"parts": _merged(parts), "role": "model"}
+            whole["candidates"] = [{"content": content, "finishReason": finish}]
+        return whole
+
+    def _reply(self, data: dict[str, Any]) -> Reply:
+        blocked = data.get("promptFeedback")
+        reason = blocked.get("blockReason") if isinstance(blocked, dict) else None
+        if not reason and not data.get("candidates"):
+            raise ValueError("there is no candidate in it")
+        candidate = _candidate(data)
+        parts, finish = _parts(candidate), candidate.get("finishReason")
+        if not all(isinstance(part, dict) for part in parts):
+            raise ValueError("a part is not an object")
+        texts = [part for part in parts if isinstance(part.get("text"), str)]
+        usage = _usage(data.get("usageMetadata"))
+        if not (parts or reason or (usage and usage.completion_tokens)) and finish in (
+            None,
+            "STOP",
+        ):
+            raise ValueError("no token was generated")
+        model = data.get("modelVersion")
+        return Reply(
+            text="".join(part["text"] for part in texts if not part.get("thought")),
+            reasoning=joined([part["text"] for part in texts if part.get("thought")]),
+            tool_calls=_calls(parts),
+            finish_reason="prohibited_content" if reason else str(finish or "stop").lower(),
+            refusal=f"The prompt was blocked: {reason}" if reason else "",
+            usage=usage,
+            model=model if isinstance(model, str) else self.settings.model,
+            opaque=_opaque(parts),
+        )
+
+
+def _contents(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """The conversation in turns; what follows on one another by the same side is one turn."""
+    contents: list[dict[str, Any]] = []
+    names: dict[str, str] = {}
+    for message in messages:
+        if message.role == "system":
+            continue
+        names.update({call.id: call.name for call in message.tool_calls})
+        role = "model" if message.role == "assistant" else "user"
+        parts = _written(message, names)
+        if contents and contents[-1]["role"] == role:
+            contents[-1]["parts"] += parts
+        elif parts:
+            contents.append({"role": role, "parts": parts})
+    return contents
+
+
+def _written(message: Message, names: dict[str, str]) -> list[dict[str, Any]]:
+    if message.role == "tool":
+        call = message.tool_call_id or ""
+        given = {"name": names.get(call, ""), "response": {"result": message.content}}
+        return [{"functionResponse": {**_identity(call), **given}}]
+    if message.opaque and _PARTS in message.opaque:
+        return list(message.opaque[_PARTS])
+    parts: list[dict[str, Any]] = [{"text": message.content}] if message.content else []
+    for used in message.tool_calls:
+        wanted = {**_identity(used.id), "name": used.name, "args": arguments_object(used.arguments)}
+        parts.append({"functionCall": wanted})
+    return parts
+
+
+def _identity(call: str) -> dict[str, str]:
+    return {} if not call or call.startswith(_OWN_ID) else {"id": call}
+
+
+def _calls(parts: list[dict[str, Any]]) -> tuple[ToolCall, ...]:
+    wanted = [part["functionCall"] for part in parts if "functionCall" in part]
+    if not all(isinstance(call, dict) and isinstance(call.get("name"), str) for call in wanted):
+        raise ValueError("a function call has no name")
+    return tuple(
+        [
+            ToolCall(
+                id=str(call.get("id") or f"{_OWN_ID}{number}"),
+                name=call["name"],
+                arguments=json.dumps(call.get("args") or {}),
+            )
+            for number, call in enumerate(wanted)
+        ]
+    )
+
+
+def _opaque(parts: list[dict[str, Any]]) -> dict[str, Any] | None:
+    return {_PARTS: parts} if any("thoughtSignature" in part for part in parts) else None
+
+
+def _candidate(data: dict[str, Any]) -> dict[str, Any]:
+    candidates = data.get("candidates")
+    if not isinstance(candidates, list) or not candidates:
+        return {}
+    if not isinstance(candidates[0], dict):
+        raise ValueError("the candidate is not an object")
+    return candidates[0]
+
+
+def _parts(candidate: dict[str, Any]) -> list[Any]:
+    content = candidate.get("content")
+    parts = content.get("parts") if isinstance(content, dict) else None
+    return parts if isinstance(parts, list) else []
+
+
+def _merged(parts: list[Any]) -> list[Any]:
+    """Pieces of one text as one part; signatures stay where they were."""
+    merged: list[Any] = []
+    for part in parts:
+        last = merged[-1] if merged else {}
+        if _is_plain(part) and _is_plain(last) and part.get("thought") == last.get("thought"):
+            merged[-1] = {**last, "text": last["text"] + part["text"]}
+        else:
+            merged.append(part)
+    return merged
+
+
+def _is_plain(part: Any) -> bool:
+    return isinstance(part, dict) and "text" in part and "thoughtSignature" not in part
+
+
+def _usage(usage: object) -> Usage | None:
+    """Google counts thoughts beside the answer; ours count them in it."""
+    prompt = count_of(usage, "promptTokenCount")
+    if prompt is None:
+        return None
+    thoughts = count_of(usage, "thoughtsTokenCount") or 0
+    return Usage(
+        prompt_tokens=prompt,
+        completion_tokens=(count_of(usage, "candidatesTokenCount") or 0) + thoughts,
+        reasoning_tokens=thoughts,
+        cached_tokens=count_of(usage, "cachedContentTokenCount") or 0,
+    )

@@ -1,0 +1,218 @@
+"""OpenAI's Responses API, without state on the server: every request holds the conversation.
+
+Reasoning comes back encrypted and is sent again with the conversation, so that
+the model goes on from its own thoughts. The API takes neither a seed nor stop texts.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, field_validator
+
+from agentquest.lib.settings import operational
+from agentquest.llms.client import HttpModel
+from agentquest.llms.config import ModelSettings
+from agentquest.llms.openai_messages import read_cost
+from agentquest.llms.thinking import joined
+from agentquest.llms.types import Reply
+from agentquest.llms.wire import count_of, given, objects, schema_of, text_of
+from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
+
+# The key of `opaque`: output items that must be sent back as they came.
+_ITEMS = "responses"
+
+
+class ResponsesSettings(ModelSettings):
+    """A model behind OpenAI's Responses API."""
+
+    endpoint: ClassVar[str] = "/responses"
+    own_fields: ClassVar[tuple[str, ...]] = (
+        *("model", "input", "temperature", "max_output_tokens", "top_p", "tools", "stream"),
+        *("store", "reasoning", "include"),
+    )
+
+    base_url: str = "https://api.openai.com/v1"
+    """Where the API lives, without `/responses`."""
+
+    api_key_env: str | None = operational("OPENAI_API_KEY")
+    """Environment variable that holds the key; null sends none."""
+
+    temperature: float | None = Field(default=None, ge=0.0, le=2.0)
+    """Sampling temperature; null leaves it to the server. Reasoning models refuse one."""
+
+    stop: tuple[str, ...] = ()
+    """The Responses API knows no stop texts."""
+
+    reasoning_effort: Literal["none", "minimal", "low", "medium", "high", "xhigh"] | None = None
+    """How much a reasoning model thinks; null leaves it to the server."""
+
+    reasoning_summary: Literal["auto", "concise", "detailed"] | None = None
+    """Whether the reasoning is summed up in words for the records."""
+
+    @field_validator("stop")
+    @classmethod
+    def _no_stop(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if value:
+            raise ValueError("the Responses API knows no stop texts")
+        return value
+
+    def request_fields(self) -> dict[str, Any]:
+        reasoning = given({"effort": self.reasoning_effort, "summary": self.reasoning_summary})
+        fields: dict[str, Any] = {
+            "model": self.model,
+            "store": False,
+            "include": ["reasoning.encrypted_content"],
+            "temperature": self.temperature,
+            "max_output_tokens": self.max_tokens,
+            "top_p": self.top_p,
+            "reasoning": reasoning or None,
+            "stream": self.stream or None,
+        }
+        return {**given(fields), **self.extra_body}
+
+
+class OpenAIResponses(HttpModel):
+    """A model behind OpenAI's Responses API."""
+
+    Settings = ResponsesSettings
+    settings: ResponsesSettings
+
+    def _conversation(self, messages: Sequence[Message]) -> dict[str, Any]:
+        return {"input": [item for message in messages for item in _items(message)]}
+
+    def _fields(self, tools: Sequence[ToolSpec], seed: int | None) -> dict[str, Any]:
+        fields = self.settings.request_fields()
+        if tools:
+            fields["tools"] = [
+                {
+                    "type": "function",
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": schema_of(tool),
+                    "strict": False,
+                }
+                for tool in tools
+            ]
+        return fields
+
+    def _error_status(self, error: object) -> int:
+        code = str(error.get("code")) if isinstance(error, dict) else ""
+        if code == "rate_limit_exceeded":
+            return 429
+        return 400 if code in ("invalid_prompt", "context_length_exceeded") else 500
+
+    def _assembled(self, events: list[dict[str, Any]]) -> dict[str, Any]:
+        """The last event holds the whole response."""
+        for event in events:
+            if event.get("type") == "error":
+                return {"error": event.get("error") or event}
+        last = events[-1] if events else {}
+        response = last.get("response")
+        if last.get("type") not in _ENDS or not isinstance(response, dict):
+            raise ValueError("the stream ends before the reply does")
+        return response
+
+    def _reply(self, data: dict[str, Any]) -> Reply:
+        output = objects(data.get("output"), "output")
+        text, refusal = _said(output)
+        calls = tuple([_call(item) for item in output if item.get("type") == "function_call"])
+        reasoning = joined(list(_thoughts(output)))
+        usage, finish = _usage(data.get("usage")), _finish(data, bool(calls))
+        generated = text or refusal or calls or reasoning or (usage and usage.completion_tokens)
+        if not generated and finish == "stop":
+            raise ValueError("no token was generated")
+        model = data.get("model")
+        return Reply(
+            text=text,
+            reasoning=reasoning,
+            tool_calls=calls,
+            finish_reason=finish,
+            refusal=refusal,
+            usage=usage,
+            cost=read_cost(data.get("usage")),
+            model=model if isinstance(model, str) else self.settings.model,
+            opaque=_opaque(output),
+        )
+
+
+_ENDS = ("response.completed", "response.incomplete", "response.failed")
+
+
+def _items(message: Message) -> Iterator[dict[str, Any]]:
+    """A message as items of the input."""
+    if message.role == "tool":
+        yield {
+            "type": "function_call_output",
+            "call_id": message.tool_call_id or "",
+            "output": message.content,
+        }
+        return
+    if message.opaque and _ITEMS in message.opaque:
+        yield from message.opaque[_ITEMS]
+        return
+    if message.content or not message.tool_calls:
+        yield {"role": message.role, "content": message.content}
+    for call in message.tool_calls:
+        yield {
+            "type": "function_call",
+            "call_id": call.id,
+            "name": call.name,
+            "arguments": call.arguments,
+        }
+
+
+def _opaque(output: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The items to send back: all, in their order, where there are thoughts among them."""
+    kept = any(item.get("type") == "reasoning" for item in output)
+    return {_ITEMS: output} if kept else None
+
+
+def _said(output: list[dict[str, Any]]) -> tuple[str, str]:
+    """The words and the refusal of a response's messages."""
+    words: list[str] = []
+    refused: list[str] = []
+    for item in output:
+        if item.get("type") != "message":
+            continue
+        for part in objects(item.get("content") or [], "content"):
+            words.append(text_of(part, "text"))
+            refused.append(text_of(part, "refusal"))
+    return "".join(words), "".join(refused)
+
+
+def _thoughts(output: list[dict[str, Any]]) -> Iterator[str]:
+    """What can be read of the reasoning: its summary, or the whole of open models."""
+    for item in output:
+        if item.get("type") == "reasoning":
+            for part in [*(item.get("summary") or []), *(item.get("content") or [])]:
+                yield text_of(part, "text")
+
+
+def _call(item: dict[str, Any]) -> ToolCall:
+    if not isinstance(item.get("name"), str):
+        raise ValueError("a function call has no name")
+    return ToolCall(
+        id=text_of(item, "call_id"), name=item["name"], arguments=text_of(item, "arguments")
+    )
+
+
+def _finish(data: dict[str, Any], calls: bool) -> str:
+    if data.get("status") != "incomplete":
+        return "tool_calls" if calls else "stop"
+    details = data.get("incomplete_details")
+    reason = details.get("reason") if isinstance(details, dict) else None
+    return reason if isinstance(reason, str) else "incomplete"
+
+
+def _usage(usage: object) -> Usage | None:
+    prompt, completion = count_of(usage, "input_tokens"), count_of(usage, "output_tokens")
+    if not isinstance(usage, dict) or prompt is None or completion is None:
+        return None
+    details = usage.get("input_tokens_details")
+    return Usage(
+        prompt_tokens=prompt,
+        completion_tokens=completion,
+        reasoning_tokens=count_of(usage.get("output_tokens_details"), "reasoning_tokens") or 0,
+        cached_tokens=count_of(details, "cached_tokens") or 0,
+        cache_write_tokens=count_of(details, "cache_write_tokens") or 0,
+    )

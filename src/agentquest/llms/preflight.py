@@ -1,0 +1,90 @@
+"""What is wrong with a model, in one line, before anything is played."""
+
+from collections.abc import Sequence
+
+from agentquest.llms.config import ModelSettings
+from agentquest.llms.failures import (
+    AuthenticationFailed,
+    BadRequest,
+    ContextTooLong,
+    ModelFailure,
+    ModelUnavailable,
+    Transient,
+)
+from agentquest.llms.types import Reply, ReplyKind
+from agentquest.records.messages import Message, ToolSpec
+
+
+def question(tools: Sequence[ToolSpec]) -> Message:
+    """What is asked: something small, but with a tool where tools are wanted."""
+    text = f"Call the tool {tools[0].name} once." if tools else "Reply with the one word: ready"
+    return Message(role="user", content=text)
+
+
+def remarks(reply: Reply, settings: ModelSettings, tools: Sequence[ToolSpec]) -> tuple[str, ...]:
+    """What is worth knowing of a model that answers."""
+    found = []
+    if tools and not reply.tool_calls:
+        found.append(f"{settings.model} answered in words although it was asked to call a tool")
+    if reply.kind is ReplyKind.TRUNCATED:
+        found.append(f"a short answer was cut off: llm.max_tokens={settings.max_tokens} is small")
+    if reply.usage is None:
+        found.append("the server counts no tokens, so costs can only be estimated")
+    return tuple(found)
+
+
+def explained(
+    failure: Transient | ModelFailure, settings: ModelSettings, tools: Sequence[ToolSpec]
+) -> ModelFailure:
+    """The failure of the one request, in terms of what the user can change."""
+    kind, text = _explained(failure, settings, bool(tools))
+    return kind(text, status=failure.status)
+
+
+def _explained(
+    failure: Transient | ModelFailure, settings: ModelSettings, wants_tools: bool
+) -> tuple[type[ModelFailure], str]:
+    said, name = str(failure), settings.model
+    words = said.lower()
+    if isinstance(failure, Transient):
+        return _passing(failure, settings, wants_tools)
+    if isinstance(failure, AuthenticationFailed):
+        key = "without a key (set llm.api_key_env)"
+        if settings.api_key_env is not None:
+            key = f"with the key in ${settings.api_key_env}"
+        elif settings.api_key is not None:
+            key = "with the configured key"
+        return type(failure), f"{settings.base_url} lets nobody in {key}: {said}"
+    if isinstance(failure, ContextTooLong):
+        room = f"llm.max_tokens={settings.max_tokens} leaves no room for a prompt"
+        return BadRequest, f"{name}: {room}: {said}"
+    if wants_tools and ("tool" in words or "function call" in words):
+        return BadRequest, f"{name} at {settings.base_url} cannot call tools: {said}"
+    if isinstance(failure, BadRequest) and _is_of_the_model(failure, words, name):
+        return BadRequest, f"{settings.base_url} does not know the model {name!r}: {said}"
+    if isinstance(failure, BadRequest) and failure.status in (404, 405):
+        return BadRequest, f"nothing answers at {settings.url}; is llm.base_url right? {said}"
+    return type(failure), f"{name} at {settings.base_url}: {said}"
+
+
+def _passing(
+    failure: Transient, settings: ModelSettings, wants_tools: bool
+) -> tuple[type[ModelFailure], str]:
+    said = str(failure)
+    if failure.unreachable:
+        where = f"no server at {settings.base_url}"
+        return ModelUnavailable, f"{where}; is it running, and is llm.base_url right? {said}"
+    if failure.status == 200:
+        return BadRequest, f"{settings.url} answers, but not as expected there: {said}"
+    if wants_tools and "tool" in said.lower():
+        return BadRequest, f"{settings.model} at {settings.base_url} cannot call tools: {said}"
+    return ModelUnavailable, f"{settings.base_url}: {said}"
+
+
+def _is_of_the_model(failure: BadRequest, words: str, name: str) -> bool:
+    """Whether a refusal is of the model's name, rather than of the path or of another value."""
+    own_hint = words.rpartition("(is base_url right")[0] or words
+    if failure.status in (404, 405):
+        return "model" in own_hint or name.lower() in own_hint
+    unknown = ("not found", "not exist", "not a valid model", "unknown model", "invalid model")
+    return "model" in own_hint and any(word in own_hint for word in unknown)

@@ -1,0 +1,72 @@
+"""Keeping a key out of what others say: of errors, and of replies that quote it."""
+
+from typing import Any
+
+from agentquest.llms.types import Reply
+from agentquest.records.messages import ToolCall
+
+_SHORT = 300
+
+
+class Redactor:
+    """Removes keys and passwords from text that others wrote.
+
+    Errors are cleaned of any. Replies are cleaned only of those long enough to
+    be secrets: servers without a key are often given words like `EMPTY`, and an
+    answer may well contain those.
+    """
+
+    __slots__ = ("_keys", "_secrets")
+
+    SECRET_LENGTH = 12
+    MASK = "***"
+
+    def __init__(self, *keys: str) -> None:
+        # The longest first, as one may be part of another.
+        self._keys = tuple(sorted(filter(None, keys), key=len, reverse=True))
+        self._secrets = tuple(key for key in self._keys if len(key) >= self.SECRET_LENGTH)
+
+    def __repr__(self) -> str:
+        return f"Redactor({len(self._keys)} keys)"
+
+    def knowing(self, *keys: str) -> "Redactor":
+        """One that removes these as well."""
+        return Redactor(*self._keys, *keys)
+
+    def error(self, text: str) -> str:
+        """`text` without keys, on one line, and short; cut only after cleaning."""
+        for key in self._keys:
+            text = text.replace(key, self.MASK)
+        text = " ".join(text.split())
+        return text if len(text) <= _SHORT else text[:_SHORT] + "…"
+
+    def reply(self, text: str) -> str:
+        for secret in self._secrets:
+            if secret in text:
+                text = text.replace(secret, self.MASK)
+        return text
+
+    def whole_reply(self, reply: Reply) -> Reply:
+        """The reply without the key in any of its parts; the same object where there is none."""
+        if not any(self._inside(secret, reply.__dict__) for secret in self._secrets):
+            return reply
+        return Reply.model_validate(self._masked(reply.model_dump()))
+
+    def _inside(self, secret: str, value: Any) -> bool:
+        if isinstance(value, str):
+            return secret in value
+        if isinstance(value, dict):
+            pairs = value.items()
+            return any(self._inside(secret, key) or self._inside(secret, it) for key, it in pairs)
+        if isinstance(value, list | tuple):
+            return any(self._inside(secret, item) for item in value)
+        return isinstance(value, ToolCall) and self._inside(secret, value.__dict__)
+
+    def _masked(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.reply(value)
+        if isinstance(value, dict):
+            return {self.reply(str(key)): self._masked(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._masked(item) for item in value]
+        return value

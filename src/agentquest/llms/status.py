@@ -1,0 +1,118 @@
+"""What a client is doing now, for live views and logs: a slow or failing server is never silent."""
+
+import logging
+from dataclasses import dataclass, field
+
+from agentquest.llms.clock import Clock
+from agentquest.llms.failures import Transient
+
+logger = logging.getLogger(__name__)
+
+# Longer without a reply than this is worth a line.
+_QUIET_S = 30.0
+
+
+@dataclass
+class Traffic:
+    """What a client has done so far."""
+
+    requests: int = 0
+    replies: int = 0
+    cached: int = 0
+    faults: int = 0
+    rate_limited: int = 0
+
+
+@dataclass(frozen=True)
+class Status:
+    """A client at one moment. Times are seconds; `tries` is the most of any open call."""
+
+    in_flight: int = 0
+    oldest_s: float = 0.0
+    waiting: int = 0
+    held_s: float = 0.0
+    pace: float | None = None
+    failing_s: float | None = None
+    away: bool = False
+    tries: int = 1
+    last_error: str = ""
+    traffic: Traffic = field(default_factory=Traffic)
+
+    @property
+    def line(self) -> str:
+        """What is wrong, in one line; nothing when all is well."""
+        if self.away and self.failing_s is not None:
+            next_try = f", next try in {self.held_s:.0f} s" if self.held_s else ""
+            return f"server away for {self.failing_s:.0f} s{next_try}: {self.last_error}"
+        if self.held_s:
+            return f"rate limited, on hold for {self.held_s:.0f} s: {self.last_error}"
+        if self.failing_s is not None and self.tries > 1:
+            return f"no reply for {self.failing_s:.0f} s, try {self.tries}: {self.last_error}"
+        if self.oldest_s > _QUIET_S:
+            return f"{self.in_flight} requests open, the oldest for {self.oldest_s:.0f} s"
+        if self.pace is not None and self.waiting:
+            return f"rate limited, {self.pace:.2g} requests a second, {self.waiting} waiting"
+        return ""
+
+
+class Monitor:
+    """Keeps what `Status` tells, at next to no cost while all goes well."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.traffic = Traffic()
+        self._clock = clock
+        self._open: dict[int, float] = {}
+        self._tries: dict[int, int] = {}
+        self._failing_since: float | None = None
+        self._away = False
+        self._last_error = ""
+        self.failed_in_a_row = 0
+
+    def sent(self) -> tuple[int, float]:
+        """A request goes out; gives its number and time."""
+        self.traffic.requests = number = self.traffic.requests + 1
+        self._open[number] = now = self._clock.now()
+        return number, now
+
+    def done(self, number: int) -> None:
+        del self._open[number]
+
+    def replied(self) -> None:
+        self.traffic.replies += 1
+        self.failed_in_a_row = 0
+        if self._failing_since is not None:
+            if self._away:
+                away_s = self._clock.now() - self._failing_since
+                logger.warning("the server is back after %.0f s", away_s)
+            self._failing_since, self._away = None, False
+
+    def failed(self, call: int, tries: int, failure: Transient) -> None:
+        self.traffic.faults += 1
+        self.failed_in_a_row += 1
+        self.traffic.rate_limited += failure.status == 429
+        self._tries[call] = tries + 1
+        self._last_error = str(failure)
+        if self._failing_since is None:
+            self._failing_since = self._clock.now()
+        if failure.away and not self._away:
+            self._away = True
+            logger.warning("the server is away, calls wait for it: %s", failure)
+
+    def forget(self, call: int) -> None:
+        self._tries.pop(call, None)
+
+    def status(self, *, waiting: int, held_s: float, pace: float | None) -> Status:
+        now = self._clock.now()
+        failing = self._failing_since
+        return Status(
+            in_flight=len(self._open),
+            oldest_s=now - next(iter(self._open.values())) if self._open else 0.0,
+            waiting=waiting,
+            held_s=held_s,
+            pace=pace,
+            failing_s=None if failing is None else now - failing,
+            away=self._away,
+            tries=max(self._tries.values(), default=1),
+            last_error=self._last_error,
+            traffic=Traffic(**vars(self.traffic)),
+        )

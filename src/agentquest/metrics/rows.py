@@ -1,0 +1,198 @@
+"""An episode as one small row: all that figures need of it.
+
+Records hold every word of an episode; a run of 100,000 does not fit into memory.
+Rows do, and can be kept beside the records.
+"""
+
+import math
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import lru_cache
+
+from agentquest.llms.types import ReplyKind
+from agentquest.metrics.table import Metric, NotMeasured
+from agentquest.records.episode import Call, EpisodeRecord, Step
+from agentquest.records.outcome import End
+from agentquest.records.run_directory import keep_newest
+
+GAVE_UP = "gave_up"
+_NO_ANSWER = frozenset(kind.value for kind in ReplyKind if kind is not ReplyKind.COMPLETE)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What produced an episode; the same object for all rows that share it."""
+
+    benchmark: str
+    split: str
+    agent: str
+    model: str | None
+    config_hash: str
+    max_steps: int
+    facts: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Tokens and money. `uncounted_calls` had no token counts from the server, `unpriced_calls`
+    no price: the sums are lower bounds when they are not zero."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    reasoning_tokens: int = 0
+    cached_tokens: int = 0
+    cost: float = 0.0
+    uncounted_calls: int = 0
+    unpriced_calls: int = 0
+
+    @property
+    def tokens(self) -> int | None:
+        """Prompt and completion; None where not every call was counted."""
+        if not self.calls or self.uncounted_calls:
+            return None
+        return self.prompt_tokens + self.completion_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeRow:
+    """`replies` counts how replies were read, `unread` those of them that gave no answer.
+    `values` has every metric of the table, `failed` why a metric could not be computed."""
+
+    key: str
+    task_id: str
+    task_type: str
+    trial: int
+    setting: Setting
+    data_hash: str
+    scored: bool
+    end: End
+    success: bool
+    error: str | None
+    steps: int
+    unreachable: bool
+    seconds: float
+    spent: Spent
+    replies: Mapping[str, int]
+    unread: Mapping[str, int]
+    values: Mapping[str, float | None]
+    failed: Mapping[str, str]
+
+
+_NONE: dict[str, str] = {}
+_NO_READING: dict[str, int] = {}
+_NO_CALLS = Spent()
+
+
+def rows_of(records: Iterable[EpisodeRecord], table: Sequence[Metric]) -> list[EpisodeRow]:
+    """The newest row of each episode, in the order in which they first finished."""
+    newest: dict[str, EpisodeRow] = {}
+    for record in records:
+        keep_newest(newest, row_of(record, table))
+    return list(newest.values())
+
+
+def row_of(record: EpisodeRecord, table: Sequence[Metric]) -> EpisodeRow:
+    values, failed = _measured(record, table)
+    readings = [(_reading(step), step) for step in record.steps]
+    replies = Counter(reading for reading, _ in readings)
+    unread = Counter(reading for reading, step in readings if _is_unread(reading, step))
+    return EpisodeRow(
+        key=record.key,
+        task_id=record.task_id,
+        task_type=sys.intern(record.task_type),
+        trial=record.trial,
+        setting=shared_setting(
+            Setting(
+                record.benchmark,
+                record.split,
+                record.agent,
+                record.model,
+                record.config_hash,
+                record.max_steps,
+                tuple(record.facts.items()),
+            )
+        ),
+        data_hash=record.data_hash,
+        scored=record.scored,
+        end=record.end,
+        success=record.success,
+        error=sys.intern(record.error.kind) if record.error else None,
+        steps=len(record.steps),
+        unreachable=any(not step.reachable for step in record.steps),
+        seconds=record.seconds,
+        spent=_spent(record.calls),
+        replies=dict(replies),
+        unread=dict(unread) or _NO_READING,
+        values=values,
+        failed=failed or _NONE,
+    )
+
+
+def total(spent: Iterable[Spent]) -> Spent:
+    every = list(spent)
+    return Spent(*(sum(getattr(one, field.name) for one in every) for field in fields(Spent)))
+
+
+@lru_cache(maxsize=1024)
+def shared_setting(setting: Setting) -> Setting:
+    """The same object for equal settings."""
+    return setting
+
+
+def _measured(
+    record: EpisodeRecord, table: Sequence[Metric]
+) -> tuple[dict[str, float | None], dict[str, str]]:
+    values: dict[str, float | None] = {}
+    failed: dict[str, str] = {}
+    for metric in table:
+        values[metric.key] = None
+        if metric.only_solved and not record.success:
+            continue
+        try:
+            values[metric.key] = _number(metric, metric.value(record))
+        except Exception as error:
+            # A user's own code runs here. No figure is made of what it could not
+            # compute, and every report says so.
+            known = isinstance(error, NotMeasured)
+            failed[metric.key] = str(error) if known else f"{type(error).__name__}: {error}"
+    return values, failed
+
+
+def _number(metric: Metric, value: float | None) -> float | None:
+    if value is None:
+        return None
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{number} is no figure")
+    if metric.estimator == "rate" and number not in (0.0, 1.0):
+        raise ValueError(f"a rate is over values that are 0 or 1, not {number:g}")
+    return number
+
+
+def _reading(step: Step) -> str:
+    """How a reply was read; one that was cut off, empty or refused is that, whoever read it."""
+    kind = step.calls[-1].kind if step.calls else ""
+    return sys.intern(kind if kind in _NO_ANSWER else step.how)
+
+
+def _is_unread(reading: str, step: Step) -> bool:
+    return reading in _NO_ANSWER or (step.action is None and reading != GAVE_UP)
+
+
+def _spent(calls: Sequence[Call]) -> Spent:
+    if not calls:
+        return _NO_CALLS
+    counted = [call.usage for call in calls if call.usage is not None]
+    return Spent(
+        calls=len(calls),
+        prompt_tokens=sum(usage.prompt_tokens for usage in counted),
+        completion_tokens=sum(usage.completion_tokens for usage in counted),
+        reasoning_tokens=sum(usage.reasoning_tokens for usage in counted),
+        cached_tokens=sum(usage.cached_tokens for usage in counted),
+        cost=math.fsum(call.cost or 0.0 for call in calls),
+        uncounted_calls=len(calls) - len(counted),
+        unpriced_calls=sum(call.cost is None for call in calls),
+    )

@@ -1,0 +1,154 @@
+"""`episodes.jsonl`: how a record becomes a line that can be trusted, and back.
+
+Each line is a JSON object whose last field is a checksum over all before it. A
+crash can tear the last line, and a power loss can damage unsynced ones anywhere:
+such lines are passed over and told of, and their episodes are owed. A line that
+is whole but not understood (another version's) is an error, never passed over.
+"""
+
+import contextlib
+import os
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO
+
+from pydantic import ValidationError
+
+from agentquest.errors import DataError
+from agentquest.records.episode import SCHEMA_VERSION, EpisodeRecord
+from agentquest.records.explaining import explain_invalid
+from agentquest.records.files import sync_folder
+
+_SEAL = b',"crc32":"'
+_SEAL_LENGTH = len(_SEAL) + 8 + len(b'"}')
+_CHUNK = 1 << 16
+
+
+def sealed(record: EpisodeRecord) -> bytes:
+    """The record as a line with its checksum."""
+    body = record.model_dump_json().encode()[:-1]
+    return b'%b%b%08x"}\n' % (body, _SEAL, zlib.crc32(body))
+
+
+def unsealed(line: bytes) -> bytes | None:
+    """The JSON of a line whose checksum is right; None for a damaged line."""
+    content = line.rstrip(b"\n")
+    body, seal = content[:-_SEAL_LENGTH], content[-_SEAL_LENGTH:]
+    if seal != b'%b%08x"}' % (_SEAL, zlib.crc32(body)):
+        return None
+    return body + b"}"
+
+
+class EpisodeReader:
+    """Reads a growing file of episodes: each call gives what has come since the last."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._lines = 0
+        self._offset = 0
+        self.damaged: list[int] = []  # numbers of lines that were passed over
+
+    @property
+    def offset(self) -> int:
+        """Where the next line begins."""
+        return self._offset
+
+    def skip(self, offset: int, lines: int) -> None:
+        """Go on from there: so many whole lines before it are known already."""
+        self._offset, self._lines = offset, lines
+
+    def further(self) -> Iterator[EpisodeRecord]:
+        """The records of the whole lines behind those that were read."""
+        for _, record in self.located():
+            yield record
+
+    def located(self) -> Iterator[tuple[int, EpisodeRecord]]:
+        """The same, each with the place in the file where its line begins."""
+        if not self._file.is_file():
+            return
+        with self._file.open("rb") as lines:
+            lines.seek(self._offset)
+            for line in lines:
+                if not line.endswith(b"\n"):
+                    return  # torn, or being written
+                start = self._offset
+                self._lines += 1
+                self._offset += len(line)
+                content = unsealed(line)
+                if content is None:
+                    self.damaged.append(self._lines)
+                    continue
+                yield start, _parsed(content, f"{self._file}:{self._lines}")
+
+
+def read_at(file: Path, offset: int) -> EpisodeRecord:
+    """The record whose line begins there."""
+    with file.open("rb") as lines:
+        lines.seek(offset)
+        content = unsealed(lines.readline())
+    if content is None:
+        raise DataError(f"{file}: no whole record at byte {offset}")
+    return _parsed(content, f"{file}, byte {offset}")
+
+
+class EpisodeAppender:
+    """Writes whole lines, synced before it returns."""
+
+    def __init__(self, file: Path) -> None:
+        self._path = file
+        is_new = not file.exists()
+        cut_torn_line(file)
+        self._file = file.open("ab", buffering=0)
+        if is_new:
+            sync_folder(file.parent)
+
+    def append(self, records: Iterable[EpisodeRecord]) -> None:
+        number = self._file.fileno()
+        whole = os.fstat(number).st_size
+        left = memoryview(b"".join(sealed(record) for record in records))
+        try:
+            while left:
+                left = left[os.write(number, left) :]
+            os.fsync(number)
+        except OSError as error:
+            # No other line may follow a half one.
+            with contextlib.suppress(OSError):
+                os.ftruncate(number, whole)
+            raise DataError(f"cannot write {self._path}: {error.strerror}") from error
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def cut_torn_line(file: Path) -> int:
+    """Cut off what stands behind the last newline; returns the number of bytes cut."""
+    if not file.is_file():
+        return 0
+    with file.open("r+b") as handle:
+        size = handle.seek(0, os.SEEK_END)
+        whole = _after_last_newline(handle, size)
+        if whole < size:
+            handle.truncate(whole)
+            os.fsync(handle.fileno())
+    return size - whole
+
+
+def _after_last_newline(handle: IO[bytes], size: int) -> int:
+    """Looked for from the end: a run's file can be far larger than memory."""
+    end = size
+    while end > 0:
+        start = max(0, end - _CHUNK)
+        handle.seek(start)
+        found = handle.read(end - start).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+        end = start
+    return 0
+
+
+def _parsed(content: bytes, where: str) -> EpisodeRecord:
+    try:
+        return EpisodeRecord.model_validate_json(content)
+    except ValidationError as error:
+        raise DataError(explain_invalid(content, error, where, SCHEMA_VERSION)) from None

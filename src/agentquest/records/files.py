@@ -1,0 +1,62 @@
+"""Files that survive a crash: replaced at once, synced with their folder, one writer at a time."""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import IO, Any
+
+from agentquest.errors import UserError
+
+
+def write_atomically(file: Path, text: str) -> None:
+    """Replace a file's content at once: readers see the old or the new, never a half."""
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", dir=file.parent, prefix=f".{file.name}.", delete=False
+    ) as draft:
+        draft.write(text)
+        draft.flush()
+        os.fsync(draft.fileno())
+    finished = Path(draft.name)
+    finished.chmod(0o666 & ~_umask())
+    finished.replace(file)
+    sync_folder(file.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Have a new or renamed file's name on disk too; nothing where a system cannot."""
+    try:
+        number = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(number)
+    except OSError:
+        pass  # some file systems know no sync of folders
+    finally:
+        os.close(number)
+
+
+def to_json(content: Any) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def take_lock(file: Path) -> IO[str]:
+    """Held until the handle is closed, or the process ends."""
+    handle = file.open("a")
+    try:
+        import fcntl
+    except ImportError:  # not a POSIX system: two writers are then the user's own care
+        return handle
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        handle.close()
+        raise UserError(f"{file.parent} is being written to by another process") from None
+    return handle
+
+
+def _umask() -> int:
+    current = os.umask(0o077)
+    os.umask(current)
+    return current

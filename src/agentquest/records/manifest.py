@@ -1,0 +1,91 @@
+"""What a run is: everything that was decided before its first episode, written once.
+
+A manifest is one typed model. Resuming, reports, comparison and the viewer read
+its fields; nobody looks into loose dictionaries.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from agentquest.records.base import Record, Text, writable
+from agentquest.records.outcome import AgentFaults
+
+MANIFEST_VERSION: Literal[2] = 2
+
+Anything = Annotated[dict[str, Any], BeforeValidator(writable)]
+
+
+class PublishedScore(Record):
+    """Scores from a paper or repository that the run's protocol may be set beside."""
+
+    source: str
+    setting: str
+    scores: dict[str, float]
+
+
+class Provenance(Record):
+    """Where the tasks come from. `details` are the benchmark's own facts, by name."""
+
+    data: Text  # real, builtin or generated
+    data_path: Text | None = None
+    split: Text
+    details: dict[str, Text] = Field(default_factory=dict)
+
+
+class Manifest(Record):
+    schema_version: Literal[2] = MANIFEST_VERSION
+    run_id: str
+    created_at: str
+    benchmark: str
+    benchmark_title: str = ""
+    provenance: Provenance
+    protocol: str | None = None
+    comparable_with: list[PublishedScore] = Field(default_factory=list)
+    agent: str
+    informed: bool = False  # the agent was shown the oracle's plan
+    model: Text | None = None
+    agent_faults: AgentFaults
+    max_steps: int
+    trials: int
+    metrics: list[str] = Field(default_factory=list)
+    cleanup_applies: bool = True
+    task_types: list[str]
+    task_ids: list[str]
+    versions: dict[str, str]
+    config_hash: str
+    data_hash: str
+    config: Anything = Field(default_factory=dict)
+    deciding: Anything = Field(default_factory=dict)
+    notes: list[Text] = Field(default_factory=list)
+    tags: list[Text] = Field(default_factory=list)
+
+    @property
+    def requested(self) -> int:
+        """How many episodes the run consists of."""
+        return len(self.task_ids) * self.trials
+
+    def differences(self, other: "Manifest") -> list[str]:
+        """What decides scores and is not the same in `other`, one line each."""
+        lines = []
+        mine, theirs = flat(self.deciding), flat(other.deciding)
+        for path in sorted({*mine, *theirs}):
+            if mine.get(path) != theirs.get(path):
+                lines.append(f"{path}: was {mine.get(path)!r}, is {theirs.get(path)!r}")
+        for name in ("data_hash", "task_ids", "trials"):
+            if getattr(self, name) != getattr(other, name):
+                lines.append(f"{name} changed")
+        was, now = self.versions.get("agentquest"), other.versions.get("agentquest")
+        if was != now:
+            lines.append(f"agentquest: was {was}, is {now}")
+        return lines
+
+
+def flat(node: Any, path: str = "") -> dict[str, Any]:
+    """A nested mapping as dotted paths and their values."""
+    if not isinstance(node, dict) or not node:
+        return {path: node} if path else {}
+    found: dict[str, Any] = {}
+    for key, value in node.items():
+        found.update(flat(value, f"{path}.{key}" if path else str(key)))
+    return found

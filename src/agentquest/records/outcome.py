@@ -1,0 +1,63 @@
+"""How an episode ended, and whether that is a score. Decided here and nowhere else.
+
+    solved               the task is done                                   a score
+    failed               the environment ended the episode unsolved         a score
+    step_limit           truncated: the steps ran out                       a score
+    context_limit        truncated: the prompt no longer fits the model     a score
+    gave_up              the agent said that it stops                       a score
+    agent_fault          the agent crashed or did not answer in time        by policy
+    infrastructure_fault a model server, network or environment failed      owed
+    cancelled            somebody stopped the run                           owed
+
+Owed means: nothing was learnt about the agent, so the episode is played again.
+Under `agent_faults: lose` an agent that crashes loses the game, so that no agent
+can crash its way out of games it would lose; under `owe` the crash is taken for
+a bug that its author will mend.
+"""
+
+from enum import Enum
+
+
+class End(str, Enum):
+    """Why an episode ended. The value is what records store."""
+
+    SOLVED = "solved"
+    FAILED = "failed"
+    STEP_LIMIT = "step_limit"
+    CONTEXT_LIMIT = "context_limit"
+    GAVE_UP = "gave_up"
+    AGENT_FAULT = "agent_fault"
+    INFRASTRUCTURE_FAULT = "infrastructure_fault"
+    CANCELLED = "cancelled"
+
+    @property
+    def truncated(self) -> bool:
+        return self in (End.STEP_LIMIT, End.CONTEXT_LIMIT)
+
+
+class AgentFaults(str, Enum):
+    """What becomes of an episode whose agent crashed or did not answer."""
+
+    LOSE = "lose"
+    OWE = "owe"
+
+
+MEANINGS = {
+    End.SOLVED: "task solved",
+    End.FAILED: "ended unsolved",
+    End.STEP_LIMIT: "step limit reached",
+    End.CONTEXT_LIMIT: "prompt no longer fitted the model's context",
+    End.GAVE_UP: "agent gave up",
+    End.AGENT_FAULT: "agent crashed or did not answer",
+    End.INFRASTRUCTURE_FAULT: "model server or environment failed",
+    End.CANCELLED: "cancelled",
+}
+
+_SCORES = frozenset({End.SOLVED, End.FAILED, End.STEP_LIMIT, End.CONTEXT_LIMIT, End.GAVE_UP})
+
+
+def is_scored(end: End, agent_faults: AgentFaults) -> bool:
+    """Whether such an end says something about the agent."""
+    if end is End.AGENT_FAULT:
+        return agent_faults is AgentFaults.LOSE
+    return end in _SCORES

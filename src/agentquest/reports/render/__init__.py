@@ -1,0 +1,1 @@
+"""One module per format; each only lays out what the report model holds."""

@@ -1,0 +1,162 @@
+"""A comparison as text, Markdown and JSON: the answer first, then the figures."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from agentquest.metrics.table import PERCENT
+from agentquest.reports.compare import CLEAR, Comparison, Difference
+from agentquest.reports.render.markdown import markdown_table
+from agentquest.reports.render.text import WIDTH, text_table, wrapped
+from agentquest.reports.safe_text import markdown_text, one_line
+from agentquest.reports.tables import Table
+
+SCHEMA_VERSION = 2
+
+
+def text_comparison(
+    comparisons: Sequence[Comparison], width: int = WIDTH, list_tasks: bool = False
+) -> str:
+    parts = [wrapped(one_line(answer(one)), width) for one in comparisons]
+    for comparison in comparisons:
+        title = f"{one_line(comparison.other)} against {one_line(comparison.baseline)} (baseline)"
+        parts.append(wrapped(title, width, "  "))
+        parts += [wrapped(f"!!! {one_line(line)}", width, "    ") for line in comparison.warnings]
+        parts.append(text_table(_table(comparison), width))
+        parts.append("\n".join(wrapped(line, width) for line in _sentences(comparison)))
+        for name, tasks in _lists(comparison) if list_tasks else ():
+            listed = "\n".join(f"  {one_line(task)}" for task in tasks)
+            parts.append(f"{name} ({len(tasks)})\n{listed}")
+    parts += [wrapped(line, width) for line in _closing(comparisons, list_tasks)]
+    return "\n\n".join(parts) + "\n"
+
+
+def markdown_comparison(comparisons: Sequence[Comparison], list_tasks: bool = False) -> str:
+    parts = [f"**{markdown_text(answer(one))}**" for one in comparisons]
+    for comparison in comparisons:
+        other, baseline = markdown_text(comparison.other), markdown_text(comparison.baseline)
+        parts.append(f"## {other} against {baseline} (baseline)")
+        parts += [f"> **Warning:** {markdown_text(line)}" for line in comparison.warnings]
+        parts.append(markdown_table(_table(comparison)))
+        parts.append("\n".join(f"- {markdown_text(line)}" for line in _sentences(comparison)))
+        for name, tasks in _lists(comparison) if list_tasks else ():
+            listed = "\n".join(f"- {markdown_text(task)}" for task in tasks)
+            parts.append(f"### {name} ({len(tasks)})\n\n{listed}")
+    parts += [markdown_text(line) for line in _closing(comparisons, list_tasks)]
+    return "\n\n".join(parts) + "\n"
+
+
+def json_comparison(comparisons: Sequence[Comparison]) -> dict[str, Any]:
+    """Plain data; differences are other minus baseline, rates are fractions of 1."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "comparisons": [
+            {
+                "answer": answer(one),
+                **{name: value for name, value in vars(one).items() if name != "differences"},
+                "counts": asdict(one.counts) if one.counts else None,
+                "left_out": asdict(one.left_out),
+                "differences": {
+                    key: {**vars(found), "metric": key, "difference": asdict(found.difference)}
+                    for key, found in one.differences.items()
+                },
+            }
+            for one in comparisons
+        ],
+    }
+
+
+def answer(comparison: Comparison) -> str:
+    """Whether the runs differ in success, and how sure that is, in one sentence."""
+    success = comparison.success
+    if success.p_value < CLEAR:
+        word = "more" if success.difference.value > 0 else "less"
+        verdict = f"{comparison.other} solves {word} than {comparison.baseline}"
+    else:
+        verdict = f"No clear difference between {comparison.other} and {comparison.baseline}"
+    shown = _shown(success)
+    return (
+        f"{verdict}: {shown[2]} against {shown[1]} of {comparison.tasks} tasks, {shown[3]} "
+        f"{shown[4]}, p = {shown[5]}."
+    )
+
+
+def _table(comparison: Comparison) -> Table:
+    rows = [_shown(difference) for difference in comparison.differences.values()]
+    headings = ("metric", "baseline", "other", "difference", "95% interval", "p")
+    return Table("Differences", headings, tuple(rows))
+
+
+def _shown(found: Difference) -> tuple[str, ...]:
+    metric, difference = found.metric, found.difference
+    value, low, high = (
+        metric.written(number, "+").removesuffix("%")
+        for number in (difference.value, difference.low, difference.high)
+    )
+    return (
+        metric.heading,
+        metric.written(found.baseline),
+        metric.written(found.other),
+        f"{value} points" if metric.unit == PERCENT else value,
+        f"[{low}, {high}]",
+        f"{found.p_value:.4f}" if found.p_value >= 0.0001 else f"{found.p_value:.1e}",
+    )
+
+
+def _sentences(comparison: Comparison) -> Iterator[str]:
+    counts, success = comparison.counts, comparison.success
+    if counts is None:
+        same = comparison.tasks - len(comparison.better) - len(comparison.worse)
+        yield (
+            f"{comparison.tasks} tasks scored in both runs, each by the mean of its trials:"
+            f" success higher in {len(comparison.better)}, lower in {len(comparison.worse)},"
+            f" equal in {same}."
+        )
+        yield "p: paired permutation test over the tasks' means, two-sided."
+    else:
+        yield (
+            f"{comparison.tasks} tasks scored in both runs: solved by both {counts.both}, by"
+            f" neither {counts.neither}, only by the baseline {counts.only_first}, only by the"
+            f" other {counts.only_second}."
+        )
+        yield "p of success: exact McNemar test; of the rest: paired permutation test; two-sided."
+    partial = [
+        f"{one.metric.heading} {one.difference.n}"
+        for one in comparison.differences.values()
+        if one.difference.n != success.difference.n
+    ]
+    if partial:
+        yield f"Fewer tasks have a value in both runs: {', '.join(partial)}."
+    left = {name: len(tasks) for name, tasks in _lists(comparison) if name.startswith("Left out")}
+    if left:
+        yield "; ".join(f"{name}: {number} tasks" for name, number in left.items()) + "."
+    unscored = comparison.unscored_episodes
+    if any(unscored):
+        yield (
+            f"Episodes without a score, in no figure: {unscored[0]} in the baseline,"
+            f" {unscored[1]} in the other."
+        )
+
+
+def _lists(comparison: Comparison) -> list[tuple[str, tuple[str, ...]]]:
+    left_out = comparison.left_out
+    lists = [
+        ("Worse than in the baseline", comparison.worse),
+        ("Better than in the baseline", comparison.better),
+        ("Same name, different data", comparison.changed_data),
+        ("Left out, only in the baseline", left_out.only_in_baseline),
+        ("Left out, only in the other", left_out.only_in_other),
+        ("Left out, no score in the baseline", left_out.unscored_in_baseline),
+        ("Left out, no score in the other", left_out.unscored_in_other),
+    ]
+    return [(name, tasks) for name, tasks in lists if tasks]
+
+
+def _closing(comparisons: Sequence[Comparison], listed: bool) -> Iterator[str]:
+    if len(comparisons) > 1:
+        yield (
+            "The p-values are not corrected for there being"
+            f" {len(comparisons)} comparisons of several metrics."
+        )
+    if not listed and any(_lists(comparison) for comparison in comparisons):
+        yield "--list names the tasks."

@@ -1,0 +1,88 @@
+"""The figures as numbers, one row per task type and one for all, for spreadsheets and pandas.
+
+What was run stands in every row, so that the tables of several runs can be put
+one below the other. Rates are fractions of 1; an empty cell is an unknown figure.
+"""
+
+import csv
+import io
+
+from agentquest.metrics.statistics import Estimate
+from agentquest.records.outcome import End
+from agentquest.reports.model import Report, Row
+from agentquest.reports.safe_text import csv_text
+
+
+def csv_report(report: Report) -> str:
+    rows = [{**_run(report), **_row(report, row)} for row in report.rows]
+    rows[-1].update(_of_the_whole_run(report))
+    file = io.StringIO()
+    writer = csv.DictWriter(file, fieldnames=list(rows[-1]), restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(
+        {name: csv_text(value) if isinstance(value, str) else value for name, value in row.items()}
+        for row in rows
+    )
+    return file.getvalue()
+
+
+def _run(report: Report) -> dict[str, object]:
+    manifest = report.manifest
+    return {
+        "run": manifest.run_id,
+        "benchmark": manifest.benchmark,
+        "data": manifest.provenance.data,
+        "split": manifest.provenance.split,
+        "protocol": manifest.protocol or "",
+        "agent": manifest.agent,
+        "informed": int(manifest.informed),
+        "agent_faults": manifest.agent_faults.value,
+        "model": manifest.model or "",
+        "max_steps": manifest.max_steps,
+        "trials": manifest.trials,
+    }
+
+
+def _row(report: Report, row: Row) -> dict[str, object]:
+    group = row.group
+    cells: dict[str, object] = {
+        "task_type": row.name,
+        "episodes": group.episodes,
+        "scored": group.scored,
+        "successes": group.successes,
+    }
+    for metric in report.metrics:
+        cells.update(_figure(metric.key, row.cells[metric.key].estimate))
+    cells["replies"] = sum(group.replies.values())
+    cells["unread_replies"] = sum(group.unread.values())
+    cells.update({f"end_{end.value}": group.ends.get(end, 0) for end in End})
+    return cells
+
+
+def _figure(name: str, estimate: Estimate | None) -> dict[str, object]:
+    return {
+        name: estimate.value if estimate else "",
+        f"{name}_low": estimate.low if estimate else "",
+        f"{name}_high": estimate.high if estimate else "",
+        f"{name}_n": estimate.n if estimate else 0,
+    }
+
+
+def _of_the_whole_run(report: Report) -> dict[str, object]:
+    """Columns that only the row of all episodes has; tokens and cost are empty where unknown."""
+    spent = report.summary.spent
+    counted = spent.uncounted_calls < spent.calls
+    cells: dict[str, object] = {}
+    for name, cell in report.trials:
+        cells.update(_figure(name, cell.estimate))
+    return {
+        **cells,
+        "calls": spent.calls,
+        "prompt_tokens": spent.prompt_tokens if counted else "",
+        "completion_tokens": spent.completion_tokens if counted else "",
+        "reasoning_tokens": spent.reasoning_tokens if counted else "",
+        "cached_tokens": spent.cached_tokens if counted else "",
+        "cost": spent.cost if spent.unpriced_calls < spent.calls else "",
+        "uncounted_calls": spent.uncounted_calls,
+        "unpriced_calls": spent.unpriced_calls,
+    }

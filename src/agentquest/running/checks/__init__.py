@@ -1,0 +1,1 @@
+"""What every benchmark must keep to, one function per promise; see running/check.py."""

@@ -1,0 +1,220 @@
+"""What a benchmark's games must keep to, whoever plays them."""
+
+import copy
+import json
+import pickle
+import random
+from collections.abc import Callable
+
+from agentquest.lib import Driver, Observation
+from agentquest.lib.commands import filled, has_blank
+from agentquest.lib.matching import Matcher
+from agentquest.running.checks.subject import (
+    Problems,
+    Subject,
+    carried_out,
+    difference,
+    seen,
+    shown,
+    transcript,
+)
+
+_NONSENSE = ("", "a sentence that no benchmark understands", "xyzzy \x00 \U0001f9ed", "y" * 2000)
+_FILLINGS = 300
+
+
+def observations(subject: Subject) -> Problems:
+    for task in subject.tasks:
+        driver, observation = subject.opened(task)
+        if not isinstance(driver.metrics.goal, str) or not driver.metrics.goal:
+            yield f"{task.id}: the goal is empty"
+        if subject.benchmark.goal_in(observation.text) not in ("", driver.metrics.goal):
+            yield f"{task.id}: goal_in() reads another goal out of the first observation"
+        if driver.outcome.done:
+            yield f"{task.id}: is over before the first step"
+        for command in ["", *subject.script(task)]:
+            after = f"{task.id}, after {command!r}" if command else f"{task.id}, at the start"
+            observation = carried_out(driver, command) if command else observation
+            yield from (f"{after}: {problem}" for problem in _moment(driver, observation))
+        yield from (f"{task.id}: {problem}" for problem in _records(driver))
+        driver, last = subject.opened(task)
+        last = _played_out(subject, driver, last)
+        yield from (f"{task.id}, at the end: {problem}" for problem in _moment(driver, last))
+
+
+def determinism(subject: Subject) -> Problems:
+    for task in subject.tasks:
+        commands = subject.script(task)
+        once = transcript(subject.benchmark.driver(task), commands)
+        again = transcript(subject.make().driver(task), commands)
+        if problem := difference(once, again, commands):
+            yield f"{task.id}: {problem}"
+
+
+def training_games(subject: Subject) -> Problems:
+    """`Benchmark.game` may play by a shorter way than the driver, and must play the same game."""
+    for task in subject.tasks:
+        commands = subject.script(task)
+        moments = transcript(subject.benchmark.driver(task), commands)
+        game = subject.benchmark.game(task)
+        for place, moment in enumerate(moments):
+            text = game.step(commands[place - 1]) if place else game.reset()
+            outcome = moment.outcome
+            expected = (moment.text, outcome.done, outcome.success, outcome.reward)
+            found = (text, game.done, game.won, game.reward)
+            if found != expected or tuple(game.admissible) != moment.admissible:
+                after = f"after {commands[place - 1]!r}" if place else "at the start"
+                yield f"{task.id}: {after} game() is {shown(found)}, the driver {shown(expected)}"
+                break
+            if outcome.done:
+                break
+
+
+def copies(subject: Subject) -> Problems:
+    ways: tuple[tuple[str, Callable[[Driver], Driver]], ...] = (
+        ("pickled", lambda driver: pickle.loads(pickle.dumps(driver))),
+        ("copied", copy.deepcopy),
+    )
+    for task in subject.tasks:
+        commands = subject.script(task)
+        half = len(commands) // 2
+        whole = transcript(subject.benchmark.driver(task), commands)
+        for word, duplicate in ways:
+            driver = subject.benchmark.driver(task)
+            transcript(driver, commands[:half])
+            other = duplicate(driver)
+            for who, game in (("the copy", other), ("the original", driver)):
+                rest = [seen(game, carried_out(game, command)) for command in commands[half:]]
+                if problem := difference(whole[half + 1 :], rest, commands[half:]):
+                    yield f"{task.id}, {word} in the middle: {who} goes on otherwise: {problem}"
+
+
+def isolation(subject: Subject) -> Problems:
+    """A game goes the same way alone, beside others, after others, and after a reset."""
+    for task, other in zip(subject.tasks, reversed(subject.tasks), strict=True):
+        commands = subject.script(task)
+        alone = transcript(subject.make().driver(task), commands)
+        games = [subject.benchmark.driver(each) for each in (task, other, task)]
+        firsts = [game.reset() for game in games]
+        moments = [seen(games[0], firsts[0])]
+        for place, command in enumerate(commands):
+            for neighbour in games[1:]:
+                carried_out(neighbour, commands[-1 - place])
+            moments.append(seen(games[0], carried_out(games[0], command)))
+        if problem := difference(alone, moments, commands):
+            yield f"{task.id}: goes otherwise beside other games: {problem}"
+        if problem := difference(alone, transcript(games[0], commands), commands):
+            yield f"{task.id}: goes otherwise after a reset: {problem}"
+
+
+def invalid_commands(subject: Subject) -> Problems:
+    for task in subject.tasks:
+        commands = subject.script(task)
+        driver, observation = subject.opened(task)
+        undisturbed = transcript(subject.benchmark.driver(task), commands)
+        moments = [seen(driver, observation)]
+        for place, command in enumerate(commands):
+            nonsense = _NONSENSE[place % len(_NONSENSE)]
+            if not any(Matcher(each).fits(nonsense) for each in observation.admissible):
+                yield from (f"{task.id}: {problem}" for problem in _refused(driver, nonsense))
+            observation = carried_out(driver, command)
+            moments.append(seen(driver, observation))
+        if problem := difference(undisturbed, moments, commands):
+            yield f"{task.id}: an invalid command changed the game: {problem}"
+
+
+def finished(subject: Subject) -> Problems:
+    for task in subject.tasks:
+        driver, first = subject.opened(task)
+        last = _played_out(subject, driver, first)
+        if not driver.outcome.done:
+            continue
+        steps, outcome = len(driver.metrics.interactions), driver.outcome
+        for command in (*first.admissible[:1], _NONSENSE[1]):
+            if carried_out(driver, command) != last or driver.outcome != outcome:
+                yield f"{task.id}: is over, and {command!r} still changes something"
+        if len(driver.metrics.interactions) != steps:
+            yield f"{task.id}: is over, and steps are still counted"
+        if driver.reset() != first or driver.outcome.done:
+            yield f"{task.id}: reset does not begin it anew"
+
+
+def admissible(subject: Subject) -> Problems:
+    for task in subject.tasks:
+        driver, observation = subject.opened(task)
+        for command in subject.script(task):
+            offered = observation.admissible
+            if not offered:
+                yield f"{task.id}: nothing is admissible before {command!r}"
+            if len(set(offered)) != len(offered):
+                yield f"{task.id}: a command is listed twice before {command!r}"
+            for each in offered:
+                if each != each.strip() or len(each.splitlines()) != 1:
+                    yield f"{task.id}: {each!r} is not one line of text"
+                elif not _some_filling(driver, each):
+                    yield f"{task.id}: {each!r} is listed but not accepted"
+            observation = carried_out(driver, command)
+            if driver.outcome.done:
+                break
+
+
+def _moment(driver: Driver, observation: Observation) -> Problems:
+    outcome = driver.outcome
+    if not (observation.text and observation.output):
+        yield "text or output is empty"
+    if observation.can_proceed == outcome.done:
+        yield f"can_proceed is {observation.can_proceed}, outcome.done is {outcome.done}"
+    if outcome.success and not outcome.done:
+        yield "success before the game is over"
+    for name in ("reward", "progress"):
+        if not 0 <= getattr(outcome, name) <= 1:
+            yield f"{name} is {getattr(outcome, name)}, not within 0 and 1"
+    if driver.solved != outcome.success:
+        yield f"solved is {driver.solved}, outcome.success is {outcome.success}"
+
+
+def _records(driver: Driver) -> Problems:
+    """What of a game goes into records and exports."""
+    exported = driver.metrics.export()
+    if len(exported["progress"]) != len(exported["actions"]):
+        yield "metrics.progress() has not one value per step"
+    for name, value in (("export", exported), ("details", driver.details())):
+        try:
+            json.dumps(value)
+        except (TypeError, ValueError) as error:
+            yield f"{name}() cannot be written as JSON: {error}"
+    facts = driver.facts()
+    if not all(isinstance(text, str) for text in (*facts, *facts.values())):
+        yield f"facts() are not texts: {shown(facts)}"
+
+
+def _refused(driver: Driver, nonsense: str) -> Problems:
+    if driver.accepts(nonsense):
+        yield f"accepts({shown(nonsense)}) is True"
+    before = driver.outcome
+    observation = carried_out(driver, nonsense)
+    if not observation.text:
+        yield f"{shown(nonsense)} is not answered"
+    if driver.outcome != before:
+        yield f"{shown(nonsense)} changes the outcome to {driver.outcome}"
+
+
+def _played_out(subject: Subject, driver: Driver, observation: Observation) -> Observation:
+    """Play to the end by the oracle, or else the explorer, as far as they get."""
+    oracle, explorer = subject.benchmark.oracle(driver), subject.benchmark.explorer()
+    for _ in range(subject.benchmark.step_limit):
+        plan = oracle.plan() if oracle is not None else []
+        command = plan[0] if plan else explorer.next_action(observation.text)
+        observation = carried_out(driver, command)
+        if driver.outcome.done or not observation.can_proceed:
+            break
+    return observation
+
+
+def _some_filling(driver: Driver, command: str) -> bool:
+    """Whether a command is accepted; of one with blanks, any filling of many."""
+    if not has_blank(command):
+        return driver.accepts(command)
+    rng = random.Random(command)
+    goal = driver.metrics.goal
+    return any(driver.accepts(filled(command, rng, goal)) for _ in range(_FILLINGS))

@@ -1,0 +1,157 @@
+"""What a benchmark's players must keep to, and what they may know."""
+
+import asyncio
+import pickle
+from collections.abc import Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from types import BuiltinFunctionType
+from typing import Any, TypeVar
+
+from agentquest.lib import (
+    Agent,
+    Benchmark,
+    Driver,
+    Explorer,
+    InformedAgent,
+    Metrics,
+    Observation,
+    State,
+    Task,
+)
+from agentquest.lib.oracle import DriverOracle
+from agentquest.records.episode import EpisodeRecord
+from agentquest.running.checks.reachable import reachable
+from agentquest.running.checks.subject import Problems, Subject, carried_out, shown, transcript
+from agentquest.running.episode import EpisodePlayer
+from agentquest.running.factory import Resources
+from agentquest.running.play import make_player, play
+from agentquest.running.spec import Choice, EpisodeSpec, Limits, RunContext
+
+T = TypeVar("T")
+
+_FORBIDDEN = (Driver, Benchmark, Metrics, State, DriverOracle, EpisodePlayer, Resources)
+_HARMLESS = (Observation, tuple, frozenset, type, BuiltinFunctionType)
+_AGENTS = ("random", "scripted", "react", "tools")
+_STEPS = 6
+
+
+def oracle(subject: Subject) -> Problems:
+    for task in subject.tasks:
+        driver, first = subject.opened(task)
+        knows = subject.benchmark.oracle(driver)
+        if knows is None:
+            continue
+        plan = knows.plan()
+        if not plan or knows.plan() != plan:
+            again = shown(knows.plan())
+            yield f"{task.id}: the plan is {shown(plan)}, and asked again {again}"
+        for _ in range(subject.benchmark.step_limit):
+            plan = knows.plan()
+            if not plan or driver.outcome.done:
+                break
+            if not driver.accepts(plan[0]):
+                yield f"{task.id}: {plan[0]!r} of the plan is not accepted"
+            carried_out(driver, plan[0])
+        if not driver.outcome.success:
+            yield f"{task.id}: the oracle does not win within {subject.benchmark.step_limit} steps"
+        elif knows.plan():
+            yield f"{task.id}: there is still a plan when the task is solved"
+        if transcript(driver, [])[0].text != first.text:
+            yield f"{task.id}: asking the oracle changed the game"
+
+
+def explorer(subject: Subject) -> Problems:
+    for task in subject.tasks:
+        driver, observation = subject.opened(task)
+        player = subject.benchmark.explorer()
+        if not isinstance(player, Explorer) or player is subject.benchmark.explorer():
+            yield "explorer() does not give a fresh Explorer"
+            return
+        for _ in range(subject.benchmark.step_limit):
+            if driver.outcome.done:
+                break
+            command = player.next_action(observation.text)
+            if not isinstance(command, str) or not isinstance(player.thought, str):
+                yield f"{task.id}: the command is {shown(command)}, the thought {player.thought!r}"
+                break
+            if not driver.accepts(command):
+                yield f"{task.id}: {command!r} is not accepted"
+            observation = carried_out(driver, command)
+
+
+def records(subject: Subject) -> Problems:
+    """Episodes leave the process as specs and come back as records, the same every time."""
+    for task in subject.tasks:
+        agents = list(_AGENTS)
+        if subject.benchmark.oracle(subject.opened(task)[0]) is not None:
+            agents.append("oracle")
+        for name in agents:
+            spec = _spec(subject, task, name)
+            if pickle.loads(pickle.dumps(spec)) != spec:
+                yield f"{task.id}: the spec is another one after pickling"
+            shared = Resources(spec.context, subject.benchmark)
+            record, again = (_finished(play(spec, shared)) for _ in range(2))
+            where = f"{task.id}, played by {name}"
+            if record.error is not None:
+                yield f"{where}: {record.error.source} failed: {record.error.message}"
+            if EpisodeRecord.model_validate_json(record.model_dump_json()) != record:
+                yield f"{where}: the record is another one after it was written and read"
+            if _actions(record) != _actions(again):
+                yield f"{where}: a second time the episode is another one"
+
+
+def secrecy(subject: Subject) -> Problems:
+    """An agent under test holds neither the game nor its solution; see InformedAgent."""
+    for task in subject.tasks:
+        for name in _AGENTS:
+            spec = _spec(subject, task, name)
+            shared = Resources(spec.context, subject.benchmark)
+            found = _finished(held_while_playing(spec, shared))
+            yield from (f"{task.id}, agent {name}: {problem}" for problem in dict.fromkeys(found))
+
+
+async def held_while_playing(spec: EpisodeSpec, resources: Resources) -> list[str]:
+    """What the agent of an episode can get at and must not, looked for after every step."""
+    await resources.open()
+    player = make_player(spec, resources)
+    problems: list[str] = []
+    await player.play(lambda step, prompt: problems.extend(held(player.agent, player.driver)))
+    return problems
+
+
+def held(agent: Agent, driver: Driver) -> list[str]:
+    """The ways from an agent to its game, or to something that is part of the game."""
+    game = reachable(driver, classes=False)
+    plan = list(driver.metrics.milestones)
+    problems = []
+    for thing, way in reachable(agent).values():
+        if isinstance(thing, _FORBIDDEN):
+            problems.append(f"{way} is a {type(thing).__name__}")
+        elif id(thing) in game and not isinstance(thing, _HARMLESS):
+            problems.append(f"{way} is part of the game: {shown(thing)}")
+        elif len(plan) > 1 and isinstance(thing, list | tuple) and list(thing) == plan:
+            problems.append(f"{way} is the plan")
+    if isinstance(agent, InformedAgent):
+        problems.append("the agent is informed")
+    return problems
+
+
+def _spec(subject: Subject, task: Task, agent: str) -> EpisodeSpec:
+    context = RunContext(
+        run_id="check",
+        config_hash="0" * 64,
+        benchmark=Choice(subject.name, subject.settings),
+        agent=Choice(agent),
+        limits=Limits(max_steps=subject.benchmark.step_limit if agent == "oracle" else _STEPS),
+    )
+    return EpisodeSpec(context, task, seed=1)
+
+
+def _actions(record: EpisodeRecord) -> Sequence[Any]:
+    return [(step.action, step.observation, step.valid, step.progress) for step in record.steps]
+
+
+def _finished(work: Coroutine[Any, Any, T]) -> T:
+    """Its result, also where an event loop is running already, as in a notebook."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()

@@ -1,0 +1,270 @@
+"""Playing one episode: the only loop in AgentQuest. No configuration, no files.
+
+How an episode ends is an `End`, decided here from who failed: a step limit or a
+full context is a truncation, a reply without an action costs a step and is told
+to the agent, a failing model or environment leaves the episode owed, and what an
+agent's own crash means is a policy of the run (see records.outcome).
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Coroutine
+from datetime import datetime, timezone
+from typing import Any, TypeVar
+
+from agentquest.errors import ContextExceeded, ModelError, NetworkError
+from agentquest.lib import Agent, Answer, Driver, Episode, Observation, Outcome
+from agentquest.lib.similarity import repetition_rate
+from agentquest.records.episode import EpisodeRecord, Failure, MessagePool, Source, Step
+from agentquest.records.messages import Message
+from agentquest.records.outcome import End, is_scored
+from agentquest.running.spec import EpisodeSpec
+
+logger = logging.getLogger(__name__)
+
+OnStep = Callable[[Step, tuple[Message, ...]], None]
+_CLOSING_S = 10.0
+_LONGEST_MESSAGE = 2000
+T = TypeVar("T")
+
+
+class EpisodePlayer:
+    """One driver, one agent, one episode."""
+
+    def __init__(
+        self,
+        spec: EpisodeSpec,
+        driver: Driver,
+        agent: Agent,
+        told: Callable[[Driver], Episode],
+        off_loop: bool = False,
+        worker: str = "",
+    ) -> None:
+        self.spec = spec
+        self.driver = driver
+        self.agent = agent
+        self.steps: list[Step] = []
+        self.error: Failure | None = None
+        self._told = told
+        self._off_loop = off_loop
+        self._worker = worker
+        self._pool = MessagePool()
+        self._whose_turn: Source = "environment"
+        self._first: Observation | None = None
+        self._end: End | None = None
+        self._started = datetime.now(timezone.utc)
+        self._clock = time.perf_counter()
+
+    async def play(self, on_step: OnStep | None = None) -> EpisodeRecord:
+        """Play to the end, whatever it is. Only cancellation passes through."""
+        self._first = await self._of_driver(self.driver.reset)
+        try:
+            self._end = await self._to_its_end(self._first, on_step or (lambda step, prompt: None))
+        finally:
+            await self._close()
+        return self._record(self._first, self._end)
+
+    def cut_short(self) -> EpisodeRecord | None:
+        """What a cancelled episode came to, if it came to anything: its calls have cost money.
+
+        One that was over, and only its agent not yet closed, has its score.
+        """
+        if self._first is None or (self._end is None and not self.steps):
+            return None
+        end = self._end or self._failed(End.CANCELLED, "run", "stopped half-way")
+        return self._record(self._first, end)
+
+    async def _to_its_end(self, first: Observation, on_step: OnStep) -> End:
+        try:
+            await self._of_agent(self.agent.begin(self._told(self.driver)))
+            return await self._loop(first, on_step)
+        except ContextExceeded as error:
+            return self._failed(End.CONTEXT_LIMIT, "model", error)
+        except (ModelError, NetworkError) as error:
+            return self._failed(End.INFRASTRUCTURE_FAULT, "model", error)
+        except _NoAnswer as error:
+            return self._failed(End.AGENT_FAULT, "agent", str(error), "timeout")
+        except asyncio.CancelledError as error:
+            if _is_being_cancelled():
+                raise
+            return self._failed(End.AGENT_FAULT, "agent", error)
+        except (Exception, SystemExit) as error:
+            # Others' code runs here: whatever it raises ends its own episode only.
+            if self._whose_turn == "agent":
+                return self._failed(End.AGENT_FAULT, "agent", error)
+            return self._failed(End.INFRASTRUCTURE_FAULT, "environment", error)
+
+    async def _loop(self, observation: Observation, on_step: OnStep) -> End:
+        outcome = self.driver.outcome
+        while not outcome.done:
+            if len(self.steps) >= self.spec.context.limits.max_steps:
+                return End.STEP_LIMIT
+            clock = time.perf_counter()
+            answer = await self._of_agent(self._answer(observation))
+            if answer.give_up:
+                self._add(self._step(answer, observation, False, outcome, clock), answer, on_step)
+                return End.GAVE_UP
+            observation, valid = await self._carry_out(answer, observation)
+            outcome = self.driver.outcome
+            self._add(self._step(answer, observation, valid, outcome, clock), answer, on_step)
+        return End.SOLVED if outcome.success else End.FAILED
+
+    def _add(self, step: Step, answer: Answer, on_step: OnStep) -> None:
+        self._whose_turn = "environment"
+        self.steps.append(step)
+        on_step(step, answer.prompt)
+
+    async def _of_agent(self, work: Coroutine[Any, Any, T]) -> T:
+        """Wait for the agent, within the time it has for one answer."""
+        limit = self.spec.context.limits.step_timeout_s
+        self._whose_turn = "agent"
+        done = await (work if limit is None else _within(work, limit))
+        self._whose_turn = "environment"
+        return done
+
+    async def _of_driver(self, work: Callable[..., T], *arguments: Any) -> T:
+        """Let the environment work; one that computes for long does so beside the event loop."""
+        if self._off_loop:
+            return await asyncio.to_thread(work, *arguments)
+        return work(*arguments)
+
+    async def _answer(self, observation: Observation) -> Answer:
+        """An agent of the user's own may return anything."""
+        answer = await self.agent.act(_plain(observation))
+        if not isinstance(answer, Answer):
+            raise TypeError(f"act() returned a {type(answer).__name__} instead of an Answer")
+        if not (answer.action is None or isinstance(answer.action, str)):
+            raise TypeError(f"the action is a {type(answer.action).__name__} instead of text")
+        return answer
+
+    async def _close(self) -> None:
+        """An agent that cannot tidy up has played its episode all the same."""
+        try:
+            await _within(self.agent.close(), _CLOSING_S)
+        except (Exception, SystemExit) as error:
+            # Others' code again; the episode is over.
+            logger.warning("%s: closing the agent failed: %r", self.spec.key, error)
+
+    async def _carry_out(self, answer: Answer, before: Observation) -> tuple[Observation, bool]:
+        """The next observation, and whether the environment did what was asked."""
+        if answer.action is None or answer.answered:
+            return _said(before, answer.told), answer.answered
+        valid = self.driver.accepts(answer.action)
+        action = self.driver.action_class(value=answer.action)
+        return await self._of_driver(self.driver.step, action), valid
+
+    def _step(
+        self, answer: Answer, after: Observation, valid: bool, outcome: Outcome, clock: float
+    ) -> Step:
+        self._whose_turn = "agent"  # what it said is checked as it is written down
+        keep = self.spec.context.save_prompts
+        return Step(
+            index=len(self.steps) + 1,
+            prompt=self._pool.places(answer.prompt) if keep else [],
+            reply=answer.reply,
+            reasoning=answer.reasoning,
+            tool_calls=list(answer.tool_calls),
+            action=answer.action,
+            how="gave_up" if answer.give_up else answer.how,
+            valid=valid,
+            observation=after.text,
+            admissible=list(after.admissible),
+            reward=outcome.reward,
+            progress=outcome.progress,
+            reachable=outcome.reachable,
+            seconds=time.perf_counter() - clock,
+            calls=list(answer.calls),
+        )
+
+    def _failed(
+        self, end: End, source: Source, error: BaseException | str, kind: str | None = None
+    ) -> End:
+        named = type(error).__name__ if isinstance(error, BaseException) else end.value
+        message = str(error)[:_LONGEST_MESSAGE]
+        self.error = Failure(source=source, kind=kind or named, message=message)
+        return end
+
+    def _record(self, first: Observation, end: End) -> EpisodeRecord:
+        driver, outcome, context = self.driver, self.driver.outcome, self.spec.context
+        task = self.spec.task
+        return EpisodeRecord(
+            run_id=context.run_id,
+            key=self.spec.key,
+            benchmark=context.benchmark.name,
+            task_id=task.id,
+            task_type=task.task_type,
+            split=task.split,
+            trial=self.spec.trial,
+            seed=self.spec.seed,
+            problem=task.problem,
+            data_hash=driver.data_hash,
+            facts=driver.facts(),
+            goal=driver.metrics.goal,
+            agent=context.agent.name,
+            model=context.model_name,
+            config_hash=context.config_hash,
+            versions=dict(context.versions),
+            max_steps=context.limits.max_steps,
+            messages=self._pool.messages,
+            first_observation=first.text,
+            first_admissible=list(first.admissible),
+            milestones=list(driver.metrics.milestones),
+            steps=self.steps,
+            end=end,
+            scored=is_scored(end, context.agent_faults),
+            success=outcome.success and end is End.SOLVED,
+            reward=outcome.reward,
+            progress=outcome.progress,
+            repetition_rate=repetition_rate([step.action or step.reply for step in self.steps]),
+            error=self.error,
+            details=driver.details(),
+            worker=self._worker,
+            started_at=self._started.isoformat(timespec="seconds"),
+            seconds=time.perf_counter() - self._clock,
+        )
+
+
+class _NoAnswer(Exception):
+    """The agent used up its time."""
+
+
+async def _within(work: Coroutine[Any, Any, T], seconds: float) -> T:
+    """Its result, if it comes in time.
+
+    Unlike `asyncio.wait_for` before Python 3.12 this never loses a cancellation, and
+    never takes a time limit of the work's own for ours.
+    """
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait({task}, timeout=seconds)
+        if not task.done():
+            raise _NoAnswer(f"no answer within {seconds:g} s")
+        return task.result()
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait({task}, timeout=_CLOSING_S)
+
+
+def _is_being_cancelled() -> bool:
+    """Whether it is this task that is to end, rather than something the agent waited for.
+
+    Python 3.10 cannot tell; there every cancellation ends the run.
+    """
+    task = asyncio.current_task()
+    return task is None or not hasattr(task, "cancelling") or task.cancelling() > 0
+
+
+def _plain(seen: Observation) -> Observation:
+    """What an agent may keep: words. A benchmark's own class may work them out from the game."""
+    if type(seen) is Observation:
+        return seen
+    return Observation(
+        seen.output, seen.success, seen.can_proceed, text=seen.text, admissible=seen.admissible
+    )
+
+
+def _said(before: Observation, text: str) -> Observation:
+    """An observation that comes from the runner: the environment stands as it stood."""
+    return Observation(text, False, True, text=text, admissible=before.admissible)

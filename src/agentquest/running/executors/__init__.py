@@ -1,0 +1,34 @@
+"""Where episodes are played: in this event loop, or in other processes.
+
+An executor is a class with `Settings` and `run`. To add one, write a file here
+and name it in the registry.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from agentquest import registry
+from agentquest.lib.settings import validated
+from agentquest.running.factory import Resources
+from agentquest.running.play import Sink
+from agentquest.running.spec import EpisodeSpec
+
+
+class Executor(Protocol):
+    async def run(
+        self,
+        specs: Sequence[EpisodeSpec],
+        resources: Resources,
+        sink: Sink,
+        parallel: int,
+        stop: asyncio.Event,
+    ) -> None:
+        """Play the specs, at most `parallel` at once, until they are done or `stop` is set."""
+        ...
+
+
+def make_executor(name: str, settings: Mapping[str, Any]) -> Executor:
+    found = registry.load("executor", name)
+    made: Executor = found(validated(found.Settings, settings, "executor"))
+    return made

@@ -1,0 +1,217 @@
+"""Handing episodes to workers elsewhere, and taking back what happens there.
+
+Episodes are handed out as workers get free, never in fixed shares, so a slow task
+or worker holds up nobody. Only the process that owns the pool writes: workers
+send records back. A worker that dies costs the episodes it was playing; another
+plays them, and an episode that loses two workers stays owed.
+"""
+
+import asyncio
+import dataclasses
+import logging
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from agentquest.errors import UserError
+from agentquest.records.episode import EpisodeRecord, Step
+from agentquest.records.messages import Message
+from agentquest.running.episode import OnStep
+from agentquest.running.play import Sink
+from agentquest.running.spec import Choice, EpisodeSpec, RunContext
+
+logger = logging.getLogger(__name__)
+
+_MOST_LOSSES = 2
+_LAST_WORDS_S = 15.0
+_START_S = 300.0
+_SHARED_LIMITS = ("requests_per_minute", "tokens_per_minute", "max_concurrency")
+
+
+@dataclass(frozen=True)
+class Event:
+    """What a worker tells of an episode, or of itself."""
+
+    kind: Literal["ready", "started", "stepped", "finished", "cut_short", "failed", "gone"]
+    key: str = ""
+    step: Step | None = None
+    prompt: tuple[Message, ...] = ()
+    record: EpisodeRecord | None = None
+    message: str = ""
+
+
+class Worker(ABC):
+    """Plays several episodes at once, somewhere; tells of them through `tell`.
+
+    One that is not `ready` gets no episodes; it says `ready` when it is.
+    """
+
+    def __init__(self, name: str, tell: Callable[["Worker", Event], None]) -> None:
+        self.name = name
+        self.tell = tell
+        self.ready = True
+        self.playing: dict[str, EpisodeSpec] = {}
+
+    @abstractmethod
+    def play(self, specs: Sequence[EpisodeSpec]) -> None:
+        """Begin these episodes too."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Cut short what is being played, tell of it, and say `gone`."""
+
+    @abstractmethod
+    async def end(self) -> None:
+        """Be gone, whatever is still going on."""
+
+
+class Pool:
+    """Specs and the workers that play them."""
+
+    def __init__(
+        self,
+        new_worker: Callable[[str, Callable[[Worker, Event], None]], Worker],
+        prefix: str,
+        specs: Sequence[EpisodeSpec],
+        sink: Sink,
+        workers: int,
+        width: int,
+    ) -> None:
+        self._new_worker = new_worker
+        self._prefix = prefix
+        self._waiting = deque(specs)
+        self._sink = sink
+        self._width = width
+        self._losses: dict[str, int] = {}
+        self._events: asyncio.Queue[tuple[Worker, Event]] = asyncio.Queue()
+        self._loop = asyncio.get_running_loop()
+        self._steppers: dict[str, OnStep] = {}
+        self._made = 0
+        self._alive = [self._another() for _ in range(workers)]
+
+    def _another(self) -> Worker:
+        self._made += 1
+        return self._new_worker(f"{self._prefix}-{self._made}", self._heard)
+
+    def _heard(self, worker: Worker, event: Event) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._events.put_nowait, (worker, event))
+
+    async def run(self, stop: asyncio.Event) -> None:
+        stopped = asyncio.create_task(stop.wait())
+        try:
+            self._hand_out()
+            while self._is_going_on and not stop.is_set():
+                heard = asyncio.create_task(self._events.get())
+                await asyncio.wait(
+                    {heard, stopped},
+                    return_when=asyncio.FIRST_COMPLETED,
+                    timeout=None if any(worker.ready for worker in self._alive) else _START_S,
+                )
+                if heard.done():
+                    await self._handle(*heard.result())
+                    continue
+                heard.cancel()
+                if not stop.is_set():
+                    raise UserError(
+                        f"no worker could be started within {_START_S:g} s: is there room for"
+                        " what each reserves?"
+                    )
+        finally:
+            stopped.cancel()
+            await self._end()
+
+    @property
+    def _is_going_on(self) -> bool:
+        can_play = bool(self._waiting) and bool(self._alive)
+        return can_play or any(worker.playing for worker in self._alive)
+
+    def _hand_out(self) -> None:
+        """Fill free places evenly: one episode to each worker in turn."""
+        leases: dict[Worker, list[EpisodeSpec]] = {}
+        while self._waiting:
+            free = [
+                worker
+                for worker in self._alive
+                if worker.ready and len(worker.playing) < self._width
+            ]
+            if not free:
+                break
+            worker = min(free, key=lambda one: len(one.playing))
+            spec = self._waiting.popleft()
+            worker.playing[spec.key] = spec
+            leases.setdefault(worker, []).append(spec)
+        for worker, lease in leases.items():
+            worker.play(lease)
+
+    async def _handle(self, worker: Worker, event: Event) -> None:
+        spec = worker.playing.get(event.key)
+        if event.kind == "gone":
+            self._replace(worker)
+        elif event.kind == "failed":
+            raise UserError(event.message)
+        elif spec is not None:
+            await self._deliver(worker, spec, event)
+        self._hand_out()
+
+    async def _deliver(self, worker: Worker, spec: EpisodeSpec, event: Event) -> None:
+        if event.kind == "started":
+            self._sink.started(spec, worker.name)
+            self._steppers[spec.key] = self._sink.stepped(spec, worker.name)
+        elif event.kind == "stepped" and event.step is not None:
+            self._steppers[spec.key](event.step, event.prompt)
+        elif event.record is not None:
+            del worker.playing[spec.key]
+            self._steppers.pop(spec.key, None)
+            if event.kind == "finished":
+                await self._sink.finished(spec, event.record)
+            else:
+                await self._sink.cut_short(event.record)
+
+    def _replace(self, worker: Worker) -> None:
+        """Play what a dead worker was playing elsewhere, but not for ever."""
+        if worker not in self._alive:
+            return
+        self._alive.remove(worker)
+        lost = list(worker.playing.values())
+        logger.warning("%s died while playing %d episodes", worker.name, len(lost))
+        for spec in lost:
+            self._losses[spec.key] = self._losses.get(spec.key, 0) + 1
+            if self._losses[spec.key] < _MOST_LOSSES:
+                self._waiting.appendleft(spec)
+            else:
+                logger.warning("%s is owed: two workers died while playing it", spec.key)
+        if self._waiting:
+            self._alive.append(self._another())
+
+    async def _end(self) -> None:
+        """Let workers say what they were at, then end them."""
+        for worker in self._alive:
+            worker.stop()
+        deadline = self._loop.time() + _LAST_WORDS_S
+        silent = set(self._alive)
+        while silent and (left := deadline - self._loop.time()) > 0:
+            try:
+                worker, event = await asyncio.wait_for(self._events.get(), left)
+            except (asyncio.TimeoutError, TimeoutError):
+                break
+            spec = worker.playing.get(event.key)
+            if event.kind == "gone":
+                silent.discard(worker)
+            elif spec is not None:
+                await self._deliver(worker, spec, event)
+        for worker in self._alive:
+            await worker.end()
+
+
+def divided(context: RunContext, workers: int) -> RunContext:
+    """Rate limits hold for the whole run, so each worker gets its share."""
+    if context.model is None:
+        return context
+    settings = dict(context.model.settings)
+    for name in _SHARED_LIMITS:
+        if settings.get(name):
+            settings[name] = max(1, settings[name] // workers)
+    return dataclasses.replace(context, model=Choice(context.model.name, settings))

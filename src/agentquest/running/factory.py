@@ -1,0 +1,138 @@
+"""Making benchmarks, agents and models from their names and settings.
+
+`Resources` holds what the episodes of one process share: the benchmark with its
+data, the model's client, and whatever the agent class opened for all of them.
+"""
+
+import inspect
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from agentquest import registry
+from agentquest.errors import ConfigError
+from agentquest.lib import Agent, Benchmark
+from agentquest.lib.settings import Settings, validated
+from agentquest.llms.types import ChatModel
+from agentquest.running.spec import Choice, RunContext
+
+_OFFERED = ("settings", "model", "explorer", "shared")
+
+
+def make_benchmark(name: str, settings: Mapping[str, Any] | None = None) -> Benchmark:
+    """A configured benchmark; a setting it does not have is an error that names it."""
+    found = registry.load("benchmark", name)
+    if not (inspect.isclass(found) and issubclass(found, Benchmark)):
+        raise ConfigError(f"benchmark {name!r} is no subclass of agentquest.lib.Benchmark")
+    made: Benchmark = found(validated(found.Settings, settings or {}, "benchmark_settings"))
+    return made
+
+
+def agent_class(name: str) -> type[Agent]:
+    """The class behind an agent's name, checked before a run begins."""
+    found = registry.load("agent", name)
+    if not (inspect.isclass(found) and issubclass(found, Agent)):
+        kind = found.__name__ if inspect.isclass(found) else f"a {type(found).__name__}"
+        raise ConfigError(f"agent {name!r} is {kind}, no subclass of agentquest.lib.Agent")
+    for parameter in _parameters(found):
+        if parameter not in _OFFERED:
+            raise ConfigError(
+                f"agent {name!r}: its constructor asks for {parameter!r}; it can ask for "
+                f"{', '.join(_OFFERED)} (settings of its own go into a `Settings` class)"
+            )
+    return found
+
+
+def agent_settings(name: str, given: Mapping[str, Any]) -> Settings:
+    """An agent's settings; unknown ones are refused with the nearest name."""
+    return validated(agent_class(name).Settings, given, "agent")
+
+
+def asks_a_model(name: str) -> bool:
+    """Whether the agent takes a model; the built-in baselines do not."""
+    return "model" in _parameters(agent_class(name))
+
+
+def model_class(name: str) -> Any:
+    return registry.load("model", name)
+
+
+class Resources:
+    """Shared by all episodes of one process and one run.
+
+    What the agents share can be given, open already; it is then the caller's to close.
+    """
+
+    def __init__(
+        self, context: RunContext, benchmark: Benchmark | None = None, shared: Any = None
+    ) -> None:
+        self.context = context
+        self._benchmark = benchmark
+        self._client: ChatModel | None = None
+        self._shared = shared
+        self._is_given = shared is not None
+        self._opened = self._is_given
+
+    @cached_property
+    def benchmark(self) -> Benchmark:
+        chosen = self.context.benchmark
+        return self._benchmark or make_benchmark(chosen.name, chosen.settings)
+
+    @cached_property
+    def agent_class(self) -> type[Agent]:
+        return agent_class(self.context.agent.name)
+
+    @cached_property
+    def agent_settings(self) -> Settings:
+        return agent_settings(self.context.agent.name, self.context.agent.settings)
+
+    async def open(self) -> None:
+        """Open what the agent class shares; once."""
+        if not self._opened:
+            self._opened = True
+            self._shared = await self.agent_class.open_shared(self.agent_settings)
+
+    async def close(self) -> None:
+        for shared in (self._client, None if self._is_given else self._shared):
+            closing = getattr(shared, "close", None)
+            if closing is not None:
+                await closing()
+
+    def agent(self) -> Agent:
+        """A fresh agent for one episode."""
+        name, found = self.context.agent.name, self.agent_class
+        wanted = _parameters(found)
+        given: dict[str, Any] = {}
+        if "settings" in wanted:
+            given["settings"] = self.agent_settings
+        if "model" in wanted:
+            given["model"] = self._model()
+        if "explorer" in wanted:
+            given["explorer"] = self.benchmark.explorer()
+        if "shared" in wanted:
+            given["shared"] = self._shared
+        try:
+            return found(**given)
+        except (Exception, SystemExit) as error:
+            # Somebody else's code: every episode would meet the same, so the run ends with it.
+            raise ConfigError(
+                f"agent {name!r} cannot be made: {type(error).__name__}: {error}"
+            ) from error
+
+    def _model(self) -> ChatModel:
+        chosen = self.context.model or Choice("scripted")
+        found = model_class(chosen.name)
+        settings = validated(found.Settings, chosen.settings, "llm")
+        if "explorer" in _parameters(found):
+            # It plays by rules: one player per episode.
+            model: ChatModel = found(settings, explorer=self.benchmark.explorer())
+            return model
+        if self._client is None:
+            self._client = found(settings)
+        return self._client
+
+
+def _parameters(found: type) -> Mapping[str, inspect.Parameter]:
+    if found.__init__ is object.__init__:  # type: ignore[misc]
+        return {}
+    return inspect.signature(found).parameters

@@ -1,0 +1,1 @@
+"""What the pages load: one style sheet, one script, one icon."""

@@ -1,0 +1,55 @@
+"""Environments with other people's A2A software, each by itself.
+
+Made once in `.a2a-venvs` beside the project's own environment, from the package
+index; tests that need one are skipped where there is no index. What takes long
+to install is made only for `make conformance`.
+"""
+
+import fcntl
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[2] / ".a2a-venvs"
+ALL = "AGENTQUEST_ALL_FRAMEWORKS"
+REQUIREMENTS = {
+    "duckdb": ["duckdb==1.4.1"],
+    "sdk-0.3": ["a2a-sdk[http-server]==0.3.26"],
+    "pydantic-ai-1": ["pydantic-ai-slim==1.107.0", "fasta2a==0.6.1"],
+    "pydantic-ai-2": ["pydantic-ai-slim==2.66.0", "fasta2a==2.1.1"],
+    "strands": ["strands-agents[a2a]==1.62.0"],
+    "agent-framework": ["agent-framework-a2a==1.0.0b261022", "a2a-sdk[http-server]==1.3.0"],
+}
+SLOW = {
+    "google-adk": ["google-adk[a2a]==2.13.0"],
+    "crewai": ["crewai[a2a]==1.15.30"],
+}
+
+
+def environment(name):
+    """The interpreter of an environment; skips the test where it cannot be had."""
+    folder = FOLDER / name
+    python = folder / "bin" / "python"
+    ready = folder / ".ready"
+    wanted = "\n".join([*(REQUIREMENTS | SLOW)[name], "uvicorn"])
+    FOLDER.mkdir(exist_ok=True)
+    # Tests run in several processes; one makes the environment, the others wait for it.
+    with (FOLDER / f".{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (ready.exists() and ready.read_text() == wanted):
+            if name in SLOW and not os.environ.get(ALL):
+                pytest.skip(f"{name} takes long to install; `make conformance` does")
+            _make(name, folder, python, wanted.splitlines())
+            ready.write_text(wanted)
+    return str(python)
+
+
+def _make(name, folder, python, wanted):
+    install = ["-m", "pip", "install", "--quiet", "--retries", "1", *wanted]
+    for command in ([sys.executable, "-m", "venv", "--clear", folder], [python, *install]):
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=900)
+        if done.returncode:
+            pytest.skip(f"no environment with {name}: {done.stderr.strip()[-300:]}")

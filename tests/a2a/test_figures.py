@@ -1,0 +1,145 @@
+"""The figures of documents: made by the table of metrics, over the games that say something."""
+
+from agentquest.a2a.assessment import Assessment
+from agentquest.a2a.assessment_config import AssessmentConfig
+from agentquest.a2a.figures import end_reason
+from agentquest.a2a.messages import read_message
+from agentquest.a2a.remote_agent import RemoteReply
+from agentquest.a2a.report_text import report_text
+from agentquest.a2a.requests import AssessmentRequest
+from agentquest.a2a.results import result_document, summary_document
+from agentquest.records.outcome import End
+
+
+class Script:
+    """A party without any network: each game has a player, which answers messages in turn."""
+
+    def __init__(self, *players):
+        self._players = iter(players)
+
+    def connect(self):
+        return Playing(next(self._players))
+
+
+class Playing:
+    def __init__(self, player):
+        self._player = player
+
+    async def say(self, text):
+        return RemoteReply(self._player(text))
+
+    async def close(self):
+        return None
+
+
+def saying(*words):
+    """Says these words, then crashes."""
+    left = iter(words)
+    return lambda text: next(left)
+
+
+def opening():
+    """Walks from place to place, opens whatever it can, and closes nothing."""
+    been = set()
+
+    def answer(text):
+        options = read_message(text).admissible
+        wanted = [option for option in options if option.startswith(("open ", "go to "))]
+        chosen = next(option for option in reversed(wanted) if option not in been)
+        been.add(chosen)
+        return chosen
+
+    return answer
+
+
+async def assessed(tmp_path, *players, **config):
+    config = {"num_games": len(players), "max_steps": 6, **config}
+    request = AssessmentRequest(agent_url="http://localhost:1/", config=AssessmentConfig(**config))
+
+    async def tell(news):
+        return None
+
+    return await Assessment(request, "builtin").play("script", Script(*players), tmp_path, tell)
+
+
+async def test_nothing_closed_of_what_was_opened_is_nothing(tmp_path):
+    """Games in which nothing was opened say nothing about closing things again."""
+    looking = [saying(*["look", "inventory"] * 15) for _ in range(2)]
+    result = await assessed(tmp_path, opening(), *looking, max_steps=30)
+    totals = summary_document(result)["aggregate_metrics"]["behavior_metrics"]["cleanup"]
+    assert (totals["games_with_opens"], totals["correct_close_count"]) == (1, 0)
+    assert totals["total_opens"] > 0
+    assert totals["avg_cleanup_rate"] == 0
+    assert result_document(result)["behaviour"]["cleanup_rate"] == 0
+    assert "Rate: 0.0% in games where something was opened" in report_text(result)
+
+
+async def test_where_nothing_was_opened_there_is_no_figure(tmp_path):
+    result = await assessed(tmp_path, saying(*["look", "inventory"] * 3))
+    assert result_document(result)["behaviour"]["cleanup_rate"] is None
+    assert "Rate: – in games where something was opened" in report_text(result)
+
+
+async def test_an_agent_that_crashes_loses_and_is_counted(tmp_path):
+    result = await assessed(tmp_path, *(saying("look") for _ in range(3)))
+    document = result_document(result)
+    assert [game["end_reason"] for game in document["games"]] == ["agent_error"] * 3
+    assert (document["num_games"], document["errors"], document["success_rate"]) == (3, 3, 0.0)
+    assert document["win_share_of_requested"] == 0
+    assert "Wins: 0 of 3 games asked for" in report_text(result)
+
+
+async def test_every_end_has_its_word(tmp_path):
+    (game,) = (await assessed(tmp_path, saying(*["look"] * 9))).games
+    words = {end: end_reason(game.record.model_copy(update={"end": end})) for end in End}
+    assert words == {
+        End.SOLVED: "won",
+        End.FAILED: "lost",
+        End.STEP_LIMIT: "max_steps",
+        End.CONTEXT_LIMIT: "context_limit",
+        End.GAVE_UP: "gave_up",
+        End.AGENT_FAULT: "agent_error",
+        End.INFRASTRUCTURE_FAULT: "env_error",
+        End.CANCELLED: "cancelled",
+    }
+
+
+async def test_noise_is_worth_nothing(tmp_path):
+    result = await assessed(tmp_path, saying(*(f"xyzzy{number}" for number in range(9))))
+    assert result_document(result)["overall_score"] == 0
+    assert result_document(result)["grade"] == "F"
+
+
+async def test_names_mean_one_thing(tmp_path):
+    """`repetition_rate` of reports is about any earlier action; ours is about the one before."""
+    commands = ["look", "inventory", "look", "look", "inventory", "look"]
+    result = await assessed(tmp_path, saying(*commands))
+    (game,) = result_document(result)["games"]
+    assert game["consecutive_repetition_rate"] == 1 / 6
+    assert result.games[0].record.repetition_rate == 4 / 5
+    assert "repetition_rate" not in game
+    assert "Consecutive Repetition" in report_text(result)
+
+
+async def test_a_benchmarks_own_metrics_are_in_every_document(tmp_path):
+    result = await assessed(tmp_path, saying(*["Guess: 1234"] * 30), benchmark="mastermind")
+    own = set(result.own_metrics)
+    assert own == set(result_document(result)["metrics"])
+    assert own == set(summary_document(result)["aggregate_metrics"]["metrics"])
+    assert bool(own) == bool(result.manifest.metrics)
+
+
+async def test_the_goal_is_said_again_on_request(tmp_path):
+    heard = []
+
+    def listening(text):
+        heard.append(text)
+        return "look"
+
+    await assessed(tmp_path, listening, max_steps=2, repeat_goal=True)
+    await assessed(tmp_path, listening, max_steps=2)
+    first, again, _, without = heard
+    goal = first.partition("Your task is to: ")[2].partition(".")[0]
+    assert again.count(goal) == 1
+    assert "YOUR TASK:\n" in again
+    assert goal not in without

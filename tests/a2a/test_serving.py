@@ -1,0 +1,181 @@
+"""Our servers: what is refused before an agent sees it, and what they remember of whom."""
+
+import gzip
+import json
+import socket
+from uuid import uuid4
+
+import httpx
+import pytest
+from a2a.server.context import ServerCallContext
+from a2a.types import ListTasksRequest, Message, Role, Task, TaskState, TaskStatus
+from agent_processes import agentquest
+
+from agentquest.a2a.serving import MAX_BODY, Place
+from agentquest.a2a.task_store import MAX_HISTORY, Asker, OwnedTaskStore
+
+
+@pytest.fixture(scope="module")
+def white():
+    with agentquest("white", "--type", "repetitive", "--port", "0") as process:
+        yield process.url
+
+
+def call(method="SendMessage", **params):
+    return {"jsonrpc": "2.0", "id": "1", "method": method, "params": params}
+
+
+def turn(text="hello"):
+    return call(message={"messageId": str(uuid4()), "role": "ROLE_USER", "parts": [{"text": text}]})
+
+
+def post(url, content=None, headers=None, **options):
+    usual = {"A2A-Version": "1.0", "Content-Type": "application/json"}
+    body = json.dumps(turn() if content is None else content)
+    sent = {"content": body, "headers": {**usual, **(headers or {})}, **options}
+    return httpx.post(url, trust_env=False, **sent)
+
+
+def test_a_proper_request_is_answered(white):
+    response = post(white)
+    assert response.status_code == 200
+    assert response.json()["result"]["message"]["parts"] == [{"text": "go to kitchen"}]
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Origin": "http://localhost:8000"}, 403),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Host": "evil.example:80"}, 403),
+        ({"Host": "evil.example", "Origin": "http://evil.example"}, 403),
+        ({"Content-Type": "text/plain"}, 415),
+        ({"Content-Type": "application/x-www-form-urlencoded"}, 415),
+        ({"Content-Type": ""}, 415),
+    ],
+)
+def test_a_web_page_cannot_use_it(white, headers, status):
+    assert post(white, headers=headers).status_code == status
+
+
+def test_bodies_are_bounded_after_unpacking(white):
+    big = json.dumps(turn("x" * MAX_BODY)).encode()
+    assert post(white, content=None).status_code == 200
+    assert httpx.post(white, content=big, headers=JSON).status_code == 413
+    packed = gzip.compress(big)
+    assert len(packed) < 10_000
+    headers = {**JSON, "Content-Encoding": "gzip"}
+    assert httpx.post(white, content=packed, headers=headers).status_code == 413
+
+
+JSON = {"Content-Type": "application/json", "A2A-Version": "1.0"}
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "\ud800", "\n" * 200_000])
+def test_no_text_ends_or_stalls_it(white, text):
+    assert post(white, turn(text)).status_code < 500
+    raw = httpx.post(white, content=text.encode("utf-8", "surrogatepass"), headers=JSON)
+    assert raw.status_code < 500
+    assert post(white).status_code == 200
+
+
+def test_the_card_is_where_any_version_looks(white):
+    cards = [httpx.get(f"{white}.well-known/{name}.json") for name in ("agent-card", "agent")]
+    assert cards[0].json() == cards[1].json()
+
+
+def test_with_a_token_only_the_card_is_public():
+    with agentquest("white", "--type", "repetitive", "--port", "0", AGENTQUEST_TOKEN="t") as served:
+        assert httpx.get(f"{served.url}.well-known/agent-card.json").status_code == 200
+        assert post(served.url).status_code == 401
+        assert post(served.url, headers={"Authorization": "Bearer t"}).status_code == 200
+
+
+def test_a_gateway_can_use_its_own_names():
+    options = ["--type", "repetitive", "--port", "0", "--allow-host", "agent.internal"]
+    with agentquest("white", *options) as served:
+        assert post(served.url, headers={"Host": "agent.internal:9009"}).status_code == 200
+        assert post(served.url, headers={"Host": "other.internal"}).status_code == 403
+    with agentquest("white", *options[:4], "--allow-host", "*") as served:
+        assert post(served.url, headers={"Host": "other.internal"}).status_code == 200
+
+
+class TestTheAddressOnTheCard:
+    def test_on_all_addresses_it_is_one_that_others_can_reach(self):
+        place = Place("0.0.0.0", 0)
+        with place.listen() as sock:
+            url = place.url(sock)
+            host = url.removeprefix("http://").partition(":")[0]
+            assert host not in ("0.0.0.0", "")
+            with socket.create_connection((host, sock.getsockname()[1]), timeout=5):
+                pass
+
+    def test_otherwise_it_is_the_host_that_was_asked_for(self, monkeypatch):
+        monkeypatch.delenv("AGENT_URL", raising=False)
+        place = Place("localhost", 0)
+        with place.listen() as sock:
+            assert place.url(sock) == f"http://localhost:{sock.getsockname()[1]}/"
+        with Place("localhost", 0, card_url="http://a.example/").listen() as sock:
+            assert Place("localhost", 0, "http://a.example/").url(sock) == "http://a.example/"
+
+
+def asker(name):
+    return ServerCallContext(user=Asker(name))
+
+
+def task(number, state=TaskState.TASK_STATE_COMPLETED, history=0):
+    said = [Message(role=Role.ROLE_AGENT, message_id=str(n)) for n in range(history)]
+    return Task(id=f"task {number}", context_id="c", status=TaskStatus(state=state), history=said)
+
+
+class TestTasks:
+    async def test_they_belong_to_who_asked(self):
+        store = OwnedTaskStore()
+        await store.save(task(1), asker("one"))
+        await store.save(task(2), asker("two"))
+        assert await store.get("task 1", asker("one")) is not None
+        assert await store.get("task 1", asker("two")) is None
+        assert await store.get("task 1", asker("connection a 1")) is None
+        listed = await store.list(ListTasksRequest(), asker("two"))
+        assert [one.id for one in listed.tasks] == ["task 2"]
+        await store.delete("task 1", asker("two"))
+        assert len(store) == 2
+
+    async def test_without_a_token_strangers_see_no_list(self):
+        store = OwnedTaskStore()
+        await store.save(task(1), asker("connection a 1"))
+        assert not (await store.list(ListTasksRequest(), asker("connection a 2"))).tasks
+        assert (await store.list(ListTasksRequest(), asker("connection a 1"))).tasks
+        # The id is the key; a client may come back over another connection.
+        assert await store.get("task 1", asker("connection a 2")) is not None
+
+    async def test_they_are_bounded_in_number_time_and_size(self):
+        store = OwnedTaskStore(max_tasks=3)
+        await store.save(task(0, TaskState.TASK_STATE_WORKING), asker("one"))
+        for number in range(1, 10):
+            await store.save(task(number), asker("one"))
+        assert len(store) == 3
+        assert await store.get("task 0", asker("one")) is not None
+        short = OwnedTaskStore(kept_s=0.0)
+        await short.save(task(1), asker("one"))
+        await short.save(task(2, TaskState.TASK_STATE_WORKING), asker("one"))
+        assert len(short) == 1
+        await store.save(task(10, history=1000), asker("one"))
+        assert len((await store.get("task 10", asker("one"))).history) == MAX_HISTORY
+
+
+def test_strangers_can_neither_list_nor_cancel(green, strange):
+    """Over real connections: a running assessment is its asker's own."""
+    asked = {"participants": {"agent": f"{strange}hang/"}, "config": {"turn_timeout": 3}}
+    with httpx.Client(trust_env=False) as mine, httpx.Client(trust_env=False) as other:
+        headers = {**JSON, "Accept": "text/event-stream"}
+        body = turn(json.dumps(asked))["params"]
+        content = call("SendStreamingMessage", **body)
+        with mine.stream("POST", green.url, json=content, headers=headers) as events:
+            line = next(line for line in events.iter_lines() if line.startswith("data:"))
+            task_id = json.loads(line[5:])["result"]["task"]["id"]
+            listed = other.post(green.url, json=call("ListTasks"), headers=JSON).json()
+            assert task_id not in json.dumps(listed)
+            known = other.post(green.url, json=call("GetTask", id=task_id), headers=JSON).json()
+            assert known["result"]["id"] == task_id

@@ -1,0 +1,54 @@
+"""Environments with the real packages, each by itself where their pins clash.
+
+Made once in `.foreign/<name>` beside the project's own environment, from the
+package index; tests that need one are skipped where there is no index. Those in
+SLOW take longer than CI should wait: `make conformance` makes them.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / ".foreign"
+# name -> what is installed there beside AgentQuest
+PACKAGES = {
+    "gym": ["gym==0.26.2"],
+    "inspect": ["inspect-ai==0.3.285"],
+    "mcp1": ["mcp>=1.30,<2"],
+    "mcp2": ["mcp>=2.3,<3"],
+    "openenv": ["openenv==0.10.0"],
+    "trl": ["trl==1.16.0"],
+    "verifiers": ["verifiers==0.4.0"],
+    "verifiers_openenv": ["verifiers==0.4.0", "openenv"],  # an older openenv, as pins clash
+}
+SLOW = {"openenv", "trl", "verifiers", "verifiers_openenv"}
+
+
+def foreign_python(name: str) -> str:
+    """The interpreter of an environment, which is made if it is not there."""
+    python = FOLDER / name / "bin" / "python"
+    ready = FOLDER / name / ".ready"
+    wanted = " ".join(PACKAGES[name])
+    if ready.is_file() and ready.read_text() == wanted:
+        return str(python)
+    if name in SLOW and not os.environ.get("AGENTQUEST_CONFORMANCE"):
+        pytest.skip(f"{wanted} takes long to install: make conformance does it")
+    _make(name, python)
+    ready.write_text(wanted)
+    return str(python)
+
+
+def _make(name: str, python: Path) -> None:
+    install = [str(python), "-m", "pip", "install", "--quiet", "--retries", "1"]
+    commands = (
+        [sys.executable, "-m", "venv", "--clear", str(FOLDER / name)],
+        [*install, "--editable", str(ROOT), *PACKAGES[name]],
+    )
+    for command in commands:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False)
+        if done.returncode:
+            pytest.skip(f"no environment with {PACKAGES[name]}: {done.stderr.strip()[-300:]}")

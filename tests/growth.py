@@ -1,0 +1,45 @@
+"""How the cost of reading a text grows with the text.
+
+No time is asserted, only a ratio: four times the text may cost some four times as
+much, and not sixteen. Small costs are all noise, so the text is first made long
+enough to be measured.
+"""
+
+import time
+from collections.abc import Callable
+
+FACTOR = 4
+MOST = 9.0  # between 4, linear, and 16, quadratic
+_MEASURABLE_S = 0.004
+_LONGEST = 400_000
+
+
+def growth(work: Callable[[str], object], text: Callable[[int], str], start: int = 2000) -> float:
+    """The cost of `text(4 * n)` over that of `text(n)`; 0.0 where both are next to nothing."""
+    length = start
+    while (cost := _cost(work, text(length))) < _MEASURABLE_S:
+        if length * FACTOR > _LONGEST:
+            return 0.0
+        length *= 2
+    # A busy machine adds to single measurements; what grows too fast does so every time.
+    ratios = [_cost(work, text(length * FACTOR)) / cost]
+    while ratios[-1] > MOST and len(ratios) < 4:
+        ratios.append(_cost(work, text(length * FACTOR)) / _cost(work, text(length)))
+    return min(ratios)
+
+
+def _cost(work: Callable[[str], object], text: str) -> float:
+    """The least of a few attempts, in processor time: what others do on the machine is not ours."""
+    costs = []
+    for _ in range(3):
+        began = time.process_time()
+        work(text)
+        costs.append(time.process_time() - began)
+        if costs[0] > 1.0:
+            break
+    return min(costs)
+
+
+def repeated(unit: str, before: str = "", after: str = "") -> Callable[[int], str]:
+    """A text of about so many characters, made of one piece again and again."""
+    return lambda length: before + unit * (length // len(unit)) + after

@@ -1,0 +1,103 @@
+"""Steps are visible while an episode is under way: `live.jsonl`, and the lines on a terminal."""
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+from evaluator_runs import (
+    PATIENCE_S,
+    agentquest,
+    evaluate,
+    lines_in,
+    model_at,
+    rule_server,
+    scored_keys,
+    started,
+    wait_until,
+)
+
+from agentquest.cli import live as live_view
+from agentquest.cli.live import LiveView, Tally
+from agentquest.records import live
+from agentquest.records.live import LIVE, read_live
+from agentquest.records.run_directory import RunDirectory
+
+
+def test_steps_of_unfinished_episodes_can_be_followed_from_another_process(tmp_path: Path) -> None:
+    run = tmp_path / "runs" / "r"
+    with rule_server("--latency", "0.3") as url:
+        arguments = ["eval", *model_at(url), "num_games=2", "parallel=2", "run_name=r"]
+        with started(tmp_path, *arguments) as process:
+            wait_until(lambda: any(e.step for e in read_live(run)[0]), "a first step")
+            assert lines_in(run) == 0, "no episode is finished yet"
+            events, offset = read_live(run)
+            wait_until(lambda: read_live(run, offset)[1] > offset, "further steps")
+            further, _ = read_live(run, offset)
+            assert further
+            assert events + further == read_live(run)[0][: len(events + further)]
+            process.communicate(timeout=PATIENCE_S)
+            assert process.returncode == 0
+    events, _ = read_live(run)
+    records = {record.key: record for record in RunDirectory(run).records()}
+    assert len(records) == 2
+    for key, record in records.items():
+        of_it = [event for event in events if event.key == key]
+        assert [event.event for event in of_it] == ["start", *["step"] * len(record.steps), "end"]
+        assert [e.step.action for e in of_it if e.step] == [s.action for s in record.steps]
+        assert (of_it[-1].end, of_it[-1].success) == (record.end, record.success)
+
+
+async def test_the_file_stops_growing_and_each_part_of_a_run_begins_it_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "_MOST_BYTES", 20_000)
+    monkeypatch.setattr(live, "_FLUSH_BYTES", 2_000)
+    arguments = ["agent=random", "max_steps=40", "run_name=r"]
+    run, _ = await evaluate(tmp_path, *arguments, "num_games=12", "trials=1")
+    size = (run.directory.path / LIVE).stat().st_size
+    assert 20_000 < size < 30_000
+    assert len(scored_keys(run.directory.path)) == 12
+    file = run.directory.path / "episodes.jsonl"
+    file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:-1]))
+    await evaluate(tmp_path, *arguments, "num_games=12", "trials=1")
+    keys = {event.key for event in read_live(run.directory.path)[0]}
+    assert len(keys) == 1
+
+
+async def test_a_file_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
+    arguments = ["agent=oracle", "num_games=2", "run_name=r"]
+    (tmp_path / "r" / LIVE).mkdir(parents=True)
+    run, reason = await evaluate(tmp_path, *arguments)
+    assert (reason, run.owed) == (None, [])
+
+
+def test_plain_lines_come_by_the_clock_and_name_the_workers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(live_view, "_LINE_EVERY_S", 0.01)
+    tally = Tally(total=10, already_won=3, already_scored=4)
+    tally.active = {"a": "process-1", "b": "process-2", "c": "process-1"}
+    said = ""
+    with LiveView(tally, tmp_path / "run.log", debug=False) as view:
+        assert view._progress.tasks[0].completed == 4, "the bar begins where the run is"
+        # No episode begins or ends meanwhile.
+        for _ in range(500):
+            said += capfd.readouterr().err
+            if said.count("4/10 episodes") >= 3:
+                break
+            time.sleep(0.02)
+    assert said.count("4/10 episodes") >= 3
+    assert "success 75.0%" in said
+    assert "3 active (process-1: 2, process-2: 1)" in said
+
+
+def test_a_resumed_run_s_figures_begin_where_it_is(tmp_path: Path) -> None:
+    arguments = ["eval", "data_path=builtin", "num_games=6", "agent=oracle", "run_name=r"]
+    assert agentquest(tmp_path, *arguments).returncode == 0
+    file = tmp_path / "runs" / "r" / "episodes.jsonl"
+    file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:4]))
+    again = agentquest(tmp_path, *arguments)
+    assert again.returncode == 0
+    last = [line for line in again.stderr.splitlines() if " episodes · " in line][-1]
+    assert re.match(r"6/6 episodes · success 100.0% \[.*\] \(6/6\)", last)

@@ -1,0 +1,154 @@
+"""Episodes in other processes: the same scores, and a dead worker costs nothing but time."""
+
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from evaluator_runs import (
+    PATIENCE_S,
+    agentquest,
+    command,
+    comparable_results,
+    environment,
+    evaluate,
+    lines_in,
+    model_at,
+    outcomes,
+    rule_server,
+    scored_keys,
+    wait_until,
+)
+
+from agentquest.errors import UserError
+from agentquest.records.run_directory import RunDirectory
+
+TWO = ["executor=processes", "executor.workers=2"]
+GAMES = 24
+
+
+@contextmanager
+def in_a_session_of_its_own(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A command whose process group a signal can be sent to, as a terminal does."""
+    process = subprocess.Popen(
+        command(*arguments),
+        cwd=folder,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate(timeout=PATIENCE_S)
+
+
+def workers_of(pid: int) -> list[int]:
+    """The worker processes of a run, without the tracker that Python starts beside them."""
+    children = Path(f"/proc/{pid}/task/{pid}/children")
+    if not children.exists():
+        pytest.skip("needs /proc to find the workers")
+    found = [int(word) for word in children.read_text().split()]
+    return [child for child in found if b"spawn_main" in _command_line(child)]
+
+
+def _command_line(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def test_the_scores_are_those_of_one_process(tmp_path: Path) -> None:
+    for name, more in (("local", []), ("processes", TWO)):
+        arguments = ["data_path=builtin", f"num_games={GAMES}", f"run_name={name}", *more]
+        done = agentquest(tmp_path, "eval", *arguments)
+        assert done.returncode == 0, done.stderr
+    local, processes = tmp_path / "runs" / "local", tmp_path / "runs" / "processes"
+    assert len(outcomes(local)) == GAMES
+    assert outcomes(processes) == outcomes(local)
+    assert comparable_results(processes) == comparable_results(local)
+    records = RunDirectory(processes).records()
+    assert {record.worker for record in records} == {"process-1", "process-2"}
+    log = (processes / "run.log").read_text("utf-8")
+    assert re.search(r"start \S+ on process-2", log)
+
+
+async def test_where_it_is_played_does_not_name_the_run(tmp_path: Path) -> None:
+    first, _ = await evaluate(tmp_path, "num_games=4", "agent=oracle")
+    again, _ = await evaluate(tmp_path, "num_games=4", "agent=oracle", *TWO)
+    assert first.directory.path == again.directory.path
+    assert len(scored_keys(first.directory.path)) == 4
+
+
+def test_a_killed_worker_s_episodes_are_played_elsewhere(tmp_path: Path) -> None:
+    run = tmp_path / "runs" / "r"
+    with rule_server("--latency", "0.02") as url:
+        arguments = ["eval", *model_at(url), f"num_games={GAMES}", "parallel=4", "run_name=r", *TWO]
+        with in_a_session_of_its_own(tmp_path, *arguments) as process:
+            wait_until(lambda: lines_in(run) >= 2, "two finished episodes")
+            os.kill(workers_of(process.pid)[0], signal.SIGKILL)
+            _, told = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 0, told
+        whole = agentquest(
+            tmp_path, "eval", *model_at(url), f"num_games={GAMES}", "run_name=undisturbed"
+        )
+        assert whole.returncode == 0, whole.stderr
+    keys = scored_keys(run)
+    assert len(keys) == len(set(keys)) == GAMES
+    assert outcomes(run) == outcomes(tmp_path / "runs" / "undisturbed")
+    assert "process-3" in {record.worker for record in RunDirectory(run).records()}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_a_signal_to_the_whole_group_drains_and_leaves_no_process(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    run = tmp_path / "runs" / "r"
+    with rule_server("--latency", "0.02") as url:
+        arguments = ["eval", *model_at(url), f"num_games={GAMES}", "parallel=4", "run_name=r", *TWO]
+        with in_a_session_of_its_own(tmp_path, *arguments) as process:
+            wait_until(lambda: lines_in(run) >= 2, "two finished episodes")
+            workers = workers_of(process.pid)
+            assert len(workers) == 2
+            os.killpg(process.pid, number)
+            _, told = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 128 + number, told
+        assert "Traceback" not in told
+        wait_until(lambda: not any(map(_command_line, workers)), "the workers' end")
+        records = RunDirectory(run).records()
+        # What was under way is kept with its calls, which were paid for.
+        assert any(record.end.value == "cancelled" and record.calls for record in records)
+        finished = scored_keys(run)
+        done = agentquest(tmp_path, *arguments)
+    assert done.returncode == 0, done.stderr
+    assert f"resuming: {len(finished)} of {GAMES} episodes are there" in done.stderr
+    keys = scored_keys(run)
+    assert len(keys) == len(set(keys)) == GAMES
+
+
+async def test_an_episode_that_kills_its_workers_stays_owed(tmp_path: Path, odd: str) -> None:
+    run, reason = await evaluate(
+        tmp_path, "num_games=6", f"agent={odd}:KillsItsProcess", "parallel=2", *TWO
+    )
+    assert reason is None
+    records = run.directory.records()
+    assert len(records) == 5
+    assert all(record.success for record in records)
+    (owed,) = run.owed
+    assert owed.task.task_type == "pick_heat_then_place_in_recep"
+
+
+async def test_what_a_worker_cannot_make_ends_the_run_with_its_reason(
+    tmp_path: Path, odd: str
+) -> None:
+    with pytest.raises(UserError, match="cannot be made: KeyError: 'no brain'"):
+        await evaluate(tmp_path, "num_games=6", f"agent={odd}:CannotBeMade", *TWO)

@@ -1,0 +1,173 @@
+"""What is refused before an application sees it."""
+
+import gzip
+import tracemalloc
+import zlib
+
+import pytest
+from http_server import app, rules, running
+
+from agentquest.errors import ConfigError
+from agentquest.http.answers import Refused
+from agentquest.http.bodies import Unpacker
+from agentquest.http.guard import guarded, page_headers, require_token
+from agentquest.http.names import Names, host_in
+
+
+@pytest.fixture(scope="module")
+def server():
+    guard = rules(json_only=True, max_body=1000, token="s3cret", open_paths=("/open",))
+    with running(guarded(app(), guard)) as at:
+        yield at
+
+
+@pytest.fixture
+def ask(server):
+    def asking(*args, **headers):
+        return server.ask(*args, **({"Authorization": "Bearer s3cret"} | headers))
+
+    return asking
+
+
+@pytest.mark.parametrize("host", ["localhost:{port}", "127.0.0.1", "[::1]:{port}", "LOCALHOST."])
+def test_a_server_answers_to_its_own_names(server, ask, host):
+    assert ask(Host=host.format(port=server.port)).status == 200
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("evil.example", 403),
+        ("evil.example:{port}", 403),
+        ("localhost.evil.example", 403),
+        ("192.0.2.7:{port}", 403),
+        ("user@localhost", 400),
+        ("localhost/x", 400),
+        ("localhost:port", 400),
+        ("", 400),
+    ],
+)
+def test_a_name_that_was_made_to_point_here_is_refused(server, ask, host, status):
+    """Also with the Origin that goes with it, and also for reading."""
+    host = host.format(port=server.port)
+    refused = ask("GET", Host=host, Origin=f"http://{host}")
+    assert refused.status == status
+    assert b"error" in refused.content
+    assert refused.getheader("X-Content-Type-Options") == "nosniff"
+
+
+def test_names_can_be_given_and_all_addresses_take_numbers():
+    named = Names("10.0.0.5", ["Shop.Example"])
+    for host in ("10.0.0.5:80", "shop.example", "localhost:1", "[::1]"):
+        named.check_host({"host": host})
+    for host in ("10.0.0.6", "other.example"):
+        with pytest.raises(Refused):
+            named.check_host({"host": host})
+    for bound in ("0.0.0.0", "::", ""):
+        Names(bound).check_host({"host": "192.168.1.7:3000"})
+        with pytest.raises(Refused, match="--allow-host"):
+            Names(bound).check_host({"host": "evil.example"})
+
+
+def test_hosts_in_headers():
+    assert host_in("A.example.:80") == "a.example"
+    assert host_in("[::1]:80") == "::1"
+    for malformed in ("", ":80", "a:b", "[::1", "a b@c", "a/b", "a?b"):
+        assert host_in(malformed) is None
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        ("http://127.0.0.1:{port}", 200),
+        ("http://127.0.0.1:1", 403),
+        ("http://evil.example", 403),
+        ("null", 403),
+        ("", 403),
+        ("http://[", 403),
+    ],
+)
+def test_pages_of_other_sites_may_not_send(server, ask, origin, status):
+    origin = origin.format(port=server.port)
+    body, kind = b"{}", "application/json"
+    assert ask("POST", "/", body, Origin=origin, Content_Type=kind).status == status
+    assert ask("POST", "/", body, Referer=origin, Content_Type=kind).status == status
+    assert ask("GET", Origin=origin).status == 200
+
+
+def test_a_site_can_be_allowed():
+    names = Names("127.0.0.1", origins=["https://friend.example/"])
+    names.check_origin("POST", {"origin": "https://friend.example", "host": "localhost"})
+    with pytest.raises(Refused):
+        names.check_origin("POST", {"origin": "http://friend.example", "host": "localhost"})
+
+
+@pytest.mark.parametrize("kind", ["", "text/plain", "application/x-www-form-urlencoded", "json"])
+def test_a_body_must_say_that_it_is_json(ask, kind):
+    headers = {"Content_Type": kind} if kind else {}
+    refused = ask("POST", "/", b"{}", **headers)
+    assert (refused.status, b"application/json" in refused.content) == (415, True)
+
+
+def test_what_says_json_is_taken(ask):
+    for kind in ("application/json", "Application/JSON; charset=utf-8", "application/a2a+json"):
+        assert ask("POST", "/", b"{}", Content_Type=kind).content == b"{}"
+    assert ask("POST", "/", b"").status == 200  # nothing need not say what it is
+
+
+def test_a_token_is_asked_for_except_where_all_may_look(server):
+    for given in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic s3cret"}):
+        refused = server.ask("GET", **given)
+        assert (refused.status, refused.getheader("WWW-Authenticate")) == (401, "Bearer")
+    assert server.ask("GET", **{"Authorization": "bearer s3cret"}).status == 200
+    assert server.ask("GET", "/open").status == 200
+
+
+def test_other_machines_are_served_with_a_token_only():
+    require_token("127.0.0.1", None, "set TOKEN")
+    require_token("0.0.0.0", "s3cret", "set TOKEN")
+    with pytest.raises(ConfigError, match="set TOKEN"):
+        require_token("0.0.0.0", None, "set TOKEN")
+
+
+def test_a_token_is_not_shown():
+    assert "s3cret" not in repr(rules(token="s3cret"))
+
+
+def test_bodies_are_unpacked_and_the_unpacked_bytes_count(ask):
+    body, kind = b"[" + b"1," * 400 + b"1]", {"Content_Type": "application/json"}
+    for name, packed in (("gzip", gzip.compress(body)), ("deflate", zlib.compress(body))):
+        assert ask("POST", "/", packed, Content_Encoding=name, **kind).content == body
+    bomb = gzip.compress(bytes(10_000_000))
+    for size in (bomb, gzip.compress(bytes(1001))):
+        assert ask("POST", "/", size, Content_Encoding="gzip", **kind).status == 413
+    assert ask("POST", "/", bytes(1001), **kind).status == 413
+    assert ask("POST", "/", bytes(1000), **kind).status == 200
+    assert ask("POST", "/", b"{}", Content_Encoding="br", **kind).status == 415
+    assert ask("POST", "/", b"{}", Content_Encoding="gzip", **kind).status == 400
+    half = gzip.compress(body)[:-4]
+    assert ask("POST", "/", half, Content_Encoding="gzip", **kind).status == 400
+
+
+def test_a_body_in_pieces_is_counted_too(server):
+    pieces = (b"x" * 100 for _ in range(50))
+    headers = {"Authorization": "Bearer s3cret", "Content_Type": "application/json"}
+    assert server.ask("POST", "/", pieces, **headers).status == 413
+
+
+def test_a_bomb_costs_no_memory():
+    packed = gzip.compress(bytes(50_000_000))
+    tracemalloc.start()
+    unpacker = Unpacker("gzip", 100_000)
+    with pytest.raises(Refused, match="larger than"):
+        unpacker.feed(packed)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2_000_000
+
+
+def test_pages_may_load_what_was_named_and_nothing_else():
+    policy = page_headers(img_src="https:", script_src="'self'")["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "img-src 'self' https:" in policy
+    assert "script-src 'self'" in policy

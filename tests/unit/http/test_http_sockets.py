@@ -1,0 +1,74 @@
+"""Ports, and what is said when there is none."""
+
+import asyncio
+import socket
+
+import pytest
+
+from agentquest.errors import UserError
+from agentquest.http.sockets import PortInUse, free_port, is_free, is_loopback, listen, url_of
+
+
+async def test_answers_on_a_kept_connection_do_not_wait_for_more():
+    """Nagle's algorithm is off on accepted connections."""
+    delays = []
+
+    async def note(reader, writer):
+        accepted = writer.get_extra_info("socket")
+        delays.append(accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        writer.close()
+
+    sock = listen()
+    server = await asyncio.start_server(note, sock=sock)
+    reader, writer = await asyncio.open_connection(*sock.getsockname())
+    await reader.read()
+    writer.close()
+    server.close()
+    assert delays
+    assert all(delays)
+
+
+def test_a_taken_port_is_an_error_that_names_another():
+    with listen() as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(PortInUse, match=rf"{port}: .*try --port \d+"):
+            listen(port=port)
+        with pytest.raises(PortInUse, match="--site-port"):
+            listen(port=port, option="--site-port")
+        assert not is_free("127.0.0.1", port)
+    assert is_free("127.0.0.1", port)
+    assert free_port() > 0
+
+
+@pytest.mark.parametrize(
+    ("host", "port"),
+    [("192.0.2.1", 0), ("no such host.invalid", 0), ("a" * 300, 0), ("127.0.0.1", 70_000)],
+)
+def test_an_address_that_cannot_be_had_is_a_clear_error(host, port):
+    with pytest.raises(UserError, match=r"cannot listen|not an address"):
+        listen(host, port)
+
+
+def test_an_address_is_written_for_clients_on_this_machine():
+    with listen("localhost") as sock:
+        assert url_of(sock) == f"http://127.0.0.1:{sock.getsockname()[1]}"
+    with listen("0.0.0.0") as sock:
+        assert url_of(sock) == f"http://127.0.0.1:{sock.getsockname()[1]}"
+
+
+@pytest.mark.parametrize(
+    ("host", "alone"),
+    [
+        ("127.0.0.1", True),
+        ("127.9.9.9", True),
+        ("::1", True),
+        ("[::1]", True),
+        ("localhost", True),
+        ("0.0.0.0", False),
+        ("::", False),
+        ("10.0.0.1", False),
+        ("example.org", False),
+    ],
+)
+def test_which_addresses_only_this_machine_reaches(host, alone):
+    assert is_loopback(host) is alone

@@ -1,0 +1,196 @@
+"""The viewer's pages over HTTP: complete, shareable, and safe whatever a record says."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+import pytest
+from viewer_process import get, make_runs, viewing
+
+from agentquest.records.index import INDEX
+from agentquest.records.run_directory import EPISODES, MANIFEST, RunDirectory
+from agentquest.viewer.library import Library, OpenRun
+from report_runs import hostile, hostile_manifest, saved
+
+pytest.importorskip("starlette", reason="the viewer needs the extra `serve`")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    folder = tmp_path_factory.mktemp("runs")
+    return folder, make_runs(folder)
+
+
+@pytest.fixture(scope="module")
+def site(runs: tuple[Path, dict[str, str]]) -> Iterator[str]:
+    with viewing(runs[0]) as address:
+        yield address
+
+
+def episode_of(folder: Path, name: str) -> str:
+    return RunDirectory(folder / name).records()[0].key
+
+
+def test_the_list_shows_every_run_and_can_be_filtered(
+    site: str, runs: tuple[Path, dict[str, str]]
+) -> None:
+    status, text, _ = get(f"{site}/")
+    assert status == 200
+    for name in runs[1].values():
+        assert f">{name}</a>" in text
+    _, only, _ = get(f"{site}/?agent=random")
+    assert f">{runs[1]['random']}</a>" in only
+    assert f">{runs[1]['scripted']}</a>" not in only
+
+
+def test_a_run_has_its_figures_and_every_episode(
+    site: str, runs: tuple[Path, dict[str, str]]
+) -> None:
+    folder, names = runs
+    _, text, _ = get(f"{site}/run/{names['scripted']}")
+    for record in RunDirectory(folder / names["scripted"]).records():
+        assert record.goal in text
+    assert text.count('class="square ') == 6
+    assert "Success by task type" in text
+    _, none, _ = get(f"{site}/run/{names['scripted']}?outcome=lost&text=nothing-like-it")
+    assert "0 of 6 episodes" in none
+
+
+def test_an_episode_shows_every_step_the_prompt_and_the_way_to_the_goal(
+    site: str, runs: tuple[Path, dict[str, str]]
+) -> None:
+    folder, names = runs
+    record = RunDirectory(folder / names["react"]).records()[0]
+    query = urlencode({"run": names["react"], "episode": record.key, "step": 2})
+    status, text, _ = get(f"{site}/episode?{query}")
+    assert status == 200
+    assert text.count('<section class="step"') == len(record.steps) + 1
+    assert 'data-step="2"' in text
+    assert "Prompt as sent" in text
+    assert "<mark>" in text
+    shortest = len(record.milestones)
+    assert f"The goal is {shortest} steps from here" in text
+    assert "The place as the agent knows it" in text
+
+
+def test_two_runs_side_by_side_mark_where_they_first_differ(
+    site: str, runs: tuple[Path, dict[str, str]]
+) -> None:
+    folder, names = runs
+    first, second = (RunDirectory(folder / names[agent]) for agent in ("scripted", "random"))
+    task = first.records()[0].task_id
+    actions = [
+        next(r for r in run.records() if r.task_id == task).actions for run in (first, second)
+    ]
+    expected = next(i for i, (a, b) in enumerate(zip(*actions, strict=False), 1) if a != b)
+    query = urlencode([("run", names["scripted"]), ("run", names["random"]), ("task", task)])
+    status, text, _ = get(f"{site}/compare?{query}")
+    assert status == 200
+    assert f"first differ at step {expected}." in text
+    assert f'<td class="number">{expected} <span' in text
+
+
+def test_what_is_not_there_is_said(site: str) -> None:
+    for path in (
+        "/run/nothing",
+        "/episode?run=x&episode=y",
+        "/compare?run=a",
+        "/run/..%2F..%2Fetc",
+    ):
+        status, text, _ = get(f"{site}{path}")
+        assert status == 404, path
+        assert "<h1>Not found</h1>" in text
+    assert get(f"{site}/static/../app.py")[0] == 404
+
+
+def test_requests_under_another_name_are_refused(site: str) -> None:
+    assert get(f"{site}/", Host="evil.example")[0] == 403
+
+
+def test_the_policy_lets_nothing_else_run_or_load(site: str) -> None:
+    _, text, headers = get(f"{site}/")
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert "http:" not in policy
+    assert " style=" not in text
+    assert "<script>" not in text
+
+
+def test_hostile_records_break_nothing_and_run_nothing(tmp_path: Path) -> None:
+    saved(tmp_path / "hostile", hostile(), hostile_manifest())
+    with viewing(tmp_path) as site:
+        _, listed, _ = get(f"{site}/")
+        _, run, _ = get(f"{site}/run/hostile")
+        pages = [listed, run]
+        for record in hostile():
+            query = urlencode({"run": "hostile", "episode": record.key})
+            status, text, _ = get(f"{site}/episode?{query}")
+            assert status == 200
+            pages.append(text)
+    for text in pages:
+        tags = set(re.findall(r"<([a-zA-Z!/][\w-]*)", text))
+        assert not tags & {"img", "iframe", "object", "embed", "base", "style"}, tags
+        assert text.count("<script") == 1
+        assert not re.search(r"(?:href|src|action)\s*=\s*[\"']?\s*javascript:", text, re.IGNORECASE)
+        assert "\x00" not in text
+        assert "\u202e" not in text
+
+
+def test_folders_that_cannot_be_read_say_what_is_wrong(tmp_path: Path) -> None:
+    names = make_runs(tmp_path)
+    whole = tmp_path / names["random"]
+    torn = tmp_path / "torn"
+    shutil.copytree(whole, torn)
+    content = (torn / EPISODES).read_bytes()
+    (torn / EPISODES).write_bytes(content[: len(content) // 2])
+    damaged = tmp_path / "damaged"
+    damaged.mkdir()
+    (damaged / MANIFEST).write_text("{", encoding="utf-8")
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / MANIFEST).write_text(json.dumps({"schema_version": 1}), encoding="utf-8")
+    found = {run.name: run for run in Library(tmp_path).runs()}
+    assert isinstance(found["torn"], OpenRun)
+    assert 0 < len(found["torn"].rows) < 6
+    assert found["torn"].state in ("running", "stopped")
+    with viewing(tmp_path) as site:
+        _, text, _ = get(f"{site}/")
+    assert f">{quote(names['random'])}</a>" in text
+    assert "damaged: " in text
+    assert "foreign: " in text
+    assert "written as schema 1" in text
+
+
+def test_the_index_saves_reading_and_can_be_deleted(tmp_path: Path) -> None:
+    names = make_runs(tmp_path)
+    folder = tmp_path / names["scripted"]
+    first = OpenRun("a", folder)
+    assert (folder / INDEX).is_file()
+    again = OpenRun("a", folder)
+    assert again.rows == first.rows
+    assert again.report.overall == first.report.overall
+    assert again.episode(again.rows[3].key) == first.episode(first.rows[3].key)
+    (folder / INDEX).write_bytes(b"nonsense\n")
+    assert OpenRun("a", folder).rows == first.rows
+    (folder / INDEX).unlink()
+    assert OpenRun("a", folder).rows == first.rows
+
+
+def test_a_run_that_grows_is_followed(tmp_path: Path) -> None:
+    names = make_runs(tmp_path)
+    source = RunDirectory(tmp_path / names["scripted"])
+    records = source.records()
+    growing = RunDirectory(tmp_path / "growing")
+    growing.create("", source.manifest())
+    with growing.locked() as log:
+        log.append(*records[:2])
+        opened = OpenRun("growing", growing.path)
+        assert len(opened.rows) == 2
+        log.append(*records[2:])
+    opened.refresh()
+    assert [one.key for one in opened.rows] == [record.key for record in records]
+    assert opened.state == "complete"
