@@ -17,7 +17,7 @@ FOLDER = ROOT / ".foreign"
 # name -> what is installed there beside AgentQuest
 PACKAGES = {
     "gym": ["gym==0.26.2"],
-    "inspect": ["inspect-ai==0.3.285"],
+    "inspect": ["inspect-ai==0.3.285", "openai"],
     "mcp1": ["mcp>=1.30,<2"],
     "mcp2": ["mcp>=2.3,<3"],
     "openenv": ["openenv==0.10.0"],

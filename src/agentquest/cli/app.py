@@ -23,6 +23,7 @@ COMMANDS = {
     "report": ("agentquest.cli.report", "Report on a run as text, Markdown, CSV or HTML."),
     "compare": ("agentquest.cli.compare", "Compare runs task by task."),
     "view": ("agentquest.cli.view", "Look at a folder of runs in the browser."),
+    "export": ("agentquest.cli.export", "Write a run in the format of another tool."),
     "launch": ("agentquest.cli.launch", "Assess an A2A agent with one command."),
     "green": ("agentquest.cli.green", "Serve the agent that assesses others over A2A."),
     "white": ("agentquest.cli.white", "Serve an agent to be assessed over A2A."),
