@@ -64,7 +64,7 @@ conformance: $(DEV) ## play on the reference engine too, and with agents of all 
 lock: $(DEV)   ## refresh requirements.lock from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-emit-index-url \
-	  --no-header --no-annotate --extra dev -o requirements.lock pyproject.toml
+	  --no-header --no-annotate --extra all --extra gymnasium --extra ray --group dev -o requirements.lock pyproject.toml
 
 clean:           ## remove everything that was made
 	rm -rf $(VENV) .reference-venv .a2a-venvs dist .pytest_cache .mypy_cache .ruff_cache

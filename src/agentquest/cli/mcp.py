@@ -11,7 +11,7 @@ from agentquest.api import save_results
 from agentquest.cli.benchmark_choice import BenchmarkWords, read_words
 from agentquest.cli.stopping import StopSignals
 from agentquest.config import load_config
-from agentquest.errors import UserError
+from agentquest.extras import require
 from agentquest.running.monitor import Watcher
 from agentquest.running.run import Run
 
@@ -115,17 +115,13 @@ async def _http(
     most: int,
     idle_s: float,
 ) -> None:
-    try:
-        from agentquest.adapters.mcp_http import Callers, mcp_app
-        from agentquest.http.guard import Rules, guarded
-        from agentquest.http.names import Names
-        from agentquest.http.serving import Served, Serving
-        from agentquest.http.sockets import listen
-    except ModuleNotFoundError as error:
-        raise UserError(
-            f"serving needs {error.name}, of the extra `serve`: pip install 'agentquest[serve]'"
-        ) from error
+    require("serve", "starlette", "uvicorn", why="serving MCP over HTTP")
+    from agentquest.adapters.mcp_http import Callers, mcp_app
     from agentquest.adapters.mcp_run import seated
+    from agentquest.http.guard import Rules, guarded
+    from agentquest.http.names import Names
+    from agentquest.http.serving import Served, Serving
+    from agentquest.http.sockets import listen
 
     callers = Callers(seated(run, desk), most, idle_s)
     socket = listen(address[0], address[1], option="--http")

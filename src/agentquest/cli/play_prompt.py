@@ -3,7 +3,6 @@
 A reader gives None when the player leaves (Ctrl-C, Ctrl-D, end of a pipe).
 """
 
-import importlib.util
 import os
 import sys
 from abc import ABC, abstractmethod
@@ -11,12 +10,13 @@ from collections.abc import Callable, Iterator
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
+from agentquest.extras import install_command, is_installed
+
 if TYPE_CHECKING:
     from prompt_toolkit.completion import Completer
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 Completions = Callable[[str], list[str]]
-INSTALL = "Tab completion comes with: pip install 'agentquest[play]'"
 
 
 class Reader(ABC):
@@ -36,8 +36,8 @@ class PlainReader(Reader):
 
     def __init__(self) -> None:
         self._typed = sys.stdin.isatty()
-        if self._typed and not _has_prompt_toolkit():
-            self.remark = INSTALL
+        if self._typed and not is_installed("prompt_toolkit"):
+            self.remark = f"Tab completion comes with: {install_command('play')}"
         if isinstance(sys.stdin, TextIOWrapper):
             # Bytes that are no text are a command the game does not know, not a crash.
             sys.stdin.reconfigure(errors="backslashreplace")
@@ -84,11 +84,7 @@ class CompletingReader(Reader):
 
 def make_reader() -> Reader:
     in_terminal = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
-    return CompletingReader() if in_terminal and _has_prompt_toolkit() else PlainReader()
-
-
-def _has_prompt_toolkit() -> bool:
-    return importlib.util.find_spec("prompt_toolkit") is not None
+    return CompletingReader() if in_terminal and is_installed("prompt_toolkit") else PlainReader()
 
 
 def _completer(completions: Completions) -> "Completer":

@@ -1,13 +1,12 @@
 """What all commands that serve an environment have in common: where, to whom, with what."""
 
 import os
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from agentquest.cli.benchmark_choice import read_settings
-from agentquest.errors import UserError
+from agentquest.extras import require
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -39,9 +38,7 @@ def arena_of(benchmark: str, settings: list[str]) -> "Arena":
 
 def check_extra() -> None:
     """Say what is missing before anything is opened."""
-    missing = [name for name in ("starlette", "uvicorn", "wsproto") if find_spec(name) is None]
-    if missing:
-        raise UserError(f"serving needs {', '.join(missing)}: install the extra `serve`")
+    require("serve", "starlette", "uvicorn", "wsproto", why="serving")
 
 
 def serve_app(

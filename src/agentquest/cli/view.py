@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from agentquest.errors import UserError
+from agentquest.extras import require
 
 TOKEN = "AGENTQUEST_TOKEN"
 
@@ -27,14 +28,12 @@ def command(
     """
     if not folder.is_dir():
         raise UserError(f"{folder} is not a folder; `agentquest eval` makes runs in `runs`")
-    try:
-        from agentquest.http.guard import Rules, guarded, page_headers, require_token
-        from agentquest.http.names import Names
-        from agentquest.http.serving import Served, serve
-        from agentquest.http.sockets import listen
-        from agentquest.viewer.app import viewer_app
-    except ImportError:
-        raise UserError("the viewer needs the extra `serve` (starlette and uvicorn)") from None
+    require("serve", "starlette", "uvicorn", why="the viewer")
+    from agentquest.http.guard import Rules, guarded, page_headers, require_token
+    from agentquest.http.names import Names
+    from agentquest.http.serving import Served, serve
+    from agentquest.http.sockets import listen
+    from agentquest.viewer.app import viewer_app
     from agentquest.viewer.library import Library
 
     token = os.environ.get(TOKEN) or None

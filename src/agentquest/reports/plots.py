@@ -1,6 +1,6 @@
 """Pictures of many episodes: progress, repetition, and success by task type.
 
-Needs matplotlib (`pip install 'agentquest[plots]'`), which is loaded only when a
+Needs matplotlib (the extra `plots`), which is loaded only when a
 picture is drawn. Figures are made without pyplot, so nothing global changes and
 many threads may draw at once. Colours are those of Okabe and Ito, which people
 with any colour vision can tell apart; lines differ in their dashes, too.
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentquest.errors import UserError
+from agentquest.extras import MissingExtra
 from agentquest.lib.aggregate import (
     Aggregate,
     GroupBy,
@@ -125,9 +126,7 @@ def _canvas(width: float, height: float, title: str) -> tuple[Figure, Axes]:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
-        raise UserError(
-            "plots need matplotlib, which is not installed: pip install 'agentquest[plots]'"
-        ) from None
+        raise MissingExtra("plots", "a plot", ["matplotlib"]) from None
     figure = Figure(figsize=(width, height), dpi=_DOTS_PER_INCH, layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()

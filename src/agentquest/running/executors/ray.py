@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import Field
 
 from agentquest.errors import AgentQuestError, UserError
+from agentquest.extras import MissingExtra
 from agentquest.lib import Settings, Task
 from agentquest.running.executors.pool import Event, Pool, Worker, divided
 from agentquest.running.executors.worker_loop import Lease, WorkerLoop
@@ -20,7 +21,6 @@ from agentquest.running.factory import Resources
 from agentquest.running.play import Sink
 from agentquest.running.spec import EpisodeSpec, RunContext, versions
 
-_NO_RAY = "executor: ray needs Ray, which is not installed; install the extra `ray`"
 _MOST_EVENTS = 2000
 _PROBE_S = 10.0
 
@@ -107,7 +107,7 @@ def _ray() -> Any:
     try:
         import ray
     except ImportError:
-        raise UserError(_NO_RAY) from None
+        raise MissingExtra("ray", "executor: ray", ["ray"]) from None
     return ray
 
 

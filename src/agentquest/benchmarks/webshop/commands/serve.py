@@ -13,7 +13,8 @@ from rich.progress import Progress
 from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
 from agentquest.benchmarks.webshop.shop.shop import Shop
 from agentquest.benchmarks.webshop.tasks import BUILTIN, data_root
-from agentquest.errors import ConfigError, UserError
+from agentquest.errors import ConfigError
+from agentquest.extras import require
 from agentquest.http.sockets import is_loopback
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def command(
     Example: agentquest serve webshop --site
     """
     _check_options(site, original_pages, records, images)
-    _check_extra()
+    require("serve", "starlette", "uvicorn", why="serving")
     from agentquest.benchmarks.webshop.serving import running
     from agentquest.benchmarks.webshop.serving.human_records import HumanRecords
     from agentquest.benchmarks.webshop.serving.requests import Limits
@@ -117,16 +118,6 @@ def _check_options(site: bool, original_pages: bool, records: Path | None, image
         raise ConfigError("--records is for what people do: it needs --site")
     if images and not site:
         raise ConfigError("--images is for the shop for people: it needs --site")
-
-
-def _check_extra() -> None:
-    try:
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise UserError(
-            f"serving needs {error.name}, of the extra `serve`: pip install 'agentquest[serve]'"
-        ) from error
 
 
 def _open_shop(
