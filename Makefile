@@ -6,7 +6,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 CORE   := $(VENV)/.core-installed
 DEV    := $(VENV)/.dev-installed
 
-.PHONY: help install demo play view test test-quick lint check bench conformance lock clean
+.PHONY: help install demo play view test test-quick lint check docs bench conformance lock clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -54,6 +54,9 @@ lint: $(DEV)   ## style, types and the import rules
 
 check: lint test ## what CI runs
 
+docs: $(DEV)   ## build the documentation site in build/site
+	$(BIN)/mkdocs build --quiet --strict
+
 bench: $(DEV)  ## measure speed, side by side with what people run otherwise
 	$(BIN)/python benchmarks/run.py $(BENCH)
 
@@ -64,7 +67,7 @@ conformance: $(DEV) ## play on the reference engine too, and with agents of all 
 lock: $(DEV)   ## refresh requirements.lock from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-emit-index-url \
-	  --no-header --no-annotate --extra all --extra gymnasium --extra ray --group dev -o requirements.lock pyproject.toml
+	  --no-header --no-annotate --extra all --extra gymnasium --extra ray --group dev --group docs -o requirements.lock pyproject.toml
 
 clean:           ## remove everything that was made
-	rm -rf $(VENV) .reference-venv .a2a-venvs dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .reference-venv .a2a-venvs build dist .pytest_cache .mypy_cache .ruff_cache
