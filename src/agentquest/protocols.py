@@ -25,6 +25,8 @@ class Published:
 
 @dataclass(frozen=True)
 class Protocol:
+    """One named setting; `settings` are the keys of the run configuration that it fixes."""
+
     name: str
     description: str
     settings: dict[str, Any]
@@ -41,6 +43,7 @@ OUR_PROMPT: dict[str, Any] = {"agent.prompt_file": None}
 
 
 def protocol(name: str) -> Protocol:
+    """The protocol of that name or dotted path; raises ConfigError if it names something else."""
     found = registry.load("protocol", name)
     if not isinstance(found, Protocol):
         raise ConfigError(f"protocol {name!r} is a {type(found).__name__}, no Protocol")

@@ -87,6 +87,7 @@ class AllowList:
                 self._hosts.add(_entry(entry.strip()))
 
     def allows(self, url: str) -> bool:
+        """Whether the agent at this address may be asked; never for what is no address."""
         if not is_address(url):
             return False
         parts = urlsplit(url)

@@ -57,6 +57,7 @@ class Assessment:
 
     @property
     def notes(self) -> tuple[str, ...]:
+        """What the requester should know about the request and about the games chosen."""
         return (*self.request.warnings, *self.selection.notes)
 
     def prepare(self, agent: str, log_root: Path, resume: bool = False) -> Run:

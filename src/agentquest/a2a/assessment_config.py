@@ -25,6 +25,8 @@ PER_TYPE_DEFAULTS = {"balanced": 1, "comprehensive": 5}
 
 
 class CoverageMode(str, Enum):
+    """How games are spread over task types: so many in all, or so many of each type."""
+
     STANDARD = "standard"
     BALANCED = "balanced"
     COMPREHENSIVE = "comprehensive"

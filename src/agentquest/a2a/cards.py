@@ -16,6 +16,7 @@ _MODES = ["text", "text/plain"]
 
 
 def green_card(url: str, launch_id: str | None = None) -> AgentCard:
+    """The card of the green agent; the benchmarks it names are those registered."""
     benchmarks = registry.names("benchmark")
     example = '{"participants": {"agent": "http://localhost:9002/"}, "config": {"num_games": 6}}'
     return _card(
@@ -35,6 +36,7 @@ def green_card(url: str, launch_id: str | None = None) -> AgentCard:
 
 
 def white_card(name: str, url: str, launch_id: str | None = None) -> AgentCard:
+    """The card of a white agent; `name` is the source of its agents, as `white_source` names it."""
     return _card(
         f"AgentQuest white agent ({name})",
         "Plays text games: reads an observation and a list of actions, answers with one action.",

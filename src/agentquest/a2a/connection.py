@@ -67,6 +67,7 @@ class RemoteParty:
 
     @property
     def interface(self) -> Interface:
+        """Where, and in which version of the protocol, the agent is asked."""
         return self.card.interfaces[0]
 
     def game_over(self, silent: bool) -> None:
@@ -171,6 +172,7 @@ class A2AConversation:
         return self._read(turn)
 
     async def close(self) -> None:
+        """Tell the party that this game is over, and close its connection."""
         self._party.game_over(self._is_silent)
         await self._http.close()
 

@@ -51,6 +51,7 @@ class Game:
 
     @classmethod
     def of(cls, index: int, record: EpisodeRecord, manifest: Manifest) -> "Game":
+        """A game with its behaviour worked out; of the record a slim copy is kept."""
         return cls(index, record.slim(), behaviour_of(record, manifest.cleanup_applies))
 
 

@@ -55,6 +55,8 @@ class GreenSettings:
 
 
 class GreenExecutor(AgentExecutor):
+    """Carries out assessment requests for the A2A server, at most `max_assessments` at once."""
+
     def __init__(self, settings: GreenSettings) -> None:
         self._settings = settings
         self._going_on = 0

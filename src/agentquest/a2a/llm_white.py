@@ -32,6 +32,7 @@ THINK = (
 
 
 def has_key(environment: Mapping[str, str]) -> bool:
+    """Whether one of the variables that can hold the model's key is set."""
     return any(environment.get(name, "").strip() for name in _KEYS)
 
 
@@ -76,6 +77,10 @@ _VARIABLES = {
 
 
 def wants_reasoning(environment: Mapping[str, str]) -> bool:
+    """Whether the model thinks aloud first; yes, unless WHITE_AGENT_REASONING says no.
+
+    Raises ConfigError for a word that is neither yes nor no.
+    """
     word = environment.get("WHITE_AGENT_REASONING", "").strip().lower() or "true"
     if word in ("true", "1", "yes", "on"):
         return True

@@ -55,6 +55,7 @@ class News(Watcher):
         await asyncio.gather(self._telling, *self._writing, return_exceptions=kind is not None)
 
     def stepped(self, spec: EpisodeSpec, step: Step, prompt: tuple[Message, ...]) -> None:
+        """Tell of a step, if nothing was told for a while."""
         now = time.monotonic()
         if now - self._told_at < _STEP_NEWS_EVERY_S:
             return
@@ -64,6 +65,7 @@ class News(Watcher):
         self._waiting.put_nowait(text)
 
     def finished(self, spec: EpisodeSpec, record: EpisodeRecord) -> None:
+        """Tell how a game ended, and write its document in the background."""
         self._told_at = time.monotonic()
         self._over += 1
         self._won += record.success

@@ -43,6 +43,7 @@ class AgentProcess:
 
     @property
     def pid(self) -> int:
+        """The id that the operating system gave the process."""
         return self._process.pid
 
     def check(self) -> None:
@@ -52,6 +53,7 @@ class AgentProcess:
             raise AgentProcessFailed(f"the {self.name} ended (exit {code}): {self.last_words()}")
 
     def last_words(self) -> str:
+        """The end of what the process has printed, for error messages."""
         size = self._said.seek(0, os.SEEK_END)
         self._said.seek(max(0, size - _TAIL))
         return self._said.read().decode("utf-8", "replace").strip() or "it said nothing"

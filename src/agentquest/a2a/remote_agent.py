@@ -28,6 +28,8 @@ NO_TEXT = "no_text"
 
 
 class RemoteAgentSettings(Settings):
+    """Where the agent is, and how it is asked."""
+
     url: str
     """Address of the agent or of its card, such as http://localhost:9002/."""
 
@@ -74,18 +76,26 @@ class RemoteReply:
 class Conversation(Protocol):
     """One game's turns with the agent, in order."""
 
-    async def say(self, text: str) -> RemoteReply: ...
+    async def say(self, text: str) -> RemoteReply:
+        """Send one message and wait for the agent's answer to it."""
+        ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """The game is over: let go of the connection."""
+        ...
 
 
 class Party(Protocol):
     """An agent that was found."""
 
-    def connect(self) -> Conversation: ...
+    def connect(self) -> Conversation:
+        """Begin the conversation of one game."""
+        ...
 
 
 class RemoteAgent(Agent):
+    """Passes every turn on to the agent under test, and reads a command from its answer."""
+
     Settings: ClassVar[type[Settings]] = RemoteAgentSettings
 
     def __init__(self, settings: RemoteAgentSettings, shared: Party) -> None:

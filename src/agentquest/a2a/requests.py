@@ -80,6 +80,7 @@ def request_text(agent_url: str, config: AssessmentConfig) -> str:
 
 
 def parse_request(text: str) -> AssessmentRequest:
+    """The request that a message holds, in either form; raises RequestRejected with the reason."""
     tags = {name: _tag(text, name) for name in _TAGS}
     if any(content is not None for content in tags.values()):
         return _tagged(tags)

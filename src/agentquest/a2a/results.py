@@ -46,14 +46,17 @@ class AssessmentResult:
 
     @property
     def manifest(self) -> Manifest:
+        """The manifest of the run that the assessment is."""
         return self.info.manifest
 
     @property
     def requested(self) -> int:
+        """How many games were asked for, whether they were played or not."""
         return self.manifest.requested
 
     @cached_property
     def summary(self) -> Summary:
+        """The figures over the games that have been played; worked out once."""
         return assessment_summary(self.games, self.rows, self.manifest)
 
     @cached_property
@@ -64,6 +67,7 @@ class AssessmentResult:
 
     @cached_property
     def notes(self) -> list[str]:
+        """The manifest's notes, and what the games suggest is wrong with the agent."""
         return [*self.manifest.notes, *diagnoses(self.games)]
 
 

@@ -53,6 +53,7 @@ class Place:
     token: str | None = field(default=None, repr=False)
 
     def listen(self) -> socket.socket:
+        """Take the port; raises PortInUse when it cannot be had."""
         return listen(self.host, self.port)
 
     def url(self, sock: socket.socket) -> str:
@@ -66,6 +67,7 @@ class Place:
         return f"http://{f'[{host}]' if ':' in host else host}:{sock.getsockname()[1]}/"
 
     def rules(self, sock: socket.socket) -> Rules:
+        """What is asked of requests: the right name and token, JSON, and a body within bounds."""
         if ANY in self.allowed_hosts:
             names: Names = _AnyName(self.host)
         else:
@@ -87,9 +89,13 @@ class _AnyName(Names):
 class Lifecycle(Protocol):
     """What an application holds while it is served."""
 
-    async def open(self) -> None: ...
+    async def open(self) -> None:
+        """Called once, before the first request."""
+        ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Called once, when the server stops."""
+        ...
 
 
 def application(

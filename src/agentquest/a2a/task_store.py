@@ -64,6 +64,12 @@ class _Kept:
 
 
 class OwnedTaskStore(TaskStore):
+    """Keeps tasks in memory. Over `max_tasks`, or `kept_s` after its end, a task is forgotten.
+
+    When there are too many, the oldest that is over goes first. A task that the
+    asker may not see is answered as if there were none.
+    """
+
     def __init__(self, max_tasks: int = MAX_TASKS, kept_s: float = KEPT_S) -> None:
         self._tasks = InMemoryTaskStore()
         self._kept: OrderedDict[str, _Kept] = OrderedDict()

@@ -69,6 +69,7 @@ class AgentHttp:
         )
 
     async def close(self) -> None:
+        """Close the connection; it cannot be used again."""
         await self._client.aclose()
 
     async def json(self, call: Call) -> Any:

@@ -32,6 +32,8 @@ class _Game:
 
 
 class WhiteExecutor(AgentExecutor):
+    """Answers for the A2A server: each context is a game with an agent of its own."""
+
     def __init__(
         self,
         source: WhiteSource,
@@ -77,6 +79,7 @@ class WhiteExecutor(AgentExecutor):
 
     @property
     def contexts(self) -> int:
+        """How many games are remembered."""
         return len(self._games)
 
     def _game(self, context_id: str, heard: ParsedMessage) -> _Game:

@@ -20,6 +20,8 @@ _SERVED_SETTINGS: dict[str, dict[str, Any]] = {"react": {"check_valid_actions": 
 
 
 class WhiteAgentType(str, Enum):
+    """The white agents with a name of their own; `llm` and `standard` are the same."""
+
     LLM = "llm"
     STANDARD = "standard"
     SCRIPTED = "scripted"
@@ -39,7 +41,11 @@ def _no_briefing(demonstrations: int) -> Briefing:
 
 @dataclass(frozen=True)
 class WhiteSource:
-    """Makes an agent for each game; `open` and `close` are for what they share."""
+    """Makes an agent for each game; `open` and `close` are for what they share.
+
+    `briefing` gives the benchmark's words with so many example games, `goal_in` reads the goal
+    out of a first observation; both are empty for agents that go by the message alone.
+    """
 
     name: str
     new_agent: Callable[[], Agent]

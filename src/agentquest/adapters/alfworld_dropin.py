@@ -52,6 +52,7 @@ class AlfredDemangler(Wrapper):
         self.shuffle = shuffle
 
     def load(self, *args: Any, **named: Any) -> None:
+        """Load the game, and note that readable names are wanted."""
         super().load(*args, **named)
         self.unwrapped.demangled = True
 
@@ -62,16 +63,20 @@ class AlfredInfos(Wrapper):
     _gamefile: str | None = None
 
     def load(self, *args: Any, **named: Any) -> None:
+        """Load the game, and remember its file."""
         super().load(*args, **named)
         self._gamefile = args[0]
 
     def reset(self, *args: Any, **named: Any) -> Any:
+        """Begin the game; `extra.gamefile` of its state is the file."""
         state = super().reset(*args, **named)
         state["extra.gamefile"] = self._gamefile
         return state
 
 
 class AlfredExpertType:
+    """The names of the two experts, as configuration files spell them."""
+
     HANDCODED = "handcoded"
     PLANNER = "planner"
 
@@ -88,6 +93,7 @@ class AlfredExpert(Wrapper):
         self.expert_type = expert_type
 
     def load(self, gamefile: str) -> None:
+        """Load the game, and ask it for what the expert must know."""
         super().load(gamefile)
         self.gamefile = gamefile
         wanted = self.request_infos
@@ -97,11 +103,13 @@ class AlfredExpert(Wrapper):
             wanted.facts = True
 
     def reset(self, *args: Any, **named: Any) -> Any:
+        """Begin the game; its state holds the expert's advice."""
         state = super().reset(*args, **named)
         self._advise(state, first=True)
         return state
 
     def step(self, command: str) -> Any:
+        """Play a command; the new state holds the expert's next advice."""
         state, score, done = super().step(command)
         self._advise(state, first=False)
         return state, score, done
@@ -126,6 +134,7 @@ class AlfredTWEnv:
         self.collect_game_files()
 
     def collect_game_files(self, verbose: bool = False) -> None:
+        """List the games of the split and of the configured task types, as many as configured."""
         if self.train_eval not in _DATA_PATHS:
             raise UserError(f"train_eval is one of {', '.join(_DATA_PATHS)}, not {self.train_eval}")
         dataset = self.config["dataset"]
@@ -143,6 +152,7 @@ class AlfredTWEnv:
         _say(f"{'Training' if training else 'Evaluating'} with {self.num_games} games")
 
     def get_game_logic(self) -> None:
+        """Read the rules and the grammar that the configuration names."""
         logic = self.config["logic"]
         self.game_logic = {
             name: Path(os.path.expandvars(logic[key])).read_text(encoding="utf-8")
@@ -201,6 +211,7 @@ _LONGEST_CHECK = 500
 
 
 def get_environment(env_type: str) -> type[AlfredTWEnv]:
+    """The class of an `env.type`; NotImplementedError for any but the text games."""
     if env_type == "AlfredTWEnv":
         return AlfredTWEnv
     raise NotImplementedError(

@@ -70,6 +70,7 @@ class TextEnv(gymnasium.Env[str, str]):
 
 
 def info_of(session: Session, turn: Turn) -> dict[str, Any]:
+    """What `reset` and `step` return beside the observation."""
     return {
         "admissible_commands": list(turn.admissible),
         "won": turn.won,
@@ -81,6 +82,7 @@ def info_of(session: Session, turn: Turn) -> dict[str, Any]:
 
 
 def checked_options(options: Mapping[str, Any] | None, known: set[str]) -> Mapping[str, Any]:
+    """The options of a reset; raises UserError for one that is not known."""
     unknown = sorted(set(options or {}) - known)
     if unknown:
         raise UserError(f"options: unknown {unknown[0]!r}; there are: {', '.join(sorted(known))}")

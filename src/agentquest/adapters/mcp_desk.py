@@ -24,6 +24,8 @@ AGENT = "mcp"
 
 
 class CallerSettings(Settings):
+    """What callers are told, and which tools they have."""
+
     show_admissible: bool = True
     """Whether callers are told the commands that are possible now."""
 
@@ -72,6 +74,7 @@ class Seat:
 
     @property
     def is_playing(self) -> bool:
+        """Whether an episode is going on."""
         return self._playing is not None and not self._playing.done()
 
     async def start(self, task_id: str | None = None) -> EpisodeSpec | None:
@@ -97,6 +100,7 @@ class Seat:
         await self._say(Answer(action=action, how=how, tool_calls=(call,), told=told))
 
     async def give_up(self) -> None:
+        """End the episode as given up; raises UserError if none is going on."""
         await self._say(Answer(action=None, give_up=True))
 
     async def leave(self) -> None:
@@ -172,6 +176,10 @@ class Desk:
         return len(self._owed)
 
     def take(self, task_id: str | None) -> EpisodeSpec | None:
+        """The next episode owed, of any task or of this one; None when nothing is left.
+
+        Raises UserError if a task is named and no episode of it is owed.
+        """
         for key, spec in self._owed.items():
             if task_id is None or spec.task.id == task_id:
                 return self._owed.pop(key)

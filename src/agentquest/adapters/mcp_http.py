@@ -48,12 +48,14 @@ class Callers:
         return name, self._open[name][1]
 
     def host(self, name: str | None) -> ToolHost | None:
+        """The tools of a session, which counts as used now; None if there is no such session."""
         if name is None or name not in self._open:
             return None
         self._used[name] = time.monotonic()
         return self._open[name][1]
 
     async def end(self, name: str | None) -> bool:
+        """End a session and what it was playing; False if there is no such session."""
         found = self._open.pop(name, None) if name is not None else None
         if found is None:
             return False
@@ -72,6 +74,8 @@ class Callers:
 
 
 def mcp_app(callers: Callers, path: str = "/mcp") -> Starlette:
+    """The application: MCP at `path`, and `/health`."""
+
     async def post(request: Request) -> Response:
         try:
             message = json.loads(await request.body())

@@ -36,7 +36,9 @@ class ToolHost(Protocol):
     name: str
     instructions: str
 
-    def tools(self) -> Sequence[ToolSpec]: ...
+    def tools(self) -> Sequence[ToolSpec]:
+        """The tools that clients are told of."""
+        ...
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
         """Use a tool; raises NoSuchTool."""
@@ -54,6 +56,7 @@ async def answer_text(text: str | bytes, host: ToolHost) -> str | None:
 
 
 async def answer_message(message: Any, host: ToolHost) -> dict[str, Any] | None:
+    """The answer to one JSON-RPC message; None for what wants none."""
     if not isinstance(message, dict) or not isinstance(message.get("method"), str):
         if isinstance(message, dict) and ("result" in message or "error" in message):
             return None  # an answer to something we never asked

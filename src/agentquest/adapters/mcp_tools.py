@@ -44,9 +44,11 @@ class GameTools:
         self.instructions = f"{briefing.instructions}\n\n{HOW_TO_PLAY.format(tools=named)}"
 
     def tools(self) -> Sequence[ToolSpec]:
+        """Our own tools, then those of the game."""
         return (*_OWN, *self._game_tools)
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
+        """Use a tool; a mistake is answered, only an unknown name raises NoSuchTool."""
         if name not in {tool.name for tool in self.tools()}:
             raise NoSuchTool(name)
         async with self._turn:

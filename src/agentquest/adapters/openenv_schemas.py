@@ -69,6 +69,7 @@ def _state() -> Json:
 
 
 def metadata(benchmark: Benchmark) -> Json:
+    """What `/metadata` answers."""
     return {
         "name": benchmark.name,
         "description": f"{benchmark.title}, played natively by AgentQuest.",
@@ -87,6 +88,7 @@ def split_type(name: str) -> str:
 
 
 def openapi(benchmark: Benchmark, paths: dict[str, list[str]]) -> Json:
+    """What `/openapi.json` answers; `paths` are the routes, each with its methods."""
     answer = {"200": {"description": "JSON", "content": {"application/json": {}}}}
     return {
         "openapi": "3.1.0",

@@ -49,9 +49,11 @@ class OpenEnvServer:
         self.active = 0
 
     def session(self) -> WireSession:
+        """A new session, which shares the benchmark with all others."""
         return WireSession(self.arena, self.terms.max_steps, self.terms.oracle)
 
     def app(self) -> Starlette:
+        """The application with OpenEnv's routes and WebSockets."""
         tasks = TaskApi(self.arena)
         get: dict[str, Any] = {
             "/health": self._health,

@@ -26,21 +26,27 @@ class TaskApi:
         self._arena = arena
 
     async def environments(self, request: Request) -> Response:
+        """The one environment that is served."""
         return JSONResponse([self._arena.benchmark.name])
 
     async def splits(self, request: Request) -> Response:
+        """The splits of the environment."""
         return await self._answer(request, self._splits)
 
     async def tasks(self, request: Request) -> Response:
+        """All tasks of a split; refused where they are too many for one answer."""
         return await self._answer(request, self._tasks)
 
     async def num_tasks(self, request: Request) -> Response:
+        """How many tasks a split has."""
         return await self._answer(request, self._num_tasks)
 
     async def task(self, request: Request) -> Response:
+        """One task of a split, by its index."""
         return await self._answer(request, self._task)
 
     async def task_range(self, request: Request) -> Response:
+        """The tasks of a split from `start` up to, but without, `stop`."""
         return await self._answer(request, self._task_range)
 
     def _splits(self, data: dict[str, Any]) -> Any:

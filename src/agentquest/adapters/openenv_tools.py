@@ -31,9 +31,11 @@ class SessionTools:
         self.name = f"agentquest-{session.arena.benchmark.name}"
 
     def tools(self) -> Sequence[ToolSpec]:
+        """The two tools, whatever is being played."""
         return (_ACT, _OBSERVE)
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
+        """Use a tool; a mistake is answered, and only an unknown name raises NoSuchTool."""
         if name not in (_ACT.name, _OBSERVE.name):
             raise NoSuchTool(name)
         try:

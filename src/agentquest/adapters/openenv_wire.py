@@ -31,10 +31,12 @@ class Mistake(Exception):
 
     @property
     def message(self) -> Json:
+        """The message that tells the client."""
         return error_message(self.code, str(self), **self.more)
 
 
 def error_message(code: str, text: str, **more: Any) -> Json:
+    """An error in OpenEnv's form."""
     return {"type": "error", "data": {"message": text, "code": code, **more}}
 
 
@@ -88,12 +90,14 @@ class WireSession:
         return self._observation(turn, reward=None)
 
     def step(self, data: Json) -> Json:
+        """Play `command`; raises Mistake for an action of another form."""
         if set(data) - {"command", "metadata"} or not isinstance(data.get("command"), str):
             raise Mistake("VALIDATION_ERROR", "an action is {command: text}", errors=[])
         turn = self.session.step(data["command"])
         return self._observation(turn, reward=turn.reward)
 
     def state(self) -> Json:
+        """Which episode is being played, and how far it is; its id is None before a reset."""
         if self._episode_id is None:
             return {"episode_id": None, "step_count": 0}
         turn, task = self.session.last, self.session.task

@@ -33,6 +33,7 @@ class TextPlayer:
 
     @property
     def over(self) -> bool:
+        """Whether the episode has ended."""
         return self.session.last.over
 
     def _told(self, turn: Turn) -> str:
@@ -50,4 +51,5 @@ def briefing_of(arena: Arena, task: Task | None = None) -> Briefing:
 
 
 def system_prompt(arena: Arena) -> str:
+    """The benchmark's instructions, and the form that answers must have."""
     return f"{briefing_of(arena).instructions}\n\n{HOW_TO_ANSWER}"

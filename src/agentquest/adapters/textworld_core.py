@@ -40,6 +40,7 @@ class EnvInfos:
 
     @property
     def basics(self) -> list[str]:
+        """The names of the infos that are asked for, without the extras."""
         return [name for name in self.__slots__ if name != "extras" and getattr(self, name)]
 
     def __len__(self) -> int:
@@ -53,6 +54,7 @@ class EnvInfos:
     __hash__ = None  # type: ignore[assignment]
 
     def copy(self) -> "EnvInfos":
+        """The same wishes, to be changed independently."""
         extras = list(self.extras)
         return EnvInfos(**dict.fromkeys(self.basics, True), extras=extras)
 
@@ -90,9 +92,11 @@ class Environment:
         self.request_infos: Any = request_infos or EnvInfos()
 
     def seed(self, seed: int | None = None) -> list[int]:
+        """Does nothing: our games leave nothing to chance."""
         return []
 
     def close(self) -> None:
+        """Does nothing: there is no process or file to let go of."""
         return None
 
 
@@ -114,21 +118,27 @@ class Wrapper:
 
     @property
     def unwrapped(self) -> Any:
+        """The environment behind all wrappers."""
         return getattr(self._wrapped_env, "unwrapped", self._wrapped_env)
 
     def load(self, *args: Any, **named: Any) -> None:
+        """Load a game into the environment behind."""
         self._wrapped_env.load(*args, **named)
 
     def reset(self, *args: Any, **named: Any) -> Any:
+        """Begin the game of the environment behind."""
         return self._wrapped_env.reset(*args, **named)
 
     def step(self, command: str) -> Any:
+        """Play a command in the environment behind."""
         return self._wrapped_env.step(command)
 
     def seed(self, seed: int | None = None) -> Any:
+        """Seed the environment behind."""
         return self._wrapped_env.seed(seed)
 
     def close(self) -> None:
+        """Close the environment behind, if there is one."""
         if self._wrapped_env is not None:
             self._wrapped_env.close()
 
@@ -144,11 +154,13 @@ class AlfredGame(Environment):
     demangled = False
 
     def load(self, path: str) -> None:
+        """Open a game file, or a built-in game by its name."""
         self._path = str(path)
         problem = self._path.removesuffix(f"/{GAME_FILE}") if _is_builtin(path) else self._path
         self.game = _GAMES.game(problem)
 
     def reset(self) -> GameState:
+        """Begin the game; raises UserError unless AlfredDemangler stands before it."""
         if not self.demangled:
             raise UserError("AgentQuest names things readably only: wrap with AlfredDemangler()")
         feedback = self.game.reset()
@@ -159,6 +171,7 @@ class AlfredGame(Environment):
         return self.state
 
     def step(self, command: str) -> tuple[GameState, int, bool]:
+        """Play a command; returns the state, the score (1 if won, else 0) and whether it is won."""
         if not isinstance(command, str):
             raise UserError(f"a command must be text, not {type(command).__name__}")
         before = self.state
@@ -206,10 +219,12 @@ class Limit(Wrapper):
         self.nb_steps = 0
 
     def reset(self, *args: Any, **named: Any) -> Any:
+        """Begin the game, and count its steps from 0."""
         self.nb_steps = 0
         return super().reset(*args, **named)
 
     def step(self, command: str) -> Any:
+        """Play a command; done when the game is, or when the steps have run out."""
         state, score, done = super().step(command)
         self.nb_steps += 1
         return state, score, done or self.nb_steps >= self.max_episode_steps
@@ -219,10 +234,12 @@ class Filter(Wrapper):
     """Returns the observation and what was asked for."""
 
     def reset(self, *args: Any, **named: Any) -> Any:
+        """The first observation and the infos that were asked for."""
         state = super().reset(*args, **named)
         return state.feedback, self._requested(state)
 
     def step(self, command: str) -> Any:
+        """Observation, score, done and infos: what Gym's users expect."""
         state, score, done = super().step(command)
         return state.feedback, score, done, self._requested(state)
 

@@ -89,15 +89,18 @@ class BatchEnv:
         self.last: list[tuple[Any, ...] | None] = [None] * batch_size
 
     def load(self, gamefiles: Sequence[str]) -> None:
+        """Load one game into each environment."""
         for env, gamefile in zip(self.envs, gamefiles, strict=True):
             env.load(gamefile)
 
     def reset(self) -> tuple[tuple[str, ...], dict[str, list[Any]]]:
+        """Begin all games; observations as a tuple, infos as a list for each key."""
         self.last = [None] * self.batch_size
         observations, infos = zip(*[env.reset() for env in self.envs], strict=True)
         return observations, _by_key(infos)
 
     def step(self, commands: Sequence[str]) -> tuple[Any, Any, Any, dict[str, list[Any]]]:
+        """Play one command in each game; results come as tuples, infos as lists."""
         assert isinstance(commands, list | tuple), "Expected a list of commands."
         assert len(commands) == self.batch_size, (
             f"Expected one action per environment: {self.batch_size}, not {len(commands)}."
@@ -120,6 +123,7 @@ class BatchEnv:
         return last
 
     def close(self) -> None:
+        """Close all environments."""
         for env in self.envs:
             env.close()
 
@@ -171,10 +175,12 @@ class TextworldBatchGymEnv:
         return self.obs, infos
 
     def skip(self, nb_games: int = 1) -> None:
+        """Pass over the next games of the order."""
         for _ in range(nb_games):
             next(self._order)
 
     def step(self, commands: Any) -> Any:
+        """Play one command in each game; raises UserError before the first reset."""
         batch = self._open_batch()
         if not hasattr(self, "obs"):
             raise UserError("call reset() before step()")
@@ -183,6 +189,7 @@ class TextworldBatchGymEnv:
         return result
 
     def close(self) -> None:
+        """Close the batch; a reset opens another."""
         if self.batch_env is not None:
             self.batch_env.close()
         self.batch_env = None
@@ -217,12 +224,14 @@ class TextworldGymEnv(TextworldBatchGymEnv):
         return observations[0], {key: values[0] for key, values in infos.items()}
 
     def step(self, commands: Any) -> Any:
+        """Play one command; nothing that is returned has a list around it."""
         observations, scores, dones, infos = super().step([commands])
         unpacked = {key: values[0] for key, values in infos.items()}
         return observations[0], scores[0], dones[0], unpacked
 
 
 def shuffled_for_ever(gamefiles: Sequence[str], rng: np.random.RandomState) -> Iterator[str]:
+    """Games without end: all of them shuffled, then shuffled again, as TextWorld does."""
     order = list(gamefiles)
     rng.shuffle(order)
     return _cycle(order, rng)

@@ -47,6 +47,7 @@ class TextEnvironment:
         return f"Goal: {self._session.goal}\n\n{self._told(turn)}"
 
     def get_reward(self) -> float:
+        """The reward of the episode as far as it went."""
         return self._session.last.reward
 
     def _use(self, name: str, arguments: dict[str, Any]) -> str:

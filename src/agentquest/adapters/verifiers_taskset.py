@@ -17,6 +17,8 @@ from agentquest.lib import Arena, Session
 
 
 class GameConfig(vf.TasksetConfig):
+    """Which tasks there are, and how they are played."""
+
     benchmark: str = "alfworld"
     """Which of AgentQuest's benchmarks."""
     split: str | None = None
@@ -30,6 +32,8 @@ class GameConfig(vf.TasksetConfig):
 
 
 class GameData(vf.TaskData):
+    """A task as plain data: all that is needed to open its game."""
+
     task_id: str
     task_type: str
     benchmark: str
@@ -39,6 +43,8 @@ class GameData(vf.TaskData):
 
 
 class GameTask(vf.Task[GameData, vf.State, vf.TaskConfig]):
+    """One task, which the oracle can prove to be solvable."""
+
     async def validate(self, runtime: Any) -> bool:
         """The oracle's plan must win."""
         session = Session(_arena(self.data), self.data.max_steps)
@@ -49,7 +55,10 @@ class GameTask(vf.Task[GameData, vf.State, vf.TaskConfig]):
 
 
 class GameTaskset(vf.Taskset[GameTask, GameConfig]):
+    """The tasks of a split."""
+
     def load(self) -> Iterator[GameTask]:
+        """Every task, its prompt made of the instructions and the first observation."""
         config = self.config
         settings = {**config.settings, "split": config.split}
         arena = shared_arena(config.benchmark, settings)
@@ -72,12 +81,17 @@ class GameTaskset(vf.Taskset[GameTask, GameConfig]):
 
 
 class GameEnvConfig(vf.EnvConfig):
+    """Who plays."""
+
     player: vf.AgentConfig = vf.AgentConfig(harness={"id": "null"}, runtime={"type": "subprocess"})
     """Who plays: the bare model, without tools, on this machine."""
 
 
 class GameEnv(vf.Env[GameEnvConfig]):
+    """Plays a task with a model that answers in free text."""
+
     async def run(self, task: GameTask, agents: Any) -> None:
+        """Play until the game or the model's turns end, and record reward, success and steps."""
         data = task.data
         player = TextPlayer(_arena(data), data.max_steps, data.show_admissible)
         player.begin(data.task_id)

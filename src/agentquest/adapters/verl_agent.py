@@ -36,6 +36,10 @@ def build_alfworld_envs(
     is_train: bool = True,
     env_kwargs: Mapping[str, Any] | None = None,
 ) -> AlfworldEnvs:
+    """Environments as an ALFWorld configuration file describes them; `group_n` copies of each.
+
+    `resources_per_worker` is not used. Raises NotImplementedError for what is not offered.
+    """
     config = yaml.safe_load(Path(alf_config_path).read_text(encoding="utf-8"))
     split = (env_kwargs or {}).get("eval_dataset", "eval_in_distribution")
     if config["env"]["type"] != "AlfredTWEnv":
@@ -56,6 +60,7 @@ def build_webshop_envs(
     is_train: bool = True,
     env_kwargs: Mapping[str, Any] | None = None,
 ) -> WebshopEnvs:
+    """Environments of WebShop's goals; `resources_per_worker` is not used."""
     return WebshopEnvs(seed, env_num, group_n, is_train, env_kwargs or {})
 
 
@@ -67,6 +72,7 @@ def alfworld_projection(
 
 
 def webshop_projection(actions: Sequence[str]) -> tuple[list[str], list[int]]:
+    """The commands in a model's replies, and which replies had the wanted form."""
     return _projected(actions, 20)
 
 

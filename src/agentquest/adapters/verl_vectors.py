@@ -43,10 +43,12 @@ class AlfworldEnvs:
         ]
 
     def reset(self) -> tuple[Texts, None, Infos]:
+        """Begin the next game of each group; returns texts, None for images, and infos."""
         turns = self.vector.reset([_task(next(order)) for order in self._orders])
         return [turn.text for turn in turns], None, self._infos(turns)
 
     def step(self, actions: Sequence[str]) -> tuple[Texts, None, list[float], list[bool], Infos]:
+        """Play one command in each game; only a win is rewarded."""
         turns = self.vector.step(actions)
         rewards = [WON if turn.won else 0.0 for turn in turns]
         dones = [turn.over for turn in turns]
@@ -54,6 +56,7 @@ class AlfworldEnvs:
 
     @property
     def get_admissible_commands(self) -> list[list[str]]:
+        """The possible commands of each game; a property, as verl-agent reads it."""
         return [list(turn.admissible) for turn in self.vector.turns]
 
     def _infos(self, turns: Sequence[Turn]) -> Infos:
@@ -68,6 +71,7 @@ class AlfworldEnvs:
         ]
 
     def close(self) -> None:
+        """Close every game."""
         self.vector.close()
 
 
@@ -110,6 +114,7 @@ class WebshopEnvs:
         self._closed = False
 
     def reset(self) -> tuple[Texts, Infos]:
+        """Draw a goal for each group, none twice, and begin; returns texts and infos."""
         self._check_open()
         chosen = self._rng.choice(np.asarray(self.goal_idxs), size=self.env_num, replace=False)
         self._last = [None] * self.num_processes
@@ -121,6 +126,7 @@ class WebshopEnvs:
         return texts, infos
 
     def step(self, actions: Sequence[str]) -> tuple[Texts, list[float], list[bool], Infos]:
+        """Take one action in each session."""
         self._check_open()
         if len(actions) != self.num_processes:
             raise UserError(f"Expected {self.num_processes} actions, got {len(actions)}")
@@ -141,9 +147,11 @@ class WebshopEnvs:
         return result
 
     def render(self, mode: str = "text", env_idx: int | None = None) -> None:
+        """Shows nothing; it is here because trainers call it."""
         return None
 
     def close(self) -> None:
+        """From now on, `reset` and `step` are refused."""
         self._closed = True
 
     def _check_open(self) -> None:

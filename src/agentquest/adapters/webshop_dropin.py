@@ -29,14 +29,17 @@ class Browser:
 
     @property
     def session_id(self) -> str | None:
+        """The session's name; None before the first reset."""
         return None if self.session is None else self.session.id
 
     @property
     def current_url(self) -> str | None:
+        """The address of the page; None before the first reset."""
         return None if self.session is None else self.session.page.url
 
     @property
     def page_source(self) -> str | None:
+        """The page in the original's HTML; None before the first reset."""
         return None if self.session is None else self.session.observe("html")
 
 
@@ -76,6 +79,7 @@ class WebAgentTextEnv:
 
     @property
     def unwrapped(self) -> "WebAgentTextEnv":
+        """The environment itself; nothing stands before it."""
         return self
 
     def reset(
@@ -116,6 +120,7 @@ class WebAgentTextEnv:
         return " [SEP] ".join(reversed(told)), step.reward, step.done, None
 
     def get_available_actions(self) -> dict[str, Any]:
+        """What can be done on this page: whether to search, and what to click."""
         page = self._session.page
         self.text_to_clickable = dict(page.clickables)
         return {"has_search_bar": page.search_bar, "clickables": list(page.clickables)}
@@ -130,10 +135,12 @@ class WebAgentTextEnv:
 
     @property
     def observation(self) -> str:
+        """The page in the observation mode that was chosen."""
         return self._session.observe(self.observation_mode)
 
     @property
     def state(self) -> dict[str, Any]:
+        """Address, HTML and instruction of the page."""
         return {
             "url": self.browser.current_url,
             "html": self.browser.page_source,
@@ -141,9 +148,11 @@ class WebAgentTextEnv:
         }
 
     def render(self, mode: str = "human") -> None:
+        """Shows nothing, as the text environment has no window."""
         return None
 
     def close(self) -> None:
+        """Does nothing: there is no browser to end."""
         return None
 
     @property

@@ -5,6 +5,7 @@ from agentquest.records.episode import Call
 
 
 def call_of(model: ChatModel, reply: Reply) -> Call:
+    """The reply's tokens, time and tries, with its cost at the model's price."""
     return Call(
         model=reply.model,
         kind=reply.kind.value,

@@ -50,5 +50,6 @@ def choose(command: str, benchmark: str | None) -> dict[str, Command]:
 
 
 def no_such_command(wanted: str, known: Sequence[str]) -> UnknownName:
+    """The error for an unknown command, with the nearest of ours and of the benchmarks' own."""
     own = {name for found in all_benchmarks().values() for name in found.commands}
     return UnknownName(f"{wanted!r} is no command; {suggestion(wanted, sorted({*known, *own}))}")

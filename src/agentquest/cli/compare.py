@@ -18,6 +18,8 @@ from agentquest.reports.render.comparison import (
 
 
 class Format(str, Enum):
+    """What the comparison is written as."""
+
     TEXT = "text"
     MARKDOWN = "markdown"
     JSON = "json"

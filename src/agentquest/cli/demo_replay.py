@@ -12,6 +12,7 @@ _COMMAND = 44
 
 
 def shortest_win(records: Iterable[EpisodeRecord]) -> EpisodeRecord | None:
+    """The solved episode with the fewest steps; None if none was solved."""
     won = [record for record in records if record.success]
     return min(won, key=lambda record: (len(record.steps), record.key), default=None)
 
@@ -27,6 +28,7 @@ def failure_worth_seeing(records: Iterable[EpisodeRecord]) -> EpisodeRecord | No
 
 
 def replay(record: EpisodeRecord, manifest: Manifest) -> Iterator[str]:
+    """The steps worth showing, a line each in Rich's markup, and how many lie between them."""
     seen = insight(record, manifest)
     places = _worth_showing(record, seen)
     before = 0

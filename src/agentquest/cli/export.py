@@ -10,6 +10,8 @@ from agentquest.records.run_directory import RunDirectory
 
 
 class Format(str, Enum):
+    """The tools whose formats can be written."""
+
     INSPECT = "inspect"
 
 

@@ -41,9 +41,11 @@ class Tally:
 
     @property
     def done(self) -> int:
+        """Episodes that have ended, scored or not."""
         return self.scored + sum(self.unscored.values())
 
     def step(self, step: Step) -> None:
+        """Count a step and the model calls that it took."""
         self.steps += 1
         for call in step.calls:
             self.calls += 1
@@ -54,6 +56,7 @@ class Tally:
             self._recent.append(time.monotonic())
 
     def finish(self, key: str, record: EpisodeRecord) -> None:
+        """Count an episode that has ended."""
         self.active.pop(key, None)
         if record.scored:
             self.scored += 1
@@ -62,6 +65,7 @@ class Tally:
             self.unscored[record.end.value] += 1
 
     def calls_per_second(self) -> float:
+        """Model calls a second in the last moments; 0 until there are enough to tell."""
         now = time.monotonic()
         while self._recent and now - self._recent[0] > _RATE_WINDOW_S:
             self._recent.popleft()
@@ -69,6 +73,7 @@ class Tally:
         return len(self._recent) / span if span > 0.5 else 0.0
 
     def line(self) -> str:
+        """All figures that have something to say, on one line."""
         parts = [self._success(), self._active(), f"{self.steps} steps"]
         if self.calls:
             parts.append(f"{self.calls_per_second():.1f} calls/s")
@@ -140,10 +145,12 @@ class LiveView(Watcher):
             handler.close()
 
     def started(self, spec: EpisodeSpec, worker: str) -> None:
+        """Show the episode as one that is being played."""
         self._tally.active[spec.key] = worker
         self._log.info("start %s%s", spec.key, f" on {worker}" if worker else "")
 
     def stepped(self, spec: EpisodeSpec, step: Step, prompt: tuple[Message, ...]) -> None:
+        """Count the step; in debug mode show its prompt and answer, too."""
         self._tally.step(step)
         self._log.debug("%s step %d: %s (%s)", spec.key, step.index, step.action, step.how)
         if self._debug:
@@ -151,6 +158,7 @@ class LiveView(Watcher):
             self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def finished(self, spec: EpisodeSpec, record: EpisodeRecord) -> None:
+        """Move the bar on, and log how the episode ended and what went wrong."""
         self._tally.finish(spec.key, record)
         self._progress.update(self._bar, completed=self._tally.done)
         self._log.info("end %s: %s after %d steps", spec.key, record.end.value, len(record.steps))

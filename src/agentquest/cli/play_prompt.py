@@ -83,6 +83,7 @@ class CompletingReader(Reader):
 
 
 def make_reader() -> Reader:
+    """With completion in a terminal that has prompt_toolkit, else the plain reader."""
     in_terminal = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
     return CompletingReader() if in_terminal and is_installed("prompt_toolkit") else PlainReader()
 

@@ -45,6 +45,7 @@ class GameLog:
 
     @property
     def path(self) -> Path:
+        """The folder of the run that the games go to."""
         return self._run.directory.path
 
     def save(self, session: PlaySession, task: Task) -> EpisodeRecord:

@@ -19,6 +19,8 @@ _THING = r"\b[a-z]+ \d+\b"
 
 
 class Screen:
+    """Prints a game for its player; `title` stands above the room."""
+
     def __init__(self, title: str = "", console: Console | None = None) -> None:
         if isinstance(sys.stdout, TextIOWrapper):
             # A terminal that lacks a character shows `?` instead of ending the game.
@@ -58,6 +60,7 @@ class Screen:
             self.line(f"It can be done in {count(session.shortest, 'step')}.", "dim")
 
     def reply(self, reply: Reply, session: PlaySession, task: Task) -> None:
+        """Show all that a line of the player led to."""
         if reply.chosen:
             self.line(f"> {reply.chosen}", "bold")
         if reply.notice:

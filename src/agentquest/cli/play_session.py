@@ -80,18 +80,22 @@ class PlaySession:
 
     @property
     def goal(self) -> str:
+        """The task in the game's own words."""
         return str(self.driver.metrics.goal)
 
     @property
     def steps(self) -> int:
+        """How many steps stand; those taken back do not count."""
         return len(self.driver.metrics.interactions)
 
     @property
     def repetition(self) -> float:
+        """The share of steps so far that repeat an earlier one."""
         return float(self.driver.metrics.repetition_rate())
 
     @property
     def over(self) -> bool:
+        """Whether the game itself has ended."""
         return self.driver.outcome.done
 
     def answer(self, line: str) -> Reply:
@@ -245,6 +249,7 @@ def as_number(text: str) -> int | None:
 
 
 def count(number: int, thing: str) -> str:
+    """`1 step`, `2 steps`."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 

@@ -19,6 +19,8 @@ from agentquest.reports.render.text import text_report
 
 
 class Format(str, Enum):
+    """What the report is written as."""
+
     TEXT = "text"
     MARKDOWN = "markdown"
     CSV = "csv"

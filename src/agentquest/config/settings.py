@@ -32,28 +32,38 @@ class Section(BaseModel):
 
     @property
     def settings(self) -> dict[str, Any]:
+        """What stands beside the name, not yet checked."""
         return dict(self.model_extra or {})
 
 
 class AgentSection(Section):
+    """The `agent` of a run."""
+
     name: str = DEFAULT_AGENT
 
 
 class ModelSection(Section):
+    """The `llm` of a run. Its key is never written out."""
+
     provider: str = "openai"
     api_key: SecretStr | None = Field(default=None, exclude=True, repr=False)
 
     @property
     def settings(self) -> dict[str, Any]:
+        """What stands beside the provider, with the key if one was given."""
         given = dict(self.model_extra or {})
         return given if self.api_key is None else {**given, "api_key": self.api_key}
 
 
 class ExecutorSection(Section):
+    """The `executor` of a run."""
+
     name: str = "local"
 
 
 class RunConfig(Settings):
+    """All that decides what a run plays and how."""
+
     benchmark: str = DEFAULT_BENCHMARK
     """Which benchmark."""
 

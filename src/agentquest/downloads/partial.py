@@ -58,6 +58,7 @@ class Partial:
 
     @property
     def size(self) -> int:
+        """How many bytes have arrived."""
         return self.data.stat().st_size if self.data.is_file() else 0
 
     def version(self) -> Version | None:
@@ -74,6 +75,7 @@ class Partial:
         return Version(etag, modified, total)
 
     def describe(self, version: Version) -> None:
+        """Write down which version of the file the bytes belong to."""
         text = json.dumps({"url": self.url, **asdict(version)})
         draft = self.description.with_name(self.description.name + ".tmp")
         try:
@@ -83,6 +85,7 @@ class Partial:
             raise DataError(f"cannot write {self.description}: {error}") from error
 
     def discard(self) -> None:
+        """Remove both files, so that the next try begins anew."""
         self.data.unlink(missing_ok=True)
         self.description.unlink(missing_ok=True)
 

@@ -11,6 +11,7 @@ Refusal = Callable[[int, str], Response]
 
 
 def json_refusal(status: int, text: str) -> Response:
+    """The reason as `{"error": …}`, for programs."""
     content = json.dumps({"error": text}, sort_keys=True, separators=(",", ":")) + "\n"
     return Response(content.encode("ascii"), status, media_type="application/json")
 
@@ -25,6 +26,7 @@ class Refused(Exception):
         self.headers = headers or {}
 
     async def answer(self, how: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the refusal instead of the application's answer; `how` decides its looks."""
         response = how(self.status, self.text)
         response.headers.update(self.headers)
         await response(scope, receive, send)

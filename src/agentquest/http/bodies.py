@@ -31,6 +31,7 @@ class Unpacker:
         self._body = bytearray()
 
     def feed(self, data: bytes) -> None:
+        """Take the next piece of the body as it arrived."""
         if self._packed is not None:
             try:
                 data = self._packed.decompress(data, self._limit - len(self._body) + 1)
@@ -41,12 +42,14 @@ class Unpacker:
             raise Refused(413, f"the body is larger than {self._limit} bytes")
 
     def whole(self) -> bytes:
+        """The unpacked body; raises Refused if a packed one has not come to its end."""
         if self._packed is not None and not self._packed.eof:
             raise Refused(400, "the packed body is incomplete")
         return bytes(self._body)
 
 
 def has_body(headers: Mapping[str, str]) -> bool:
+    """Whether the headers announce a body, of known length or not."""
     return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
 
 

@@ -48,11 +48,13 @@ class Connections:
         return len(self._open)
 
     def enter(self, connection: "Connection") -> None:
+        """Give a connection a place. When all are taken, one that waits is dropped, or else it."""
         if len(self._open) >= self.limit:
             self._make_room(connection)
         self._open[connection] = None
 
     def leave(self, connection: "Connection") -> None:
+        """Free the place of a connection that is closed."""
         self._open.pop(connection, None)
 
     def _make_room(self, newcomer: "Connection") -> None:
@@ -130,6 +132,7 @@ class Connection(H11Protocol):
         self._watch()
 
     def on_response_complete(self) -> None:
+        """Wait for the next request, again within the time limits."""
         super().on_response_complete()
         self._watch()
 

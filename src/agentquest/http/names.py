@@ -34,6 +34,7 @@ class Names:
             self.hosts |= {socket.gethostname().lower()}
 
     def check_host(self, headers: Mapping[str, str]) -> None:
+        """Raise Refused unless the Host header is a name that this server answers to."""
         named = headers.get("host", "")
         host = host_in(named)
         if host is None:

@@ -44,6 +44,7 @@ class Served:
 
     @property
     def url(self) -> str:
+        """The address to open, with the port that was really taken."""
         return url_of(self.socket)
 
 
@@ -66,6 +67,7 @@ class Serving:
 
     @property
     def started(self) -> bool:
+        """Whether every server accepts connections."""
         return all(server.started for server in self._servers)
 
     def stop(self) -> None:

@@ -45,6 +45,7 @@ def free_port(host: str = LOOPBACK) -> int:
 
 
 def is_free(host: str, port: int) -> bool:
+    """Whether the port could be taken just now; another program may take it the next moment."""
     try:
         listen(host, port).close()
     except PortInUse:

@@ -111,6 +111,7 @@ def checked_exports(runs: Iterable[Run]) -> list[Export]:
 
 
 def summarise(exports: Sequence[Export]) -> Summary:
+    """The figures of any number of exported episodes (see `Metrics.export`)."""
     steps = [len(export["actions"]) for export in exports]
     won = [len(export["actions"]) for export in exports if export["success"]]
     curves = [export["progress"] for export in exports]

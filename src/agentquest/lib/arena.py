@@ -50,6 +50,7 @@ class Arena:
         return tasks[wanted]
 
     def game(self, task: Task) -> Game:
+        """A new game of the task; games share what does not change."""
         return self.benchmark.game(task)
 
     def _of(self, split: str | None) -> Benchmark:

@@ -24,6 +24,7 @@ _MOST_WORDS = 4
 
 
 def has_blank(command: str) -> bool:
+    """Whether something must be filled in before the command can be given."""
     return BLANK.search(command) is not None
 
 

@@ -21,6 +21,7 @@ class Dice:
         self._next = random.Random(seed).random
 
     def below(self, limit: int) -> int:
+        """A whole number from 0 up to, but without, `limit`."""
         return int(self._next() * limit)
 
     def between(self, low: int, high: int) -> int:
@@ -28,9 +29,11 @@ class Dice:
         return low + int(self._next() * (high - low + 1))
 
     def chance(self, probability: float) -> bool:
+        """True with this probability."""
         return self._next() < probability
 
     def one_of(self, items: Sequence[T]) -> T:
+        """One of the items, each as likely as the others."""
         return items[int(self._next() * len(items))]
 
     def weighted(self, weights: Mapping[str, int]) -> str:
@@ -43,6 +46,7 @@ class Dice:
         raise ValueError("nothing to choose from")
 
     def shuffled(self, items: Sequence[T]) -> list[T]:
+        """A copy in random order; what was given stays as it is."""
         cards = list(items)
         for last in range(len(cards) - 1, 0, -1):
             other = self.below(last + 1)

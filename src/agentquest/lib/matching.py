@@ -28,6 +28,7 @@ class Matcher:
 
     @property
     def has_blank(self) -> bool:
+        """Whether the command has a part that the text fills in."""
         return bool(self._blanks)
 
     def fits(self, text: str) -> bool:
@@ -66,6 +67,7 @@ class Matcher:
 
 @lru_cache(maxsize=4096)
 def matcher(command: str) -> Matcher:
+    """A matcher for the command; the last few thousand are kept, as games repeat their commands."""
     return Matcher(command)
 
 

@@ -12,6 +12,8 @@ from agentquest.lib.types import Action, Interaction, Observation, State
 
 
 class Metrics:
+    """Goal, steps and success of one episode, and the figures made of them."""
+
     def __init__(self) -> None:
         self.goal = ""
         self.success = False
@@ -19,15 +21,18 @@ class Metrics:
         self.interactions: list[Interaction] = []
 
     def reset(self, goal: str) -> None:
+        """Begin a new episode; `milestones` stay."""
         self.goal = goal
         self.success = False
         self.interactions = []
 
     def record(self, action: Action, state: State, observation: Observation) -> None:
+        """Add one step: the action, and the state and observation that came of it."""
         self.interactions.append(Interaction(action, state, observation))
 
     @property
     def action_values(self) -> list[str]:
+        """The commands given so far, in order."""
         return [interaction.action.value for interaction in self.interactions]
 
     def progress_function(self, state: State) -> float:
@@ -41,6 +46,7 @@ class Metrics:
     def repetition_rate(
         self, theta_a: float = 1.0, num_execution_steps: int | None = None
     ) -> float:
+        """The share of actions that repeat an earlier one (see `agentquest.lib.similarity`)."""
         return repetition_rate(self.action_values, theta_a, num_execution_steps)
 
     def export(

@@ -19,4 +19,5 @@ class DriverOracle:
         self._plan = plan
 
     def plan(self) -> list[str]:
+        """The driver's plan from where it stands; empty when solved or out of reach."""
         return self._plan()

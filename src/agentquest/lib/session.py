@@ -38,6 +38,7 @@ class Turn(NamedTuple):
 
     @property
     def over(self) -> bool:
+        """Whether the episode has ended, for either reason."""
         return self.terminated or self.truncated
 
 
@@ -120,6 +121,7 @@ class Session:
 
     @property
     def task(self) -> Task:
+        """The task being played; raises UserError before the first reset."""
         if self._task is None:
             self._check_open()
             raise UserError("call reset() first")
@@ -141,6 +143,7 @@ class Session:
 
     @property
     def closed(self) -> bool:
+        """Whether `close` was called; such a session cannot be used again."""
         return self._closed
 
     def close(self) -> None:

@@ -15,9 +15,12 @@ def internal(default: Any) -> Any:
 
 
 class Exportable:
+    """A dataclass that can be shown to users as plain data."""
+
     __slots__ = ()
 
     def export(self) -> dict[str, Any]:
+        """The fields as a dict, without those for our own use."""
         return {
             f.name: getattr(self, f.name)
             for f in fields(self)  # type: ignore[arg-type]

@@ -65,6 +65,7 @@ class SessionVector:
         return [not session.last.over for session in self.sessions]
 
     def close(self) -> None:
+        """Close every session."""
         for session in self.sessions:
             session.close()
 

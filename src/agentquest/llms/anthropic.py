@@ -90,6 +90,7 @@ class AnthropicSettings(ModelSettings):
         return self
 
     def request_fields(self) -> dict[str, Any]:
+        """What these settings put into every request; `extra_body` has the last word."""
         fields: dict[str, Any] = {
             "model": self.model,
             "max_tokens": self.max_tokens,

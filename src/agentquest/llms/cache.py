@@ -27,13 +27,17 @@ def request_key(url: str, body: bytes, seed: int | None = None) -> str:
 
 
 class ResponseCache:
+    """Replies in files below `directory`."""
+
     def __init__(self, directory: Path) -> None:
         self._directory = directory
 
     def path(self, key: str) -> Path:
+        """The file of an entry, whether it exists or not."""
         return self._directory / key[:2] / f"{key}.json"
 
     def get(self, key: str) -> Reply | None:
+        """The reply kept under a key, marked as cached; None if there is no sound one."""
         try:
             entry = json.loads(self.path(key).read_bytes())
             if entry["version"] != VERSION or entry["checksum"] != _checksum(entry["reply"]):
@@ -43,6 +47,7 @@ class ResponseCache:
             return None
 
     def put(self, key: str, reply: Reply) -> None:
+        """Keep a reply, if it is complete and did not come from here."""
         if reply.kind is not ReplyKind.COMPLETE or reply.cached:
             return
         data = reply.model_dump(mode="json")

@@ -26,7 +26,9 @@ class Deadline:
 
     @property
     def left(self) -> float:
+        """Seconds until time is up; negative when it is."""
         return self._at - self._now()
 
     def postpone(self, seconds: float) -> None:
+        """Add seconds that were not the call's own fault."""
         self._at += seconds

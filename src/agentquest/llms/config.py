@@ -153,6 +153,7 @@ class ModelSettings(Settings):
 
     @property
     def url(self) -> str:
+        """Where requests are sent."""
         return self.base_url + self.endpoint
 
     @property

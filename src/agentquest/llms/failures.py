@@ -68,4 +68,5 @@ class Transient(AgentQuestError):
 
     @property
     def told_to_wait(self) -> bool:
+        """Whether the server asked us to come back later."""
         return self.status == 429 or self.retry_after is not None

@@ -53,11 +53,13 @@ class GeminiSettings(ModelSettings):
 
     @property
     def url(self) -> str:
+        """The model's own address; which method it names depends on streaming."""
         method = "streamGenerateContent?alt=sse" if self.stream else "generateContent"
         name = quote(self.model.removeprefix("models/"), safe="/")
         return f"{self.base_url}/models/{name}:{method}"
 
     def request_fields(self, seed: int | None) -> dict[str, Any]:
+        """What these settings put into every request; `extra_body` has the last word."""
         thinking = {
             "thinkingBudget": self.thinking_budget,
             "thinkingLevel": self.thinking_level and self.thinking_level.upper(),

@@ -65,6 +65,7 @@ class Concurrency:
 
     @property
     def waiting(self) -> int:
+        """How many wait for their turn."""
         return sum(not place.done() for place in self._queue)
 
     @property
@@ -73,6 +74,7 @@ class Concurrency:
         return self.in_flight < self.maximum and not self._queue
 
     async def acquire(self) -> None:
+        """Wait for one's turn; `release` must follow."""
         if self.free:
             self.in_flight += 1
             return
@@ -87,6 +89,7 @@ class Concurrency:
             raise
 
     def release(self) -> None:
+        """Give the turn to whoever has waited longest."""
         self.in_flight -= 1
         while self._queue and self.in_flight < self.maximum:
             place = self._queue.popleft()
@@ -145,6 +148,7 @@ class Gate:
             raise
 
     def leave(self, permit: Permit) -> None:
+        """Return a permit, and learn from how its request went."""
         if permit.succeeded:
             self.throttle.succeeded(permit.ticket)
             self._learn(permit.usage, permit.guess)

@@ -54,6 +54,7 @@ def marked(turns: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def written_tools(tools: Iterable[ToolSpec]) -> list[dict[str, Any]]:
+    """Tools as functions with a JSON schema."""
     return [
         {
             "type": "function",
@@ -81,6 +82,7 @@ def read_message(message: Mapping[str, Any]) -> Spoken:
 
 
 def read_opaque(message: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Reasoning details that must be sent back as they came; None if there are none."""
     details = message.get(_DETAILS)
     return {_DETAILS: details} if isinstance(details, list) and details else None
 

@@ -57,6 +57,7 @@ class ResponsesSettings(ModelSettings):
         return value
 
     def request_fields(self) -> dict[str, Any]:
+        """What these settings put into every request; `extra_body` has the last word."""
         reasoning = given({"effort": self.reasoning_effort, "summary": self.reasoning_summary})
         fields: dict[str, Any] = {
             "model": self.model,

@@ -41,6 +41,7 @@ class Redactor:
         return text if len(text) <= _SHORT else text[:_SHORT] + "…"
 
     def reply(self, text: str) -> str:
+        """What a model said, with secrets masked."""
         for secret in self._secrets:
             if secret in text:
                 text = text.replace(secret, self.MASK)

@@ -19,11 +19,15 @@ _AFTER_HISTORY = "\n\n" + "=" * 50
 
 
 class ScriptedSettings(ModelSettings):
+    """The settings of any model, so that it can stand in for one."""
+
     model: str = "scripted"
     """Always `scripted`."""
 
 
 class ScriptedModel(ChatModel):
+    """Answers as the benchmark's explorer plays: with a tool call, or in THINK and ACTION lines."""
+
     Settings = ScriptedSettings
     name = "scripted"
 

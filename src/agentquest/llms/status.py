@@ -75,9 +75,11 @@ class Monitor:
         return number, now
 
     def done(self, number: int) -> None:
+        """A request is no longer in flight."""
         del self._open[number]
 
     def replied(self) -> None:
+        """Note an answer, and say that the server is back if it was away."""
         self.traffic.replies += 1
         self.failed_in_a_row = 0
         if self._failing_since is not None:
@@ -87,6 +89,7 @@ class Monitor:
             self._failing_since, self._away = None, False
 
     def failed(self, call: int, tries: int, failure: Transient) -> None:
+        """Note a try that failed; the first time that a server is found away is logged."""
         self.traffic.faults += 1
         self.failed_in_a_row += 1
         self.traffic.rate_limited += failure.status == 429
@@ -99,9 +102,11 @@ class Monitor:
             logger.warning("the server is away, calls wait for it: %s", failure)
 
     def forget(self, call: int) -> None:
+        """A call is over, however it went."""
         self._tries.pop(call, None)
 
     def status(self, *, waiting: int, held_s: float, pace: float | None) -> Status:
+        """How things stand now; the arguments are what the limits know."""
         now = self._clock.now()
         failing = self._failing_since
         return Status(

@@ -41,4 +41,5 @@ def split_thinking(content: str) -> Spoken:
 
 
 def joined(pieces: list[str]) -> str:
+    """The pieces that are not blank, each on lines of its own."""
     return "\n".join(stripped for piece in pieces if (stripped := piece.strip()))

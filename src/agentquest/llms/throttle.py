@@ -126,6 +126,7 @@ class Throttle:
         self._held_until = now + self._hold(failure.retry_after)
 
     def succeeded(self, ticket: Ticket) -> None:
+        """Note that a request got through; one sent since the last hold makes waits short again."""
         if self._strikes and ticket.generation == self._generation and self._held_since is None:
             self._strikes = 0
             self._next_at = 0.0 if self._rate is None else self._next_at

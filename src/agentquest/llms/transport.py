@@ -22,6 +22,8 @@ _CONNECT_S = 30.0
 
 
 class Answer(NamedTuple):
+    """What a server sent back, whatever its status."""
+
     status: int
     headers: Mapping[str, str]
     body: bytes
@@ -70,6 +72,7 @@ class Poster:
         raise failure
 
     async def close(self) -> None:
+        """Close the session; the next call would open another."""
         session, self._session = self._session, None
         if session is not None:
             await session.close()

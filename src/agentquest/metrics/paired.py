@@ -23,6 +23,7 @@ class PairedCounts:
 
     @property
     def n(self) -> int:
+        """How many tasks both runs have played."""
         return self.both + self.only_first + self.only_second + self.neither
 
 

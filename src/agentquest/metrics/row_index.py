@@ -26,10 +26,12 @@ class IndexedRow:
 
     @property
     def key(self) -> str:
+        """The episode's key."""
         return self.row.key
 
     @property
     def scored(self) -> bool:
+        """Whether the episode counts as a score."""
         return self.row.scored
 
 
@@ -61,12 +63,15 @@ class RowIndex:
 
     @property
     def damaged(self) -> list[int]:
+        """The numbers of lines that cannot be read."""
         return self._reader.damaged
 
     def find(self, key: str) -> IndexedRow | None:
+        """The row that counts for a key; None if no such episode was recorded."""
         return self._newest.get(key)
 
     def refresh(self) -> None:
+        """Read what was recorded since the last call, and save the index."""
         known = len(self._entries)
         for at, record in self._reader.located():
             row = row_of(record, self._table)
@@ -79,6 +84,7 @@ class RowIndex:
             self._index.save(self._entries, known)
 
     def record(self, one: IndexedRow) -> EpisodeRecord:
+        """The whole record that a row was made of, read from the file."""
         return self._run.record_at(one.at)
 
 

@@ -95,6 +95,7 @@ def rows_of(records: Iterable[EpisodeRecord], table: Sequence[Metric]) -> list[E
 
 
 def row_of(record: EpisodeRecord, table: Sequence[Metric]) -> EpisodeRow:
+    """The row of a record; a metric that cannot be worked out is noted in it, and has no value."""
     values, failed = _measured(record, table)
     readings = [(_reading(step), step) for step in record.steps]
     replies = Counter(reading for reading, _ in readings)
@@ -132,6 +133,7 @@ def row_of(record: EpisodeRecord, table: Sequence[Metric]) -> EpisodeRow:
 
 
 def total(spent: Iterable[Spent]) -> Spent:
+    """The sum, field by field."""
     every = list(spent)
     return Spent(*(sum(getattr(one, field.name) for one in every) for field in fields(Spent)))
 

@@ -36,6 +36,8 @@ class Group:
 
 @dataclass(frozen=True)
 class Summary:
+    """What a run came to. `pass_at` and `pass_hat` are by k, for runs with several trials."""
+
     overall: Group
     by_type: Mapping[str, Group]
     spent: Spent

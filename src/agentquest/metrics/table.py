@@ -67,6 +67,7 @@ def metrics_table(manifest: Manifest) -> tuple[Metric, ...]:
 
 
 def built_in(cleanup_applies: bool = True) -> list[Metric]:
+    """The metrics that every run has; `cleanup_applies` says whether order is part of behaviour."""
     return [
         Metric(
             "success",

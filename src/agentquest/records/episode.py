@@ -119,10 +119,12 @@ class EpisodeRecord(Record):
 
     @property
     def invalid_actions(self) -> int:
+        """How many steps the environment did not carry out."""
         return sum(not step.valid for step in self.steps)
 
     @property
     def calls(self) -> list[Call]:
+        """Every model call of the episode, in order."""
         return [call for step in self.steps for call in step.calls]
 
 
@@ -134,6 +136,7 @@ class MessagePool:
         self._places: dict[str, int] = {}
 
     def places(self, prompt: Iterable[Message]) -> list[int]:
+        """Where each message of a prompt stands in the pool; new ones are added."""
         return [self._place(message) for message in prompt]
 
     def _place(self, message: Message) -> int:

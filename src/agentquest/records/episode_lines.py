@@ -104,6 +104,7 @@ class EpisodeAppender:
             sync_folder(file.parent)
 
     def append(self, records: Iterable[EpisodeRecord]) -> None:
+        """Write records and wait until they are on disk; else DataError, and no half line."""
         number = self._file.fileno()
         whole = os.fstat(number).st_size
         left = memoryview(b"".join(sealed(record) for record in records))
@@ -118,6 +119,7 @@ class EpisodeAppender:
             raise DataError(f"cannot write {self._path}: {error.strerror}") from error
 
     def close(self) -> None:
+        """Close the file; nothing is waiting to be written."""
         self._file.close()
 
 

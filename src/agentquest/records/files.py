@@ -38,6 +38,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def to_json(content: Any) -> str:
+    """JSON for people to read; raises ValueError for what JSON has no word for, such as NaN."""
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -60,6 +60,7 @@ class LiveLog:
             self._number = None
 
     def append(self, event: LiveEvent) -> None:
+        """Keep an event for the next flush, unless the file is full."""
         self._add(event.model_dump_json(exclude_defaults=True).encode())
 
     def append_step(self, head: str, step: Step) -> None:
@@ -92,6 +93,7 @@ class LiveLog:
             self.close()
 
     def close(self) -> None:
+        """Close the file; what was not flushed, or is appended later, is dropped."""
         if self._number is not None:
             number, self._number = self._number, None
             os.close(number)

@@ -34,6 +34,8 @@ class Provenance(Record):
 
 
 class Manifest(Record):
+    """A run's identity. `deciding` holds what can change a score, `config` everything."""
+
     schema_version: Literal[2] = MANIFEST_VERSION
     run_id: str
     created_at: str

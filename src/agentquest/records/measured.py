@@ -30,5 +30,7 @@ class MeasuredMetric(Record):
 
 
 class MeasuredMetrics(Record):
+    """All of a run's further metrics."""
+
     schema_version: Literal[1] = MEASURED_VERSION
     metrics: list[MeasuredMetric] = Field(default_factory=list)

@@ -32,6 +32,7 @@ class End(str, Enum):
 
     @property
     def truncated(self) -> bool:
+        """Whether the episode was cut off, rather than decided."""
         return self in (End.STEP_LIMIT, End.CONTEXT_LIMIT)
 
 

@@ -46,9 +46,11 @@ class RunDirectory:
 
     @property
     def exists(self) -> bool:
+        """Whether there is a run here already."""
         return (self.path / MANIFEST).is_file()
 
     def create(self, config: str, manifest: Manifest) -> None:
+        """Make the folder with its configuration and manifest; UserError if it cannot be made."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             write_atomically(self.path / CONFIG, config)
@@ -57,6 +59,7 @@ class RunDirectory:
             raise UserError(f"cannot make {self.path}: {error.strerror}") from error
 
     def manifest(self) -> Manifest:
+        """What the run is; raises UserError where there is none."""
         file = self.path / MANIFEST
         if not file.is_file():
             raise UserError(f"{self.path} is not a run directory: it has no {MANIFEST}")
@@ -100,15 +103,19 @@ class RunDirectory:
         return [key for key in keys if key not in scored]
 
     def write_results(self, results: dict[str, Any]) -> None:
+        """Replace the run's figures, which are made anew from its records."""
         write_atomically(self.path / RESULTS, to_json(results))
 
     def write_measured(self, metrics: MeasuredMetrics) -> None:
+        """Replace the values of further metrics."""
         write_atomically(self.path / METRICS, metrics.model_dump_json() + "\n")
 
     def reader(self) -> "EpisodeReader":
+        """Reads records as they are appended, from the first on."""
         return EpisodeReader(self.path / EPISODES)
 
     def locked(self) -> "EpisodeLog":
+        """For writing, one process at a time; to be used in a `with`."""
         return EpisodeLog(self.path)
 
 
@@ -158,10 +165,14 @@ class Try(Protocol):
     """A record of an episode, or what was made of one."""
 
     @property
-    def key(self) -> str: ...
+    def key(self) -> str:
+        """Which episode it is: task and trial."""
+        ...
 
     @property
-    def scored(self) -> bool: ...
+    def scored(self) -> bool:
+        """Whether it counts as a score, so that the episode is not owed."""
+        ...
 
 
 T = TypeVar("T", bound=Try)
@@ -180,6 +191,7 @@ def read_episodes(file: Path) -> Iterator[EpisodeRecord]:
 
 
 def describe_damage(file: Path, lines: list[int]) -> str | None:
+    """A warning about lines that cannot be read; None when there are none."""
     if not lines:
         return None
     shown = ", ".join(map(str, lines[:5])) + (", …" if len(lines) > 5 else "")

@@ -81,6 +81,7 @@ class Comparison:
 
     @property
     def success(self) -> Difference:
+        """The difference in success, which the answer is about."""
         return self.differences["success"]
 
 

@@ -47,6 +47,8 @@ class Row:
 
 @dataclass(frozen=True)
 class EndCount:
+    """How many episodes ended in one way, and whether that is a score."""
+
     end: End
     scored: bool
     meaning: str
@@ -74,6 +76,7 @@ class Report:
 
     @property
     def rows(self) -> tuple[Row, ...]:
+        """The task types, then the row for all of them."""
         return (*self.by_type, self.overall)
 
 

@@ -27,11 +27,14 @@ class Check:
 
 @dataclass(frozen=True)
 class CheckResult:
+    """What one check found."""
+
     check: Check
     problems: tuple[str, ...]
 
     @property
     def ok(self) -> bool:
+        """Whether nothing was found."""
         return not self.problems
 
 

@@ -54,6 +54,7 @@ def asks_a_model(name: str) -> bool:
 
 
 def model_class(name: str) -> Any:
+    """The class of a provider's models, by name or dotted path."""
     return registry.load("model", name)
 
 
@@ -75,15 +76,18 @@ class Resources:
 
     @cached_property
     def benchmark(self) -> Benchmark:
+        """The benchmark of the run, with its data; made on first use."""
         chosen = self.context.benchmark
         return self._benchmark or make_benchmark(chosen.name, chosen.settings)
 
     @cached_property
     def agent_class(self) -> type[Agent]:
+        """The class of the agent that plays."""
         return agent_class(self.context.agent.name)
 
     @cached_property
     def agent_settings(self) -> Settings:
+        """The agent's settings, checked."""
         return agent_settings(self.context.agent.name, self.context.agent.settings)
 
     async def open(self) -> None:
@@ -93,6 +97,7 @@ class Resources:
             self._shared = await self.agent_class.open_shared(self.agent_settings)
 
     async def close(self) -> None:
+        """Close the model's client, and what the agents share unless it was given."""
         for shared in (self._client, None if self._is_given else self._shared):
             closing = getattr(shared, "close", None)
             if closing is not None:

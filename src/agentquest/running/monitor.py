@@ -24,12 +24,15 @@ class Watcher:
     """Is told what happens; subclasses show it. Does nothing by itself."""
 
     def started(self, spec: EpisodeSpec, worker: str) -> None:
+        """An episode begins; `worker` says where, empty in this process."""
         return None
 
     def stepped(self, spec: EpisodeSpec, step: Step, prompt: tuple[Message, ...]) -> None:
+        """A step was taken; `prompt` is what the model was sent for it."""
         return None
 
     def finished(self, spec: EpisodeSpec, record: EpisodeRecord) -> None:
+        """An episode has ended, and its record is on disk."""
         return None
 
 
@@ -69,11 +72,13 @@ class RunMonitor:
         self._check_cost()
 
     def started(self, spec: EpisodeSpec, worker: str) -> None:
+        """Pass on that an episode begins."""
         self._watcher.started(spec, worker)
         self._live.append(_event("start", spec, worker))
         self._flush_soon()
 
     def stepped(self, spec: EpisodeSpec, worker: str) -> OnStep:
+        """Pass on each step, add up its cost, and stop the run at its limit."""
         head = head_of(spec.key, spec.task.id, spec.trial, worker)
 
         def on_step(step: Step, prompt: tuple[Message, ...]) -> None:
@@ -87,6 +92,7 @@ class RunMonitor:
         return on_step
 
     async def finished(self, spec: EpisodeSpec, record: EpisodeRecord) -> None:
+        """Save the record, pass it on, and judge whether the run should go on."""
         await self._save(record)
         ended = _event("end", spec, record.worker, end=record.end, success=record.success)
         self._live.append(ended)
@@ -95,6 +101,7 @@ class RunMonitor:
         self._judge(record)
 
     async def cut_short(self, record: EpisodeRecord) -> None:
+        """Save what was played until the stop: its calls have cost money."""
         await self._save(record)
 
     async def _save(self, record: EpisodeRecord) -> None:

@@ -54,7 +54,9 @@ def make_player(spec: EpisodeSpec, resources: Resources, worker: str = "") -> Ep
 class Sink(Protocol):
     """Where an executor delivers what happens."""
 
-    def started(self, spec: EpisodeSpec, worker: str) -> None: ...
+    def started(self, spec: EpisodeSpec, worker: str) -> None:
+        """An episode begins; `worker` says where, empty in this process."""
+        ...
 
     def stepped(self, spec: EpisodeSpec, worker: str) -> OnStep:
         """What is to be called after each step of this episode."""

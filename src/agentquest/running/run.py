@@ -76,6 +76,7 @@ class Run:
 
     @property
     def run_id(self) -> str:
+        """The name given, or one made of all that decides a score."""
         config = self.config
         if config.run_name is not None:
             return config.run_name
@@ -95,6 +96,7 @@ class Run:
 
     @property
     def max_steps(self) -> int:
+        """The step limit: the one configured, or the benchmark's own."""
         return self.config.max_steps or self.benchmark.step_limit
 
     def _context(self) -> RunContext:
@@ -114,6 +116,7 @@ class Run:
         )
 
     def manifest(self) -> Manifest:
+        """All that is decided before the first episode, stamped with the present time."""
         config = self.config
         named = protocol(config.protocol) if config.protocol else None
         provenance = self.benchmark.provenance()

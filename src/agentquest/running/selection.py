@@ -16,6 +16,8 @@ from agentquest.lib import Task
 
 @dataclass(frozen=True)
 class Selection:
+    """The tasks in the order of play; `notes` say where there were fewer than wanted."""
+
     tasks: tuple[Task, ...]
     notes: tuple[str, ...] = ()
 

@@ -60,6 +60,7 @@ class EpisodeSpec:
 
     @property
     def key(self) -> str:
+        """What the episode is called in records: its task and trial."""
         return episode_key(self.task.id, self.trial)
 
 

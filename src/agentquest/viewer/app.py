@@ -47,17 +47,20 @@ class Viewer:
             return HTMLResponse(page("Not found", [body]), status_code=404)
 
     async def runs(self, request: Request) -> Response:
+        """The list of runs, filtered by the query."""
         query = dict(request.query_params)
         return await self._answer(
             lambda: page("Runs", runs_page(self._library.runs(), query), "/", _follow("/state"))
         )
 
     async def leaderboard(self, request: Request) -> Response:
+        """Complete runs by success, a table for each setting."""
         return await self._answer(
             lambda: page("Leaderboard", leaderboard_page(self._library.runs()), "/leaderboard")
         )
 
     async def run(self, request: Request) -> Response:
+        """One run; while it goes on, the page follows it."""
         name, query = request.path_params["name"], dict(request.query_params)
 
         def make() -> str:
@@ -68,6 +71,7 @@ class Viewer:
         return await self._answer(make)
 
     async def episode(self, request: Request) -> Response:
+        """One episode, open at the step that the query names."""
         query = request.query_params
         name, key = query.get("run", ""), query.get("episode", "")
         step = query.get("step", "0")
@@ -82,6 +86,7 @@ class Viewer:
         return await self._answer(make)
 
     async def compare(self, request: Request) -> Response:
+        """The runs that the query names, compared with the first of them."""
         names = request.query_params.getlist("run")[:_MOST_COMPARED]
         query = dict(request.query_params)
 
@@ -101,6 +106,7 @@ class Viewer:
         return JSONResponse({"state": told})
 
     async def live(self, request: Request) -> Response:
+        """What has happened in a run since `from`, as JSON, and where to ask on."""
         name = request.path_params["name"]
         offset = request.query_params.get("from", "0")
 
@@ -137,6 +143,7 @@ def _follow(address: str) -> str:
 
 
 async def static(request: Request) -> Response:
+    """A style or script of the pages, and no other file."""
     name = request.path_params["name"]
     if name not in _STATIC:
         return Response("not found", status_code=404)
@@ -145,6 +152,7 @@ async def static(request: Request) -> Response:
 
 
 def viewer_app(library: Library) -> Starlette:
+    """The application over a library; it only reads."""
     viewer = Viewer(library)
     routes: Iterable[Route] = (
         Route("/", viewer.runs),

@@ -13,6 +13,7 @@ from agentquest.viewer.library import OpenRun
 
 
 def compare_page(runs: Sequence[OpenRun], query: Mapping[str, str]) -> Iterator[str]:
+    """Each run against the first; `task` in the query shows their episodes of it side by side."""
     yield "<h1>Compare</h1>"
     compared = [
         ComparedRun(run.name, run.manifest, [one.row for one in run.rows], run.table)

@@ -18,6 +18,7 @@ _PLAN_SHOWN = 12
 
 
 def episode_page(run: str, record: EpisodeRecord, seen: Insight, step: int) -> Iterator[str]:
+    """The page of an episode, with `step` marked as the one to show first."""
     kind = outcome(record.scored, record.success)
     yield f'<p class="up">{link(run_address(run), run)}</p>'
     yield f"<h1>{html_text(record.goal)}</h1>"

@@ -28,6 +28,7 @@ class Insight:
 
 
 def insight(record: EpisodeRecord, manifest: Manifest) -> Insight:
+    """What is striking about an episode; plays it again where its benchmark can be opened."""
     actions = [action.strip().lower() for action in record.actions]
     seen: set[str] = set()
     repeated = []

@@ -30,15 +30,18 @@ def page(title: str, body: Iterable[str], here: str = "", script_data: str = "")
 
 
 def link(href: str, text: object, kind: str = "") -> str:
+    """A link; both parts are escaped here, `kind` is a CSS class."""
     style = f' class="{kind}"' if kind else ""
     return f'<a href="{html_text(href)}"{style}>{html_text(text)}</a>'
 
 
 def run_address(name: str) -> str:
+    """Where a run's page is."""
     return f"/run/{quote(name)}"
 
 
 def episode_address(run: str, key: str, step: int | None = None) -> str:
+    """Where an episode's page is, opened at a step if one is given."""
     query = {"run": run, "episode": key, **({"step": str(step)} if step is not None else {})}
     return f"/episode?{urlencode(query)}"
 
@@ -82,8 +85,10 @@ def interval(estimate: Estimate | None) -> str:
 
 
 def badge(kind: str, text: str | None = None) -> str:
+    """A small label; `kind` is its CSS class and, without a text, its text."""
     return f'<span class="badge {html_text(kind)}">{html_text(text or kind)}</span>'
 
 
 def alert(text: str) -> str:
+    """A warning that screen readers announce."""
     return f'<div class="alert" role="alert">{html_text(text)}</div>'

@@ -39,10 +39,12 @@ class OpenRun:
         self.refresh()
 
     def refresh(self) -> None:
+        """Read what has been recorded since."""
         self.index.refresh()
 
     @property
     def rows(self) -> list[IndexedRow]:
+        """One row for each episode played, the try that counts."""
         return self.index.rows
 
     @property
@@ -81,18 +83,21 @@ class OpenRun:
         return {task: place for place, task in enumerate(self.manifest.task_ids)}
 
     def in_order(self) -> list[IndexedRow]:
+        """The rows in the order of the manifest's tasks, then of trials."""
         last = len(self.places)
         return sorted(
             self.rows, key=lambda one: (self.places.get(one.row.task_id, last), one.row.trial)
         )
 
     def episode(self, key: str) -> EpisodeRecord:
+        """The whole record of an episode; raises UserError if there is none."""
         one = self.index.find(key)
         if one is None:
             raise UserError(f"{self.name} has no episode {key!r}")
         return self.index.record(one)
 
     def live(self, offset: int) -> tuple[list[LiveEvent], int]:
+        """Events from `offset` in `live.jsonl` on, and where to read on."""
         return read_live(self.directory.path, offset)
 
 
@@ -104,6 +109,7 @@ class Library:
         self._open: dict[str, OpenRun] = {}
 
     def names(self) -> list[str]:
+        """The runs that are there now, by their path in the folder."""
         if (self.folder / MANIFEST).is_file():
             return [self.folder.resolve().name]
         found = [*self.folder.glob(f"*/{MANIFEST}"), *self.folder.glob(f"*/*/{MANIFEST}")]
@@ -120,6 +126,7 @@ class Library:
         return found
 
     def run(self, name: str) -> OpenRun:
+        """A run, up to date; raises UserError for a name that is not in the folder."""
         if name not in self.names():
             raise UserError(f"there is no run {name!r} in this folder")
         known = self._open.get(name)

@@ -14,6 +14,7 @@ Scale = Callable[[float], float]
 
 
 def progress_chart(run: str, record: EpisodeRecord, seen: Insight) -> str:
+    """The chart as SVG, each step a link; empty for an episode without steps."""
     count = len(record.steps)
     if not count:
         return ""

@@ -15,6 +15,7 @@ _HEADINGS = ("outcome", "task", "goal", "end", "#steps", "#progress", "progress"
 
 
 def run_page(run: OpenRun, query: Mapping[str, str]) -> Iterator[str]:
+    """The content of a run's page; the query filters the list of episodes."""
     report = run.report
     yield from opening(report)
     if run.state == "running":

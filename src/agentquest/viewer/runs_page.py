@@ -15,6 +15,7 @@ FILTERS = ("benchmark", "agent", "model", "protocol", "state")
 
 
 def runs_page(runs: Sequence[OpenRun | Broken], query: Mapping[str, str]) -> Iterator[str]:
+    """The content of the list, newest first, and a warning for each run that cannot be read."""
     readable = [run for run in runs if isinstance(run, OpenRun)]
     yield f"<h1>Runs</h1>{_filters(readable, query)}"
     shown = [run for run in readable if _wanted(run, query)]

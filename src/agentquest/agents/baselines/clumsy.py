@@ -13,11 +13,15 @@ from agentquest.lib.commands import filled
 
 
 class ClumsySettings(Settings):
+    """How clumsy it is."""
+
     slips: float = Field(default=0.3, ge=0.0, le=1.0)
     """The share of turns that slip."""
 
 
 class ClumsyAgent(Agent):
+    """Does what the rule-based player would do, except where it slips; records tell the slips."""
+
     Settings = ClumsySettings
 
     def __init__(self, settings: ClumsySettings, explorer: Explorer) -> None:

@@ -4,6 +4,8 @@ from agentquest.lib import Answer, InformedAgent, Observation
 
 
 class OracleAgent(InformedAgent):
+    """Asks for the plan anew at every step, and gives up when there is none."""
+
     async def act(self, observation: Observation) -> Answer:
         plan = self.oracle.plan()
         return Answer(action=plan[0]) if plan else Answer(action=None, give_up=True)

@@ -12,6 +12,8 @@ from agentquest.lib.commands import filled
 
 
 class RandomAgent(Agent):
+    """Plays at random; the episode's seed decides what."""
+
     async def begin(self, episode: Episode) -> None:
         await super().begin(episode)
         self._random = random.Random(episode.seed)

@@ -4,6 +4,8 @@ from agentquest.lib import Agent, Answer, Explorer, Observation
 
 
 class ScriptedAgent(Agent):
+    """Plays what the benchmark's explorer says; needs a benchmark that has one."""
+
     def __init__(self, explorer: Explorer) -> None:
         self._explorer = explorer
 

@@ -26,6 +26,8 @@ CHECK_HELP = "Help: type 'check valid actions' if action fails"
 
 
 class ReActSettings(Settings):
+    """What the prompt shows, and where its words come from."""
+
     use_few_shot: bool = True
     """Whether the prompt shows example games."""
 
@@ -52,6 +54,8 @@ class _Exchange(NamedTuple):
 
 
 class ReActAgent(Agent):
+    """Asks a model for one action a step; a reply without one costs a step and says so."""
+
     Settings = ReActSettings
 
     def __init__(self, settings: ReActSettings, model: ChatModel) -> None:

@@ -25,6 +25,8 @@ _NAMES = {
 
 
 class PromptTemplate:
+    """A template that was checked when it was made; ConfigError says what is wrong, and where."""
+
     def __init__(self, text: str, where: str) -> None:
         parts = _SECTION.split(text)
         for name in _NAMES:
@@ -54,6 +56,7 @@ class PromptTemplate:
         return self._fill("system", instructions=instructions, examples=examples).strip()
 
     def user(self, goal: str, help_lines: str, history: str, check: str = "") -> str:
+        """The part that is new at every step."""
         values = {"goal": goal, "help": help_lines, "history": history, "check": check}
         return self._fill("user", **values).strip()
 

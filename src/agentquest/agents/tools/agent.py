@@ -30,6 +30,8 @@ _UNREAD = {
 
 
 class ToolsSettings(Settings):
+    """Which tools the model has, what it sees, and what becomes of many calls or a long talk."""
+
     tools: Literal["one", "typed"] = "one"
     """`one`: a single tool that takes a command; `typed`: a tool for each kind of command, where
     the benchmark has them."""
@@ -45,6 +47,8 @@ class ToolsSettings(Settings):
 
 
 class ToolsAgent(Agent):
+    """Lets a model play by calling tools."""
+
     Settings = ToolsSettings
 
     def __init__(self, settings: ToolsSettings, model: ChatModel) -> None:

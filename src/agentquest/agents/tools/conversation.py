@@ -12,6 +12,8 @@ LEFT_OUT = "(The oldest {count} of your turns are left out here.)"
 
 
 class Conversation:
+    """One episode's messages, in order, as the model is sent them."""
+
     def __init__(self, system: str) -> None:
         self._head = [Message(role="system", content=system)]
         self._turns: list[list[Message]] = []
@@ -20,10 +22,12 @@ class Conversation:
 
     @property
     def begun(self) -> bool:
+        """Whether the first user message was added."""
         return len(self._head) > 1
 
     @property
     def messages(self) -> tuple[Message, ...]:
+        """All that is sent next, with a note where turns were left out; kept as `asked`."""
         note = (
             [Message(role="user", content=LEFT_OUT.format(count=self._left_out))]
             if self._left_out
@@ -33,6 +37,7 @@ class Conversation:
         return self.asked
 
     def user(self, text: str) -> None:
+        """Add the environment's words: the first message, or an answer to a turn without a call."""
         message = Message(role="user", content=text)
         if self.begun:
             self._turns[-1].append(message)
@@ -40,9 +45,11 @@ class Conversation:
             self._head.append(message)
 
     def said(self, reply: Reply) -> None:
+        """Begin a turn with what the model said."""
         self._turns.append([reply.message])
 
     def result(self, call: ToolCall, text: str) -> None:
+        """Add what a call of this turn came to."""
         self._turns[-1].append(Message(role="tool", content=text, tool_call_id=call.id))
 
     def trim(self) -> bool:

@@ -31,6 +31,8 @@ from agentquest.records.manifest import Provenance
 
 
 class AlfWorldSettings(BenchmarkSettings):
+    """Which games are played, and in whose words."""
+
     data_path: Path | None = None
     """Folder of the real games, or `builtin`; null: found by itself."""
 
@@ -54,6 +56,8 @@ class AlfWorldSettings(BenchmarkSettings):
 
 
 class AlfWorldBenchmark(Benchmark):
+    """Household tasks in text: find things, treat them, and bring them to their place."""
+
     name: ClassVar[str] = "alfworld"
     title: ClassVar[str] = "ALFWorld"
     Settings: ClassVar[type[BenchmarkSettings]] = AlfWorldSettings

@@ -30,6 +30,7 @@ class Archive:
     sha256: str | None = None
 
     def url(self, base: str) -> str:
+        """Where the archive is, below a server that mirrors the project's releases."""
         return f"{base.rstrip('/')}/{self.release}/{self.name}"
 
 

@@ -30,26 +30,32 @@ def get_progress(metrics: Metrics) -> Progress:
 
 
 def get_progress_pick_and_place(metrics: Metrics) -> Progress:
+    """`get_progress` for an episode known to be of pick_and_place_simple."""
     return _progress(metrics, "pick_and_place_simple")
 
 
 def get_progress_look_at_obj_in_light(metrics: Metrics) -> Progress:
+    """`get_progress` for an episode known to be of look_at_obj_in_light."""
     return _progress(metrics, "look_at_obj_in_light")
 
 
 def get_progress_pick_clean_then_place(metrics: Metrics) -> Progress:
+    """`get_progress` for an episode known to be of pick_clean_then_place_in_recep."""
     return _progress(metrics, "pick_clean_then_place_in_recep")
 
 
 def get_progress_pick_heat_then_place(metrics: Metrics) -> Progress:
+    """`get_progress` for an episode known to be of pick_heat_then_place_in_recep."""
     return _progress(metrics, "pick_heat_then_place_in_recep")
 
 
 def get_progress_pick_cool_then_place(metrics: Metrics) -> Progress:
+    """`get_progress` for an episode known to be of pick_cool_then_place_in_recep."""
     return _progress(metrics, "pick_cool_then_place_in_recep")
 
 
 def get_progress_pick_two_obj_and_place(metrics: Metrics) -> Progress:
+    """`get_progress` for an episode known to be of pick_two_obj_and_place."""
     return _progress(metrics, "pick_two_obj_and_place")
 
 

@@ -63,6 +63,7 @@ class ParsedGames:
         return ParsedGames, (self._dialect, self._keep)
 
     def game(self, problem: str) -> AlfWorldGame:
+        """A new game of the problem, which shares its world with others of the same."""
         found = self._alive.get(problem)
         if found is None:
             found = _Parsed(AlfWorldEngine.from_text(open_problem(problem), self._dialect))

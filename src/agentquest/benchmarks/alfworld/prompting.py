@@ -26,6 +26,7 @@ HELP_LINES = ("type 'inventory' to check items",)
 
 
 def instructions(dialect: Dialect) -> str:
+    """The commands and rules of the game, in the words of a dialect."""
     put = dialect.put("[object]", "[receptacle]")
     return f"""You are in a house and solve a household task by typing commands, one at a time.
 Commands (names always carry their number, such as `apple 1` or `countertop 2`):

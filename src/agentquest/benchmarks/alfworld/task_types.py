@@ -9,6 +9,8 @@ from agentquest.errors import UnknownName
 
 
 class TaskType(NamedTuple):
+    """One of the six. `short` is its one-word name; a goal is worded by one of two `sentences`."""
+
     number: int
     name: str
     short: str

@@ -10,6 +10,8 @@ _ARTICLE_KIND_NUMBER = re.compile(r"(?:and )?a (\S+) (\d{1,6})")
 
 
 class AlfWorldView(TerminalView):
+    """Shows the room with its furniture counted by kind, and groups commands by their verb."""
+
     def room(self, observation: Observation) -> str:
         seen = _SEEN.search(observation.text)
         names = grouped_names(seen[1]) if seen else None

@@ -31,6 +31,7 @@ class AlfWorldState(State):
 
     @cached_property
     def plan(self) -> Plan:
+        """The shortest way to win from here; worked out when it is first read."""
         return Plan((), True) if self.game is None else self.game.plan()
 
     @property
@@ -87,11 +88,13 @@ class AlfWorldObservation(Observation):
 
     @_ReadOnce  # type: ignore[misc]
     def admissible(self) -> tuple[str, ...]:
+        """The commands that the game would carry out at that moment; sorted."""
         game: AlfWorldEngine | None = self.__dict__["_game"]
         return () if game is None else tuple(game.admissible)
 
     @_ReadOnce  # type: ignore[misc]
     def output(self) -> str:
+        """The text that a player is shown, with the admissible commands while the game goes on."""
         if not self.can_proceed:
             return self.text
         game: AlfWorldEngine | None = self.__dict__["_game"]

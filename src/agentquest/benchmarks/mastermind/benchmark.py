@@ -23,6 +23,8 @@ from agentquest.records.manifest import Provenance
 
 
 class MasterMindBenchmark(Benchmark):
+    """Secret numbers to be guessed; a task type is a number of digits."""
+
     name: ClassVar[str] = "mastermind"
     title: ClassVar[str] = "Mastermind"
     splits: ClassVar[Mapping[str, int | None]] = dict.fromkeys(

@@ -28,11 +28,15 @@ _GUESSES_COMPARED, _NUMBERS_COMPARED = 24, 400
 
 
 class Told(NamedTuple):
+    """A guess, and what was answered to it."""
+
     guess: str
     marks: Marks
 
 
 class MasterMindExplorer(Explorer):
+    """Guesses numbers that fit every answer so far, and reads the length of a new one by itself."""
+
     def __init__(self) -> None:
         self._digits = _LISTED
         self._told: list[Told] = []

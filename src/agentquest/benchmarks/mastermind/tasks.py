@@ -31,6 +31,7 @@ def goals_of(category: str, split: str) -> tuple[str, ...]:
 
 
 def tasks_of(split: str, categories: tuple[str, ...]) -> list[Task]:
+    """The tasks of a split, in these categories."""
     return [
         Task(name := f"{split}/{category.replace(' ', '-')}/{place:03d}", category, split, name)
         for category in categories

@@ -8,6 +8,8 @@ _LENGTH = re.compile(r"secret number of ([0-9]+) digits")
 
 
 class MasterMindView(TerminalView):
+    """Says how long the number is, and lists guesses under one heading."""
+
     def room(self, observation: Observation) -> str:
         length = _LENGTH.search(observation.text)
         digits = f"{length[1]} digits" if length else "some digits"

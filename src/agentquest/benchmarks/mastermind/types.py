@@ -45,6 +45,7 @@ def written_guess(number: str) -> str:
 
 
 def marks(guess: str, goal: str) -> Marks:
+    """How near `guess` is to `goal`; each digit of the goal counts once."""
     placed = sum(one == other for one, other in zip(guess, goal, strict=False))
     shared = sum(min(guess.count(digit), goal.count(digit)) for digit in set(guess))
     return Marks(placed, shared - placed)

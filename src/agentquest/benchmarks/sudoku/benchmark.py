@@ -22,6 +22,8 @@ from agentquest.records.manifest import Provenance
 
 
 class SudokuBenchmark(Benchmark):
+    """Sudoku boards with one solution, filled in cell by cell."""
+
     name: ClassVar[str] = "sudoku"
     title: ClassVar[str] = "Sudoku"
     splits: ClassVar[Mapping[str, int | None]] = dict.fromkeys(

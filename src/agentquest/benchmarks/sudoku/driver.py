@@ -64,10 +64,12 @@ class SudokuDriver(Driver):
 
     @property
     def goal(self) -> list[list[str]]:
+        """The solution, as 9 rows of 9 texts."""
         return [list(row) for row in as_rows(self._answer)]
 
     @property
     def current_state(self) -> SudokuState:
+        """The board as it stands."""
         return SudokuState(as_rows(self._board))
 
     @property
@@ -170,6 +172,7 @@ class SudokuUtils:
 
 
 def puzzle_driver(puzzle: Puzzle) -> SudokuDriver:
+    """A driver that plays this puzzle."""
     return SudokuDriver(as_rows(puzzle.answer), as_rows(puzzle.board))
 
 

@@ -10,6 +10,8 @@ from agentquest.lib import Explorer
 
 
 class SudokuExplorer(Explorer):
+    """Fills what can be concluded from the printed board, and solves the rest by trying."""
+
     def __init__(self) -> None:
         self._board = [0] * len(CELLS)
         self._worked_out: list[int] | None = None

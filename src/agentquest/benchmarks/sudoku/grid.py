@@ -32,6 +32,8 @@ class Reason(Enum):
 
 
 class Conclusion(NamedTuple):
+    """A value that a cell must have, and why."""
+
     cell: int
     value: int
     reason: Reason

@@ -11,6 +11,7 @@ PER_CATEGORY = 100
 
 
 def puzzles_of(category: str, split: str) -> list[Puzzle]:
+    """All puzzles of a category in a split; raises UnknownName if either does not exist."""
     for name, known in ((category, CATEGORIES), (split, SPLITS)):
         if name not in known:
             raise UnknownName(f"{name!r} is not there; {suggestion(name, known)}")
@@ -18,6 +19,7 @@ def puzzles_of(category: str, split: str) -> list[Puzzle]:
 
 
 def tasks_of(split: str, categories: tuple[str, ...]) -> list[Task]:
+    """The tasks of a split, in these categories."""
     return [
         Task(name := f"{split}/{category}/{place:03d}", category, split, name)
         for category in categories
@@ -26,4 +28,5 @@ def tasks_of(split: str, categories: tuple[str, ...]) -> list[Task]:
 
 
 def puzzle_of(task: Task) -> Puzzle:
+    """The puzzle that a task stands for."""
     return puzzle(task.task_type, task.split, int(task.problem.rpartition("/")[2]))

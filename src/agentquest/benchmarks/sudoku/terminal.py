@@ -8,6 +8,8 @@ _COLUMNS = "    0 1 2   3 4 5   6 7 8"
 
 
 class SudokuView(TerminalView):
+    """Draws the board, and lists the commands by their row."""
+
     def room(self, observation: Observation) -> str:
         return f"Type row, column and value, such as 0 3 7.\n{_drawn(observation.text)}"
 

@@ -26,6 +26,7 @@ class Move(NamedTuple):
 
     @property
     def written(self) -> str:
+        """The command that makes this move."""
         row, column = divmod(self.cell, SIZE)
         return f"Row: {row}, Column: {column}, Value: {self.value}"
 
@@ -53,6 +54,7 @@ class SudokuAction(Action):
 
     @property
     def is_move(self) -> bool:
+        """Whether row and column are known, so that it can be played."""
         return self.row is not None and self.column is not None
 
     @property
@@ -85,6 +87,7 @@ def move_in(text: str) -> str | None:
 
 
 def as_rows(cells: Sequence[int]) -> tuple[tuple[str, ...], ...]:
+    """The board as 9 rows of 9 texts, `*` for an empty cell."""
     texts = [str(value) if value else EMPTY for value in cells]
     return tuple(tuple(texts[start : start + SIZE]) for start in CELLS[::SIZE])
 

@@ -40,6 +40,8 @@ logger = logging.getLogger(__name__)
 
 
 class WebshopSettings(BenchmarkSettings):
+    """Which catalogue and which goals are played, and how purchases are scored."""
+
     data_path: Path | None = None
     """Folder of the official files, or `builtin`; null: found by itself."""
 
@@ -95,6 +97,8 @@ class WebshopTaskDriver(WebshopDriver):
 
 
 class WebshopBenchmark(Benchmark):
+    """Shopping by search and clicks; a task is won by buying exactly what was asked for."""
+
     name: ClassVar[str] = "webshop"
     title: ClassVar[str] = "WebShop"
     Settings: ClassVar[type[BenchmarkSettings]] = WebshopSettings
@@ -116,6 +120,8 @@ class WebshopBenchmark(Benchmark):
 
     @cached_property
     def shop(self) -> Shop:
+        """The shop of these settings; its catalogue is made on first use, which takes a while."""
+
         def on_progress(done: int, total: int) -> None:
             if not done:
                 logger.warning("making the WebShop catalogue of %s, once", self.root or BUILTIN)

@@ -38,10 +38,15 @@ class ShopClient:
         self._about: dict[str, Any] | None = None
 
     def reset(self, session: int | str | None = None) -> dict[str, Any]:
+        """Begin a task: that of a number, or one that the server draws. Returns the checked answer.
+
+        Raises NetworkError when the server cannot be reached, or answers like no shop.
+        """
         body = {} if session is None else {"session": session}
         return _checked(*self._ask("reset", body))
 
     def step(self, action: str) -> dict[str, Any]:
+        """Take one action; returns and raises as `reset` does."""
         return _checked(*self._ask("step", {"action": action}))
 
     def about(self) -> dict[str, Any]:

@@ -34,6 +34,7 @@ class OfficialFile:
     sha256: str
 
     def url(self, base: str) -> str:
+        """The address that gives the file itself, below the file host's or a mirror's."""
         asked = urlencode({"id": self.id, "export": "download", "confirm": "t"})
         return f"{base.rstrip('/')}/download?{asked}"
 
@@ -84,6 +85,7 @@ FILES = {
 
 
 def files_of(size: str) -> tuple[OfficialFile, ...]:
+    """The files of a size; raises UnknownName for another word."""
     if size not in FILES:
         raise UnknownName(f"{size!r} is not a size of WebShop; {suggestion(size, list(FILES))}")
     return FILES[size]

@@ -175,6 +175,7 @@ class WebshopDriver(Driver):
 
     @property
     def goal(self) -> str:
+        """The instruction of the task being played."""
         return str(self.metrics.goal)
 
     @property

@@ -32,6 +32,7 @@ def numbers_of(split: str, goals: int) -> range:
 
 
 def task_of(goals: Goals, number: int) -> Task:
+    """The task of a goal's number; raises DataError if its product is in no known category."""
     goal, split = goals[number], split_of(number)
     if goal.category not in CATEGORIES:
         raise DataError(

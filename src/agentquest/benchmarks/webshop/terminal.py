@@ -11,6 +11,8 @@ _LONG = 50  # characters; shorter pieces of a page share a line
 
 
 class WebshopView(TerminalView):
+    """Shows a page without its instruction, each product of the results on a line."""
+
     def room(self, observation: Observation) -> str:
         return "The search page of a shop: search[<words>] looks for products."
 

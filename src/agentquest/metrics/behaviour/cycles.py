@@ -20,10 +20,12 @@ class Cycle:
 
     @property
     def steps(self) -> range:
+        """The places of all commands that belong to it."""
         return range(self.start_index, self.start_index + self.length * self.repetitions)
 
     @property
     def first_copy(self) -> range:
+        """The places of the first copy, which repeats nothing yet."""
         return range(self.start_index, self.start_index + self.length)
 
 

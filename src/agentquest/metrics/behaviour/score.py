@@ -51,6 +51,8 @@ class Overall:
 
 @dataclass(frozen=True)
 class Summary:
+    """A game in short. `executed_steps` are those that the environment carried out."""
+
     task_completed: bool
     total_steps: int
     executed_steps: int

@@ -36,6 +36,7 @@ def summary_of(record: EpisodeRecord) -> Json:
 
 
 def file_of(record: EpisodeRecord) -> str:
+    """The sample's place in the log's archive; trials are epochs, which count from 1."""
     return f"samples/{record.task_id}_epoch_{record.trial + 1}.json"
 
 

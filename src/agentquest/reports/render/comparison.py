@@ -17,6 +17,7 @@ SCHEMA_VERSION = 2
 def text_comparison(
     comparisons: Sequence[Comparison], width: int = WIDTH, list_tasks: bool = False
 ) -> str:
+    """For the terminal; `list_tasks` names every task whose success changed."""
     parts = [wrapped(one_line(answer(one)), width) for one in comparisons]
     for comparison in comparisons:
         title = f"{one_line(comparison.other)} against {one_line(comparison.baseline)} (baseline)"
@@ -32,6 +33,7 @@ def text_comparison(
 
 
 def markdown_comparison(comparisons: Sequence[Comparison], list_tasks: bool = False) -> str:
+    """For documents and issues; `list_tasks` names every task whose success changed."""
     parts = [f"**{markdown_text(answer(one))}**" for one in comparisons]
     for comparison in comparisons:
         other, baseline = markdown_text(comparison.other), markdown_text(comparison.baseline)

@@ -14,6 +14,7 @@ from agentquest.reports.safe_text import csv_text
 
 
 def csv_report(report: Report) -> str:
+    """The table; figures of the run as a whole stand in its last row only."""
     rows = [{**_run(report), **_row(report, row)} for row in report.rows]
     rows[-1].update(_of_the_whole_run(report))
     file = io.StringIO()

@@ -8,6 +8,7 @@ from agentquest.reports.tables import Table
 
 
 def markdown_report(report: Report) -> str:
+    """The report as Markdown; what came from data or models is escaped."""
     parts = [f"# AgentQuest report: {markdown_text(report.manifest.run_id)}"]
     parts += [f"> **Warning:** {markdown_text(warning)}" for warning in report.warnings]
     parts.append(markdown_table(Table("Run", ("run", ""), report.facts, numbers=False)))

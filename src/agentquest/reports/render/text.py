@@ -13,6 +13,7 @@ _SIDE_BY_SIDE = 60
 
 
 def text_report(report: Report, width: int = WIDTH) -> str:
+    """The report in lines of at most `width` characters, where its tables allow it."""
     parts = [
         wrapped(f"AgentQuest report: {one_line(report.manifest.run_id)}", width),
         *(wrapped(f"!!! {one_line(warning)}", width, "    ") for warning in report.warnings),

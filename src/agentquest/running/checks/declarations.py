@@ -18,6 +18,7 @@ _NONSENSE = "no-such-thing"
 
 
 def declarations(subject: Subject) -> Problems:
+    """Names, types, splits and aliases are given and lead somewhere; what is declared loads."""
     found = type(subject.benchmark)
     filled: tuple[tuple[str, type], ...] = (
         ("name", str),
@@ -50,6 +51,7 @@ def declarations(subject: Subject) -> Problems:
 
 
 def settings(subject: Subject) -> Problems:
+    """Settings are explained, survive JSON, and refuse unknown names and values."""
     model: Any = type(subject.benchmark).Settings
     if not issubclass(model, BenchmarkSettings):
         yield f"Settings is {model.__name__}, no subclass of BenchmarkSettings"
@@ -76,6 +78,7 @@ def settings(subject: Subject) -> Problems:
 
 
 def tasks(subject: Subject) -> Problems:
+    """Tasks are complete, of declared types, with ids of their own, always in the same order."""
     found, all_tasks = subject.benchmark, subject.all_tasks
     if not all_tasks:
         yield f"there is no task in split {found.split!r}"
@@ -97,6 +100,7 @@ def tasks(subject: Subject) -> Problems:
 
 
 def splits(subject: Subject) -> Problems:
+    """Every split has as many tasks as it declares."""
     for name, size in type(subject.benchmark).splits.items():
         found = len(subject.make(split=name).tasks())
         if size is not None and found != size:
@@ -104,6 +108,7 @@ def splits(subject: Subject) -> Problems:
 
 
 def provenance(subject: Subject) -> Problems:
+    """It says which kind of data this is, and names the split that is configured."""
     said = subject.benchmark.provenance()
     if not isinstance(said, Provenance):
         yield f"provenance is a {type(said).__name__}"
@@ -115,6 +120,7 @@ def provenance(subject: Subject) -> Problems:
 
 
 def fingerprint(subject: Subject) -> Problems:
+    """Hashes are the same when asked again, and differ between tasks and sets of tasks."""
     found, chosen = subject.benchmark, subject.tasks
     whole = found.fingerprint(chosen)
     if subject.make().fingerprint(chosen) != whole:
@@ -134,6 +140,7 @@ def fingerprint(subject: Subject) -> Problems:
 
 
 def briefing(subject: Subject) -> Problems:
+    """Agents are told the rules and have tools; examples are shown only where asked for."""
     for task in subject.tasks:
         driver, _ = subject.opened(task)
         plain = subject.benchmark.briefing(driver, task, 0)
@@ -153,6 +160,7 @@ def briefing(subject: Subject) -> Problems:
 
 
 def view(subject: Subject) -> Problems:
+    """A person at the terminal sees something at the start and after every command."""
     looks = subject.benchmark.view()
     if not isinstance(looks, TerminalView):
         yield f"view() gives a {type(looks).__name__}"

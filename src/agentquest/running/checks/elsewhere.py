@@ -25,6 +25,7 @@ def other_process(subject: Subject) -> Problems:
 
 
 def answers(subject: Subject, scripts: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Digests of the tasks, and of games played by `scripts` (commands by task id), to compare."""
     chosen = [task for task in subject.all_tasks if task.id in scripts]
     found = {
         "list of tasks": _digest([task.id for task in subject.all_tasks]),
@@ -60,6 +61,7 @@ def _digest(value: object) -> str:
 
 
 def main() -> None:
+    """Answer the question on standard input, as JSON."""
     question = json.load(sys.stdin)
     subject = Subject(question["name"], question["settings"])
     json.dump(answers(subject, question["scripts"]), sys.stdout)

@@ -24,6 +24,7 @@ _FILLINGS = 300
 
 
 def observations(subject: Subject) -> Problems:
+    """From start to end, observations, outcome and metrics fit each other."""
     for task in subject.tasks:
         driver, observation = subject.opened(task)
         if not isinstance(driver.metrics.goal, str) or not driver.metrics.goal:
@@ -43,6 +44,7 @@ def observations(subject: Subject) -> Problems:
 
 
 def determinism(subject: Subject) -> Problems:
+    """The same commands lead to the same game, also in a benchmark that is made anew."""
     for task in subject.tasks:
         commands = subject.script(task)
         once = transcript(subject.benchmark.driver(task), commands)
@@ -71,6 +73,7 @@ def training_games(subject: Subject) -> Problems:
 
 
 def copies(subject: Subject) -> Problems:
+    """A driver that is pickled or copied half-way goes on as the original does."""
     ways: tuple[tuple[str, Callable[[Driver], Driver]], ...] = (
         ("pickled", lambda driver: pickle.loads(pickle.dumps(driver))),
         ("copied", copy.deepcopy),
@@ -108,6 +111,7 @@ def isolation(subject: Subject) -> Problems:
 
 
 def invalid_commands(subject: Subject) -> Problems:
+    """Nonsense is refused and changes nothing."""
     for task in subject.tasks:
         commands = subject.script(task)
         driver, observation = subject.opened(task)
@@ -124,6 +128,7 @@ def invalid_commands(subject: Subject) -> Problems:
 
 
 def finished(subject: Subject) -> Problems:
+    """A game that is over stays as it is until it is reset."""
     for task in subject.tasks:
         driver, first = subject.opened(task)
         last = _played_out(subject, driver, first)
@@ -140,6 +145,7 @@ def finished(subject: Subject) -> Problems:
 
 
 def admissible(subject: Subject) -> Problems:
+    """What is listed as admissible is one line of text, listed once, and accepted."""
     for task in subject.tasks:
         driver, observation = subject.opened(task)
         for command in subject.script(task):

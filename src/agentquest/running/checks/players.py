@@ -36,6 +36,7 @@ _STEPS = 6
 
 
 def oracle(subject: Subject) -> Problems:
+    """The oracle's plan is accepted and wins, and asking for it changes nothing."""
     for task in subject.tasks:
         driver, first = subject.opened(task)
         knows = subject.benchmark.oracle(driver)
@@ -61,6 +62,7 @@ def oracle(subject: Subject) -> Problems:
 
 
 def explorer(subject: Subject) -> Problems:
+    """The explorer is made anew for every game, and its commands are accepted."""
     for task in subject.tasks:
         driver, observation = subject.opened(task)
         player = subject.benchmark.explorer()

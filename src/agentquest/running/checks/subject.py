@@ -40,14 +40,17 @@ class Subject:
 
     @cached_property
     def benchmark(self) -> Benchmark:
+        """The benchmark with the settings that are checked; made once."""
         return self.make()
 
     @cached_property
     def all_tasks(self) -> list[Task]:
+        """Every task of the configured split."""
         return self.benchmark.tasks()
 
     @cached_property
     def tasks(self) -> list[Task]:
+        """The tasks that are played."""
         chosen: dict[str, list[Task]] = {}
         for task in self.all_tasks:
             of_type = chosen.setdefault(task.task_type, [])
@@ -85,6 +88,7 @@ def carried_out(driver: Driver, command: str) -> Observation:
 
 
 def seen(driver: Driver, observation: Observation) -> Seen:
+    """What a player could tell apart at this moment."""
     return Seen(
         observation.output,
         observation.text,
@@ -112,5 +116,6 @@ def difference(one: Sequence[Seen], other: Sequence[Seen], commands: Sequence[st
 
 
 def shown(value: object) -> str:
+    """A value in a message, cut to 80 characters."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."

@@ -16,6 +16,8 @@ from agentquest.running.spec import EpisodeSpec
 
 
 class Executor(Protocol):
+    """Plays many episodes; where, is its own business."""
+
     async def run(
         self,
         specs: Sequence[EpisodeSpec],
@@ -29,6 +31,7 @@ class Executor(Protocol):
 
 
 def make_executor(name: str, settings: Mapping[str, Any]) -> Executor:
+    """The executor of that name; raises ConfigError for settings that it does not have."""
     found = registry.load("executor", name)
     made: Executor = found(validated(found.Settings, settings, "executor"))
     return made

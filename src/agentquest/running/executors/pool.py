@@ -100,6 +100,10 @@ class Pool:
             self._loop.call_soon_threadsafe(self._events.put_nowait, (worker, event))
 
     async def run(self, stop: asyncio.Event) -> None:
+        """Play all specs, or until `stop` is set; then end the workers.
+
+        Raises UserError if no worker comes up in time.
+        """
         stopped = asyncio.create_task(stop.wait())
         try:
             self._hand_out()

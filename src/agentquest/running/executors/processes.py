@@ -27,11 +27,15 @@ logger = logging.getLogger(__name__)
 
 
 class ProcessSettings(Settings):
+    """How many processes play."""
+
     workers: int = Field(default=0, ge=0, le=1024)
     """How many processes; 0: one per core."""
 
 
 class ProcessExecutor:
+    """Plays in child processes of this one."""
+
     Settings = ProcessSettings
 
     def __init__(self, settings: ProcessSettings) -> None:
@@ -45,6 +49,7 @@ class ProcessExecutor:
         parallel: int,
         stop: asyncio.Event,
     ) -> None:
+        """Play the specs, with `parallel` shared out among the processes."""
         if not specs or stop.is_set():
             return
         number = min(self._workers, len(specs), parallel)

@@ -26,6 +26,8 @@ _PROBE_S = 10.0
 
 
 class RaySettings(Settings):
+    """Which cluster, and how much of it."""
+
     address: str | None = None
     """The cluster: `auto` for the one this machine is part of, or its address; null starts one on
     this machine."""
@@ -38,6 +40,8 @@ class RaySettings(Settings):
 
 
 class RayExecutor:
+    """Plays on a cluster; a worker whose versions or data differ from the run's is refused."""
+
     Settings = RaySettings
 
     def __init__(self, settings: RaySettings) -> None:
@@ -51,6 +55,7 @@ class RayExecutor:
         parallel: int,
         stop: asyncio.Event,
     ) -> None:
+        """Play the specs, with `parallel` shared out among the actors."""
         if not specs or stop.is_set():
             return
         started = await connect(self._settings.address)
@@ -137,6 +142,7 @@ class EpisodeActor:
         return ""
 
     async def begin(self, lease: Lease) -> None:
+        """Start playing the episodes of a lease, without waiting for them."""
         assert self._worker is not None
         self._worker.begin(lease)
 
@@ -148,11 +154,13 @@ class EpisodeActor:
         return happened
 
     async def end(self) -> None:
+        """Stop what is being played, and tell that nothing more will come."""
         if self._worker is not None:
             await self._worker.end()
         self._events.put_nowait(Event("gone"))
 
     async def name(self) -> str:
+        """The worker's name, and the node that it runs on."""
         return self._name
 
 

@@ -30,9 +30,12 @@ class TellingSink:
         self._show_prompts = show_prompts
 
     def started(self, spec: EpisodeSpec, worker: str) -> None:
+        """Tell that an episode has begun."""
         self._tell(Event("started", spec.key))
 
     def stepped(self, spec: EpisodeSpec, worker: str) -> OnStep:
+        """Tell each step without its commands; its prompt goes along if somebody watches."""
+
         def on_step(step: Step, prompt: tuple[Message, ...]) -> None:
             slim = step.model_copy(update={"admissible": [], "prompt": []})
             self._tell(Event("stepped", spec.key, slim, prompt if self._show_prompts else ()))
@@ -40,9 +43,11 @@ class TellingSink:
         return on_step
 
     async def finished(self, spec: EpisodeSpec, record: EpisodeRecord) -> None:
+        """Send the record to the process that saves it."""
         self._tell(Event("finished", spec.key, record=record))
 
     async def cut_short(self, record: EpisodeRecord) -> None:
+        """Send what was played until the stop."""
         self._tell(Event("cut_short", record.key, record=record))
 
 
@@ -64,6 +69,7 @@ class WorkerLoop:
         await self.resources.open()
 
     def begin(self, lease: Lease) -> None:
+        """Start the episodes of a lease, each as a task of its own."""
         for task, trial, seed in lease:
             spec = EpisodeSpec(self._context, task, trial, seed)
             episode = LocalExecutor(worker=self._name).run(

@@ -30,19 +30,23 @@ class Dialect(str, Enum):
 
     @property
     def has_help(self) -> bool:
+        """Whether `help` is a command."""
         return self is Dialect.V0_4
 
     def put(self, thing: str, place: str) -> str:
+        """The command that puts a thing down."""
         if self is Dialect.V0_3:
             return f"put {thing} in/on {place}"
         return f"move {thing} to {place}"
 
     def put_feedback(self, thing: str, place: str) -> str:
+        """What is answered to `put`."""
         if self is Dialect.V0_3:
             return f"You put the {thing} in/on the {place}."
         return f"You move the {thing} to the {place}."
 
     def arrival(self, location: str, place: str) -> str:
+        """The sentence for an arrival; 0.3 names the location, 0.4 the receptacle."""
         return f"You arrive at {location if self is Dialect.V0_3 else place}."
 
 
@@ -101,6 +105,10 @@ class Grammar(NamedTuple):
 
 
 def read_grammar(grammar: str) -> Grammar:
+    """Recognise a grammar by everything but its goal sentence.
+
+    Raises DataError if the goal sentence cannot be read.
+    """
     found = _TASK_LINE.search(grammar)
     if found is None:
         return Grammar(None, "", _grammar_fingerprint(grammar))

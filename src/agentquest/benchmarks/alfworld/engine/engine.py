@@ -71,10 +71,12 @@ class AlfWorldEngine:
 
     @property
     def state(self) -> State:
+        """The game as it stands; immutable, so it may be kept."""
         return self._scene.state
 
     @property
     def won(self) -> bool:
+        """Whether the goal is reached."""
         return self._scene.won
 
     def reset(self) -> str:
@@ -84,6 +86,7 @@ class AlfWorldEngine:
 
     @property
     def introduction(self) -> str:
+        """The text that a game begins with, whatever has happened since."""
         return narrator.introduction(self.world, self._opened.start, self.goal_text)
 
     def step(self, command: str) -> str:

@@ -52,6 +52,7 @@ class GameText:
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     def own_dialect(self) -> Dialect:
+        """The dialect that the game is written in; raises DataError if its grammar is unknown."""
         if self.dialect is None:
             raise DataError(
                 f"unknown grammar (fingerprint {self.grammar}): only the texts of ALFWorld"
@@ -107,6 +108,7 @@ def _task_id(folder: Path) -> str:
 
 
 def read_json(file: Path) -> dict[str, Any]:
+    """The object that a file holds; raises DataError for anything else."""
     try:
         content = json.loads(read_text(file))
     except (ValueError, RecursionError) as error:
@@ -125,6 +127,7 @@ def _require_unicode(text: str, what: str) -> None:
 
 
 def read_text(file: Path) -> str:
+    """The text of a regular file of bounded size; raises DataError with the reason."""
     try:
         status = file.stat()
         if not stat.S_ISREG(status.st_mode):

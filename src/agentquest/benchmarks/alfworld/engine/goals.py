@@ -58,6 +58,7 @@ class Place:
     receptacles: tuple[int, ...]
 
     def reached(self, state: State) -> bool:
+        """Whether enough objects that will do lie together."""
         ready = self.item.ready(state)
         if not ready:
             return False
@@ -73,6 +74,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
+    """What must hold at once: something placed, something held near a lit lamp (`lamps` is a
+    mask), everything closed.
+    """
+
     place: Place | None = None
     lamps: int = 0
     hold: Item | None = None
@@ -86,6 +91,7 @@ class Goal:
         return item
 
     def reached(self, world: World, state: State) -> bool:
+        """Whether the game is won in this state."""
         if self.place is not None and not self.place.reached(state):
             return False
         if self.hold is not None:
@@ -114,6 +120,7 @@ class _Query:
 
 
 def read_goal(node: Node, world: World) -> Goal:
+    """The goal that a PDDL formula states; raises DataError for a formula of another kind."""
     clauses = node[1:] if isinstance(node, list) and node[:1] == ["and"] else [node]
     place = hold = None
     lamps: int | None = None

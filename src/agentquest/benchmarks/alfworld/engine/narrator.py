@@ -27,6 +27,7 @@ _HELP = (
 
 
 def introduction(world: World, state: State, goal: str) -> str:
+    """How a game begins: the welcome, the room, and the goal."""
     if world.receptacles_at[state.location]:
         scene = look(world, state)
     else:
@@ -74,6 +75,7 @@ def feedback(world: World, state: State, move: Move, dialect: Dialect) -> str:
 
 
 def look(world: World, state: State) -> str:
+    """The answer to `look`."""
     facing = world.receptacles_at[state.location]
     if not facing:
         # The reference lists only what stands at the agent's own location here: nothing.
@@ -101,6 +103,7 @@ def _beside(world: World, state: State) -> str:
 
 
 def examine_receptacle(world: World, state: State, receptacle: int) -> str:
+    """What is in or on a receptacle, or that it is closed."""
     name = world.receptacle_names[receptacle]
     if world.openable >> receptacle & 1:
         if not state.opened >> receptacle & 1:
@@ -112,6 +115,7 @@ def examine_receptacle(world: World, state: State, receptacle: int) -> str:
 
 
 def examine_object(world: World, state: State, thing: int) -> str:
+    """What has been done to a thing, or what lies in it if it is a vessel."""
     name = world.object_names[thing]
     if world.receptacle_objects >> thing & 1:
         inside = _things(world, world.inside_objects[thing])
@@ -132,12 +136,14 @@ def examine_object(world: World, state: State, thing: int) -> str:
 
 
 def inventory(world: World, state: State) -> str:
+    """The answer to `inventory`."""
     if state.held < 0:
         return "You are not carrying anything."
     return f"You are carrying: a {world.object_names[state.held]}."
 
 
 def help_text() -> str:
+    """The answer to `help`: every command and its meaning."""
     lines = []
     for usage, meaning in _HELP:
         # One line of the reference's table is misaligned; it is kept that way.
@@ -147,6 +153,7 @@ def help_text() -> str:
 
 
 def enumeration(names: Iterable[str]) -> str:
+    """Names as a sentence lists them; `nothing` for none."""
     *first, last = list(names) or ["nothing"]
     return f"{', '.join(first)}, and {last}" if first else last
 

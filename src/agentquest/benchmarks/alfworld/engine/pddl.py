@@ -51,6 +51,7 @@ def read_problem(text: str) -> Problem:
 
 
 def strip_comments(text: str) -> str:
+    """The text without what follows a semicolon on any line."""
     if ";" not in text:
         return text
     return "\n".join(line.partition(";")[0] for line in text.splitlines())

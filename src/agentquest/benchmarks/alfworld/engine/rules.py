@@ -18,6 +18,8 @@ _COOLERS = frozenset({"fridgetype"})
 
 
 class Rule(Enum):
+    """The kinds of command there are, whatever words a dialect has for them."""
+
     GO = auto()
     OPEN = auto()
     CLOSE = auto()
@@ -57,6 +59,7 @@ _ALWAYS_WITH_HELP = {"help": Move(Rule.HELP), **_ALWAYS}
 
 
 def options(world: World, state: State, dialect: Dialect) -> Options:
+    """Every admissible command but `go to …`, with the move that it makes."""
     before: dict[str, Move] = {}
     behind = dict(_ALWAYS_WITH_HELP if dialect.has_help else _ALWAYS)
     held = state.held
@@ -150,6 +153,7 @@ def command_of(world: World, state: State, move: Move, dialect: Dialect) -> str:
 
 
 def treatment(world: World, rule: Rule, thing: int, receptacle: int) -> str:
+    """The command that cleans, heats or cools a thing."""
     verb = rule.name.lower()
     return f"{verb} {world.object_names[thing]} with {world.receptacle_names[receptacle]}"
 

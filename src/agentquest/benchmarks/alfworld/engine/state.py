@@ -30,6 +30,7 @@ class State(NamedTuple):
 
 
 def initial_state(table: FactTable) -> State:
+    """The state in which the problem's facts put the game."""
     return State(
         location=_start(table),
         held=_held(table),

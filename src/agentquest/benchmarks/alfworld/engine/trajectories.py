@@ -25,6 +25,7 @@ class Goals(str, Enum):
 
 
 def goals_named(wanted: "str | Goals") -> Goals:
+    """The choice of that name; raises UnknownName with the names there are."""
     try:
         return Goals(wanted)
     except ValueError:

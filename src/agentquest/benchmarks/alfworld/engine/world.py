@@ -147,10 +147,12 @@ class FactTable:
                 group.append(name)
 
     def pairs(self, predicate: str) -> list[tuple[int, int]]:
+        """The numbered facts of a predicate with two arguments, sorted and without repetitions."""
         index = self.index
         return sorted({(index[a], index[b]) for a, b in self.rows.get(predicate, ())})
 
     def mask(self, predicate: str) -> int:
+        """The things that a predicate with one argument holds of, one bit each."""
         bits = 0
         for (name,) in self.rows.get(predicate, ()):
             bits |= 1 << self.index[name]
@@ -181,6 +183,7 @@ def _word(word: str) -> str:
 
 
 def build_world(table: FactTable, cleaners: frozenset[str]) -> World:
+    """The world that the facts describe; `cleaners` are the receptacle types that clean things."""
     names = {group: tuple([table.names[name] for name in ids]) for group, ids in table.ids.items()}
     locations_of = _grouped(table.pairs("receptacleatlocation"), len(names["receptacle"]))
     at = _grouped(

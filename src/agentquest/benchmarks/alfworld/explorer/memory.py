@@ -40,6 +40,7 @@ class Errand(NamedTuple):
 
     @property
     def number(self) -> int:
+        """How many things must be placed."""
         return 2 if self.task == "two" else 1
 
 
@@ -63,6 +64,12 @@ class Furniture:
 
 @dataclass(slots=True)
 class Memory:
+    """All that the explorer knows of its game.
+
+    `spots` says from which spot each receptacle is reached, `done` holds treatments of things,
+    `spent` what is of no more use, `failures` how often a step was refused.
+    """
+
     errand: Errand | None = None
     furniture: dict[str, Furniture] = field(default_factory=dict)
     spots: dict[str, str] = field(default_factory=dict)
@@ -134,6 +141,7 @@ class Memory:
         return self.add_furniture(name)
 
     def add_furniture(self, name: str) -> Furniture:
+        """The receptacle of that name, which is remembered from now on."""
         known = self.furniture.get(name)
         if known is None:
             known = self.furniture[name] = Furniture(name, kind_of(name))
@@ -160,6 +168,7 @@ class Memory:
                 self.spots.pop(step.place, None)
 
     def given_up(self, step: Step) -> bool:
+        """Whether a step was refused twice and is not worth a third try."""
         return self.failures.get(step, 0) > 1
 
     def where(self, thing_kinds: tuple[str, ...]) -> list[tuple[str, Furniture]]:
@@ -186,6 +195,7 @@ def first_impression(text: str) -> Memory:
 
 
 def is_introduction(text: str) -> bool:
+    """Whether a text states a goal, as only the first of a game does."""
     return _ERRAND.search(text) is not None
 
 
@@ -203,6 +213,7 @@ def read_errand(text: str) -> Errand | None:
 
 
 def kind_of(name: str) -> str:
+    """The name without its number."""
     return name.partition(" ")[0]
 
 

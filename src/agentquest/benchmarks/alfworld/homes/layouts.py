@@ -57,6 +57,8 @@ _HEIGHTS = {
 
 @dataclass(frozen=True)
 class Receptacle:
+    """Something to put things in or on, at `at`; it is reached from the spot `location`."""
+
     kind: str
     name: str
     at: Point
@@ -76,6 +78,8 @@ class Fitting:
 
 @dataclass(frozen=True)
 class Layout:
+    """A furnished room, before anything that can be picked up is put into it."""
+
     scene: int
     room: str
     receptacles: tuple[Receptacle, ...]
@@ -89,11 +93,13 @@ class Layout:
 
     @cached_property
     def by_kind(self) -> Mapping[str, tuple[Receptacle, ...]]:
+        """The receptacles of each kind that the room has."""
         kinds = sorted({r.kind for r in self.receptacles})
         return {kind: tuple(r for r in self.receptacles if r.kind == kind) for kind in kinds}
 
     @property
     def has_desk_lamp(self) -> bool:
+        """Whether a desk lamp stands on a receptacle, so that things can be looked at under it."""
         return any(f.kind == "DeskLamp" and f.inside for f in self.fittings)
 
 

@@ -27,6 +27,7 @@ def _metres(centimetres: int) -> str:
 
 
 def thing_name(kind: str, at: Point) -> str:
+    """The id of a thing of that kind at that point."""
     place = "_bar_".join(_metres(value) for value in at)
     if kind in BASIN_OF:
         return f"{BASIN_OF[kind]}_bar_{place}_bar_{kind}"

@@ -40,6 +40,7 @@ class Setup:
 
 
 def set_up(task: Task, home: Layout, dice: Dice) -> Setup:
+    """Draw where the agent starts, and where each thing lies, so that the task can be done."""
     agent_at, *floor = dice.shuffled(home.floor)
     taken: set[str] = set()
     things = tuple(

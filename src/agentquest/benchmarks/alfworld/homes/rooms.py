@@ -163,5 +163,6 @@ def room_of(scene: int) -> str:
 
 
 def scenes_of(room: str) -> range:
+    """The scene numbers of a kind of room."""
     first = SCENE_BLOCKS[room]
     return range(first + 1, first + SCENES_PER_BLOCK + 1)

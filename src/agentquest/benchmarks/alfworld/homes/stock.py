@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 
 class Stock(NamedTuple):
+    """How often a thing is found, and where; see the top of this module."""
+
     share: float
     copies: str
     places: str

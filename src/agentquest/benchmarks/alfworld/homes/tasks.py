@@ -90,6 +90,7 @@ class Task(NamedTuple):
 
     @property
     def folder(self) -> str:
+        """The name of the task's folder, as the published benchmark spells it."""
         return f"{self.task_type}-{self.thing}-None-{self.target}-{self.scene}"
 
 

@@ -56,6 +56,8 @@ _NOWHERE = _Lying(0, 0, 0)
 
 
 class Bounds:
+    """Lower bounds for the states of one search."""
+
     def __init__(self, relevant: Relevant, places: Places) -> None:
         world = relevant.world
         self.relevant = relevant
@@ -84,6 +86,7 @@ class Bounds:
         return _union(self.places_of[r] for r in receptacles)
 
     def holds_what_is_wanted(self, state: State) -> bool:
+        """Whether the goal asks to hold a thing, and the one in the hand will do."""
         hold = self.goal.hold
         return hold is not None and state.held >= 0 and bool(hold.ready(state) >> state.held & 1)
 

@@ -57,6 +57,7 @@ class Errands:
         return self._placing() if self.goal.place is not None else self._lighting()
 
     def needs_free_hand(self, visits: Visits) -> bool:
+        """Whether the errand begins with taking something while the hand is full."""
         if self.state.held == NOTHING or not visits or not visits[0].acts:
             return False
         return visits[0].acts[0].rule is Rule.TAKE

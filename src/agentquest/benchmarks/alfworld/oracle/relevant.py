@@ -19,6 +19,7 @@ KNIVES_ALIKE = 2
 
 
 def members(mask: int) -> list[int]:
+    """The numbers of the bits that are set, in rising order."""
     return [i for i in range(mask.bit_length()) if mask >> i & 1]
 
 
@@ -60,6 +61,7 @@ class Relevant:
 
     @property
     def objects(self) -> list[int]:
+        """Every thing that counts, once: what is held, then what is wanted, knives and lamps."""
         return list(dict.fromkeys([*self.held, *self.things, *self.knives, *self.lamps]))
 
     def leave_out(self, things: Iterable[int]) -> None:

@@ -45,6 +45,8 @@ def shortest_moves(world: World, state: State, goal: Goal) -> list[Move] | None:
 
 
 class Search:
+    """One search; `generated` counts the states that were put in the queue."""
+
     def __init__(self, relevant: Relevant, places: Places) -> None:
         self.relevant = relevant
         self.world = relevant.world
@@ -55,6 +57,7 @@ class Search:
         self._roads: dict[int, dict[int, Moves]] = {}
 
     def run(self) -> list[Move] | None:
+        """The moves of a shortest plan; None when the game cannot be won."""
         start = self.relevant.start
         least = self.bounds.least(start)
         if least is None:

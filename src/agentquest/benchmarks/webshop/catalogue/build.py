@@ -49,6 +49,7 @@ class DataFiles:
 
     @property
     def present(self) -> list[Path]:
+        """Those of the files that the data folder has."""
         return [path for path in (self.items, self.instructions, self.human) if path]
 
 

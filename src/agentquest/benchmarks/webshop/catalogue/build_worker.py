@@ -29,6 +29,7 @@ class ProductBatch:
 
 
 def prepare(batch: list[RawProduct]) -> ProductBatch:
+    """Rows, columns and search terms of a batch; raises DataError for one it cannot read."""
     products = [
         read_product(json.loads(raw), _parsed(listing), _parsed(human))
         for raw, listing, human in batch
@@ -72,6 +73,7 @@ class Worker:
         self._input, self._output = self._process.stdin, self._process.stdout
 
     def prepare(self, batch: list[RawProduct]) -> ProductBatch:
+        """Let the child prepare a batch; raises DataError with its reason, or if it has ended."""
         try:
             pickle.dump(batch, self._input, protocol=5)
             self._input.flush()
@@ -84,6 +86,7 @@ class Worker:
         return answer
 
     def close(self) -> None:
+        """End the child process."""
         self._process.kill()  # it holds nothing worth keeping
         self._process.wait()
         self._input.close()
@@ -91,6 +94,7 @@ class Worker:
 
 
 def main() -> None:
+    """Serve batches until the input ends; a DataError is answered as its text."""
     while True:
         try:
             batch = pickle.load(sys.stdin.buffer)

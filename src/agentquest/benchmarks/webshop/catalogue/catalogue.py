@@ -85,6 +85,7 @@ class Catalogue:
         return self._named("query_names", "queries", query)
 
     def in_category(self, category: str) -> tuple[int, ...]:
+        """The numbers of all products of a category."""
         return self._named("category_names", "categories", category)
 
     def _named(self, names: str, column: str, name: str) -> tuple[int, ...]:
@@ -113,6 +114,7 @@ def open_catalogue(
 
 
 def cache_folder() -> Path:
+    """Where catalogues are kept; AGENTQUEST_CACHE moves it."""
     root = os.environ.get("AGENTQUEST_CACHE")
     return (Path(root) if root else Path.home() / ".cache" / "agentquest") / "webshop"
 

@@ -28,6 +28,7 @@ class Columns:
         self._numbers: dict[str, dict[str, int]] = {"category": {}, "query": {}, "wish": {}}
 
     def add(self, facts: Facts) -> None:
+        """Append the facts of the next products."""
         first = len(self._asins)
         self._asins += [fact["asin"].encode("utf-8", "surrogatepass") for fact in facts]
         for name, dtype in _PLAIN.items():

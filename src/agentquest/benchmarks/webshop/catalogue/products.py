@@ -54,6 +54,7 @@ class Product:
 
     @property
     def price_text(self) -> str:
+        """The price, or the lowest and highest, as pages show it."""
         return " to ".join(f"${price}" for price in self.prices)
 
     @property
@@ -71,6 +72,7 @@ class Product:
         return " ".join([self.title, self.description, first, options]).lower()
 
     def to_row(self) -> bytes:
+        """The product as the bytes that `from_row` reads."""
         human = [[h.text, h.attributes, h.options] for h in self.human]
         row = [
             self.asin, self.title, self.description, self.bullets, list(self.options.items()),
@@ -82,6 +84,7 @@ class Product:
 
     @classmethod
     def from_row(cls, row: bytes) -> "Product":
+        """The product of a row that `to_row` wrote."""
         (asin, title, description, bullets, options, prices, category, query, product_category,
          image, attributes, instruction, wishes, human, listed, option_images
          ) = json.loads(row)  # fmt: skip

@@ -33,10 +33,12 @@ class RowsWriter:
         self._sizes: list[NDArray[Any]] = [np.zeros(1, np.int64)]
 
     def extend(self, rows: Sequence[bytes]) -> None:
+        """Append rows; their numbers follow on those of the last."""
         self._file.writelines(rows)
         self._sizes.append(np.array([len(row) for row in rows], np.int64))
 
     def close(self) -> None:
+        """Write the list of where each row ends, without which they cannot be read."""
         self._file.close()
         np.save(self._folder / f"{self._name}.npy", np.cumsum(np.concatenate(self._sizes)))
 
@@ -55,6 +57,7 @@ class KeyedTexts:
         self._rows = Rows(folder, name)
 
     def get(self, key: str) -> str | None:
+        """The text of a key; None if there is none."""
         at = find_key(self._keys, key)
         if at is None:
             return None
@@ -78,6 +81,7 @@ def find_key(keys: NDArray[Any], key: str) -> int | None:
 
 
 def map_file(path: Path) -> mmap.mmap | bytes:
+    """A file's bytes, read from disk when they are looked at; an empty file cannot be mapped."""
     with path.open("rb") as file:
         if path.stat().st_size == 0:
             return b""

@@ -13,6 +13,8 @@ from agentquest.downloads.bars import DownloadBars
 
 
 class Size(str, Enum):
+    """Which files: the first thousand products, or all."""
+
     SMALL = "small"
     ALL = "all"
 

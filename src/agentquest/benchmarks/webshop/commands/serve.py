@@ -26,11 +26,15 @@ _TTL_HELP = "Seconds after which an unused session is forgotten."
 
 
 class GoalsKind(str, Enum):
+    """Whose words the goals are in."""
+
     SYNTHETIC = "synthetic"
     HUMAN = "human"
 
 
 class Size(str, Enum):
+    """Which catalogue, where the data folder has both."""
+
     SMALL = "small"
     ALL = "all"
 

@@ -27,6 +27,8 @@ _SMALL_TALK = frozenset(
 
 
 class PageKind(Enum):
+    """The pages that the explorer can tell apart."""
+
     SEARCH = "search"
     RESULTS = "results"
     PRODUCT = "product"
@@ -101,6 +103,7 @@ class Reading:
 
 
 def read_page(text: str) -> Reading:
+    """A page's text, split into its pieces, and what kind of page they make."""
     nodes = tuple(text.strip().split(SEPARATOR))
     if nodes[0] == "WebShop":
         kind = PageKind.SEARCH
@@ -116,6 +119,7 @@ def read_page(text: str) -> Reading:
 
 
 def read_wish(instruction: str) -> Wish:
+    """What an instruction asks for; its price limit is infinite if it names none."""
     limit = _LIMIT.search(instruction)
     text = _LIMIT.sub("", instruction).lower()
     terms = frozenset(analyse(text)) - _SMALL_TALK

@@ -83,6 +83,7 @@ def as_json(value: Mapping[str, str | None]) -> str:
 
 
 def back(address: str) -> str:
+    """The `< Prev` button, which leads to `address`."""
     return (
         '      <div class="row top-buffer">\n'
         f'        <form method="post" action="{text(address)}">\n'
@@ -93,6 +94,7 @@ def back(address: str) -> str:
 
 
 def search_page(frame: Frame) -> str:
+    """The first page: the instruction and the search bar."""
     return (
         f'{PLAIN_HEAD}          <div id="logo" class="text-center">\n'
         "            <h2>WebShop</h2>\n"
@@ -117,6 +119,7 @@ def search_page(frame: Frame) -> str:
 
 
 def results_page(frame: Frame, page: int, total: int, products: Sequence[Product]) -> str:
+    """One page of search results; `total` counts those on all pages."""
     before = _turn(frame, "&lt; Prev", page - 1)
     if page <= 1:
         before = '            <div class="col-sm-2">\n            </div>\n'

@@ -10,6 +10,7 @@ _BOXES = {"Description": "description", "Features": "bulletpoints", "Reviews": "
 def item_page(
     frame: Frame, product: Product, options: Options, show_attributes: bool = False
 ) -> str:
+    """A product with its options, of which `options` are chosen, and the buttons to its parts."""
     results = frame.links.search_results(frame.session, frame.keywords, frame.page)
     parts = "".join(_part(frame, product, options, name, box) for name, box in _BOXES.items())
     attributes = ""

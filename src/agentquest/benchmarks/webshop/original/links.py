@@ -22,13 +22,19 @@ Options = Mapping[str, str]
 class Links(Protocol):
     """Where a page's links lead."""
 
-    def index(self, session: str) -> str: ...
+    def index(self, session: str) -> str:
+        """The search page."""
+        ...
 
-    def search_results(self, session: str, keywords: Keywords, page: int | str) -> str: ...
+    def search_results(self, session: str, keywords: Keywords, page: int | str) -> str:
+        """A page of the results of a search."""
+        ...
 
     def item_page(
         self, session: str, asin: str, keywords: Keywords, page: int | str, options: Options
-    ) -> str: ...
+    ) -> str:
+        """A product, with the options chosen so far."""
+        ...
 
     def item_sub_page(
         self,
@@ -38,23 +44,30 @@ class Links(Protocol):
         page: int | str,
         sub_page: str,
         options: Options,
-    ) -> str: ...
+    ) -> str:
+        """A product's description, features, reviews or attributes."""
+        ...
 
-    def done(self, session: str, asin: str, options: Options) -> str: ...
+    def done(self, session: str, asin: str, options: Options) -> str:
+        """Buying the product, and what is shown then."""
+        ...
 
 
 class SiteLinks:
     """Paths, as in the original's web site."""
 
     def index(self, session: str) -> str:
+        """The session's name alone."""
         return _path(session)
 
     def search_results(self, session: str, keywords: Keywords, page: int | str) -> str:
+        """`/search_results/…`: the keywords and the page's number are parts of the path."""
         return _path("search_results", session, keywords, page)
 
     def item_page(
         self, session: str, asin: str, keywords: Keywords, page: int | str, options: Options
     ) -> str:
+        """`/item_page/…`: the search it was found by stays in the path."""
         return _path("item_page", session, asin, keywords, page, options)
 
     def item_sub_page(
@@ -66,9 +79,11 @@ class SiteLinks:
         sub_page: str,
         options: Options,
     ) -> str:
+        """`/item_sub_page/…`: as `item_page`, with the part's name."""
         return _path("item_sub_page", session, asin, keywords, page, sub_page, options)
 
     def done(self, session: str, asin: str, options: Options) -> str:
+        """`/done/…`: what is bought, no search."""
         return _path("done", session, asin, options)
 
 
@@ -76,14 +91,17 @@ class EnvironmentLinks:
     """Queries, as in the original's environment for agents."""
 
     def index(self, session: str) -> str:
+        """A query of the session alone."""
         return _query(session_id=session)
 
     def search_results(self, session: str, keywords: Keywords, page: int | str) -> str:
+        """A query of the keywords and the page's number."""
         return _query(session_id=session, keywords=keywords, page=page)
 
     def item_page(
         self, session: str, asin: str, keywords: Keywords, page: int | str, options: Options
     ) -> str:
+        """A query of the product, its options, and the search it was found by."""
         return _query(session_id=session, asin=asin, keywords=keywords, page=page, options=options)
 
     def item_sub_page(
@@ -95,6 +113,7 @@ class EnvironmentLinks:
         sub_page: str,
         options: Options,
     ) -> str:
+        """As `item_page`, with the part's name."""
         return _query(
             session_id=session,
             asin=asin,
@@ -105,6 +124,7 @@ class EnvironmentLinks:
         )
 
     def done(self, session: str, asin: str, options: Options) -> str:
+        """A query of what is bought, no search."""
         return _query(session_id=session, asin=asin, options=options)
 
 

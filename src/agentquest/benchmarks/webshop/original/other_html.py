@@ -102,6 +102,7 @@ def goal_record(goal: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def done_page(asin: str, options: Options, reward: float, verdict: Verdict | None = None) -> str:
+    """The page after a purchase; without a verdict what it tells stays None, as agents see it."""
     goal = None if verdict is None else goal_record(verdict.goal)
     told = None if verdict is None else verdict.product
     info = None if verdict is None else dict(verdict.info)

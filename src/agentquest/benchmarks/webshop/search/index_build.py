@@ -81,6 +81,7 @@ class IndexWriter:
         }
 
     def add(self, batch: TermBatch) -> None:
+        """Append a batch; its documents are numbered on from the last."""
         numbers = self._numbers
         to_global = np.array(
             [numbers.setdefault(term, len(numbers)) for term in batch.terms], np.int32
@@ -207,6 +208,7 @@ def encode_length(lengths: Ints) -> Ints:
 
 
 def decode_length(codes: Ints) -> Ints:
+    """The lengths that `encode_length` kept; from 40 on rounded down."""
     over = codes.astype(np.int64) - _EXACT_LENGTHS
     shift = (over >> 3) - 1
     large = ((over & 7) | 8) << np.maximum(shift, 0)

@@ -123,6 +123,7 @@ class Kept(Generic[K, V]):
         return old
 
     def drop_all(self) -> list[V]:
+        """Let go of everything, and return it; for when the server stops."""
         keys = [key for shelf in self._shelves.values() for key in shelf]
         return [self._let_go(key) for key in keys]
 

@@ -48,6 +48,7 @@ def action_button(action: str, *label: str, class_: str = "button", **attributes
 
 
 def hidden(name: str, value: str) -> Markup:
+    """A form field that is sent along unseen."""
     return element("input", type="hidden", name=name, value=value)
 
 

@@ -56,6 +56,7 @@ _NO_SESSION = {
 
 
 def openapi_document() -> dict[str, Any]:
+    """The document that `/openapi.json` serves."""
     return {
         "openapi": "3.1.0",
         "info": {

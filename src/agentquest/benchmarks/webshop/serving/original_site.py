@@ -49,6 +49,7 @@ _LINKS = SiteLinks()
 
 
 def original_app(shop: Shop, limits: Limits | None = None) -> Starlette:
+    """The application; `limits` bound how many visits it remembers."""
     site = _OriginalSite(shop, limits or Limits())
     both = ["GET", "POST"]
     item = "{session}/{asin}/{keywords}/{page}"

@@ -60,10 +60,12 @@ def _field(name: str, label: str, type_: str, **attributes: str) -> Markup:
 
 
 def address(visit: Visit) -> str:
+    """Where a visit goes on; the number of the turn keeps old pages apart."""
     return f"/visit/{visit.turn}"
 
 
 def give_up_page(visit: Visit) -> bytes:
+    """Asks whether the task is really given up, and says what that costs."""
     content = form(
         "/give-up",
         element("h1", "Give up this task?"),

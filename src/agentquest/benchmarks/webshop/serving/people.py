@@ -50,6 +50,7 @@ class Visit:
 
     @property
     def turn(self) -> int:
+        """How many actions have been taken."""
         return len(self.steps)
 
     @property
@@ -83,6 +84,7 @@ class Visit:
             self.end = End.STEP_LIMIT
 
     def give_up(self) -> None:
+        """End the task unsolved."""
         self._last = time.perf_counter()
         self.end = End.GAVE_UP
 

@@ -86,6 +86,7 @@ def session_named(value: object, where: str = "session") -> int | str | None:
 
 
 def action_in(fields: dict[str, Any]) -> str:
+    """The action of a request; raises HTTPException if it is missing, no text or too long."""
     if "action" not in fields:
         raise HTTPException(422, 'action is missing: send {"action": "search[...]"}')
     action = fields["action"]

@@ -29,10 +29,12 @@ class Access:
 
     @property
     def known_as(self) -> Names:
+        """The names that requests may ask for."""
         return Names(self.host, self.names)
 
 
 def for_agents(shop: Shop, limits: Limits, access: Access, port: int = 0) -> Served:
+    """The API for agents on its port; the token is asked of all but `/` and `/healthz`."""
     rules = Rules(access.known_as, json_only=True, token=access.token, open_paths=("/", "/healthz"))
     return Served(guarded(api_app(shop, limits), rules), listen(access.host, port))
 
@@ -45,12 +47,14 @@ def for_people(
     port: int = 0,
     images: bool = False,
 ) -> Served:
+    """The site for people, who need no token; their tasks go into `records`."""
     rules = Rules(access.known_as, headers=headers(images), refusal=_refusal)
     app = guarded(site_app(shop, records, limits, images), rules)
     return Served(app, listen(access.host, port, "--site-port"))
 
 
 def original_pages(shop: Shop, limits: Limits, access: Access, port: int = 0) -> Served:
+    """The pages of the original's site, for programs that scrape them."""
     app = guarded(original_app(shop, limits), Rules(access.known_as, headers=page_headers()))
     return Served(app, listen(access.host, port, "--site-port"))
 

@@ -20,10 +20,12 @@ class Work:
             self._pool = ThreadPoolExecutor(os.cpu_count() or 1, "webshop")
 
     async def run(self, task: Callable[[], T]) -> T:
+        """What `task` returns, computed here or in a thread."""
         if self._pool is None:
             return task()
         return await asyncio.get_running_loop().run_in_executor(self._pool, task)
 
     def close(self) -> None:
+        """Wait for what is being computed, and drop what has not begun."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)

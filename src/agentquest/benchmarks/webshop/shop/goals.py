@@ -52,6 +52,7 @@ class Goal:
     weight: float
 
     def as_dict(self) -> dict[str, Any]:
+        """The goal as the original's own record: lists in place of tuples."""
         record = asdict(self)
         record["attributes"] = list(self.attributes)
         if isinstance(self.goal_options, tuple):
@@ -243,6 +244,7 @@ def _combination(options: dict[str, tuple[str, ...]], number: int) -> dict[str, 
 
 
 def make_goals(catalogue: Catalogue, kind: str, seed: int, strict: bool) -> Goals:
+    """The goals of a catalogue, `synthetic` or `human`; raises ConfigError for another kind."""
     kinds: dict[str, type[Goals]] = {"synthetic": SyntheticGoals, "human": HumanGoals}
     if kind not in kinds:
         raise ConfigError(f"goals must be one of {', '.join(kinds)}, not {kind!r}")

@@ -60,7 +60,9 @@ class Nouns(Protocol):
     """Finds the nouns of a title; `name` says by which means."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """How records name the means: our own tagger, or spaCy's model and its version."""
+        ...
 
     def __call__(self, title: str) -> tuple[str, ...]: ...
 

@@ -21,6 +21,8 @@ _ASCII_BLANKS = " \t\n\r\f\v"
 
 
 class Kind(Enum):
+    """What a piece of a page is: whether it can be clicked, and what for."""
+
     TEXT = "text"
     BUTTON = "button"
     LINK = "link"  # a product in the results
@@ -115,11 +117,13 @@ def _instruction(text: str) -> list[Piece]:
 
 
 def search_page(instruction: str, url: str) -> Page:
+    """The page that a task begins with, the only one with a search bar."""
     pieces = (Piece("WebShop"), Piece("Instruction: "), Piece(instruction), _button("Search"))
     return Page(pieces, url, search_bar=True)
 
 
 def results_page(instruction: str, url: str, page: int, total: int, shown: list[Product]) -> Page:
+    """One page of the products found; `total` counts those on all pages."""
     pieces = [*_instruction(instruction), Piece(f"Page {page} (Total results: {total})")]
     if page > 1:
         pieces.append(_button("< Prev"))
@@ -130,6 +134,7 @@ def results_page(instruction: str, url: str, page: int, total: int, shown: list[
 
 
 def item_page(instruction: str, url: str, product: Product, show_attributes: bool = False) -> Page:
+    """A product with all its options; which are chosen does not show."""
     pieces = [*_instruction(instruction), _button("< Prev")]
     for group, values in product.options.items():
         pieces.append(Piece(group))
@@ -158,6 +163,7 @@ def sub_page(instruction: str, url: str, product: Product, name: str) -> Page:
 
 
 def done_page(url: str, asin: str, options: Mapping[str, str], reward: float) -> Page:
+    """The page after a purchase. Agents are told the reward, but not the goal's details."""
     bought = json.dumps(options, sort_keys=True)
     for character in "<>&'":
         bought = bought.replace(character, f"\\u{ord(character):04x}")

@@ -124,6 +124,7 @@ def normalize_color(value: Option) -> Option:
 
 
 def alike(first: Option, second: Option) -> bool:
+    """Whether two options are spelt nearly the same, as the original counts a match."""
     return _ratio(str(first), str(second)) > ALIKE
 
 

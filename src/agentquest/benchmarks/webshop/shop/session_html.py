@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 
 def page_html(session: "Session") -> str:
+    """The HTML of where the session stands; the search page before anything was done."""
     frame = Frame(
         EnvironmentLinks(),
         session.id,

@@ -72,6 +72,7 @@ class Sessions:
             return self._add(name, self.shop.goals[number])
 
     def get(self, name: str) -> Session:
+        """The session of that name, which counts as used now; raises UserError if there is none."""
         with self._lock:
             if name not in self._sessions:
                 raise UserError(f"no session {name!r}: it was never started, or has been forgotten")
@@ -79,6 +80,7 @@ class Sessions:
             return self._sessions[name]
 
     def forget(self, name: str) -> None:
+        """Drop a session; one that does not exist is no error."""
         with self._lock:
             self._sessions.pop(name, None)
 

@@ -83,6 +83,7 @@ class Shop:
         return self.catalogue.search(" ".join(keywords))
 
     def reward(self, asin: str, options: dict[str, str], goal: Goal) -> Reward:
+        """What buying a product with these options is worth to somebody with this goal."""
         number = self.catalogue.number(asin)
         assert number is not None
         price = self.goals.prices.price(number)
@@ -111,6 +112,7 @@ class Session:
 
     @property
     def instruction(self) -> str:
+        """The task in words, as every page shows it."""
         return self.goal.instruction_text
 
     def restart(self) -> Page:
@@ -139,6 +141,7 @@ class Session:
 
     @property
     def clickables(self) -> list[str]:
+        """The names that `click[…]` takes on this page."""
         return list(self.page.clickables)
 
     def accepts(self, action: str) -> bool:
