@@ -41,7 +41,7 @@ def random_world(dice: random.Random, odd: float = 0.25) -> SmallWorld:
 
 
 def _furniture(dice: random.Random, task: str, odd: float) -> tuple[Furniture, ...]:
-    number = dice.choice([3, 3, 4, 4, 5, 6, 7])
+    number = dice.choice([3, 3, 3, 4, 4, 5, 6])
     kinds = dice.choices(KINDS, k=number)
     # With many pieces fewer doors: a blind search has to visit every combination of them.
     doors = 0.5 if number < 5 else 0.2
@@ -65,7 +65,7 @@ def _things(
 ) -> tuple[Thing, ...]:
     target = ["pickupable", *TREATMENTS.get(task, ())[:1], *(["sliceable"] if sliced else [])]
     kinds = [("Apple", target)]
-    if task == "two" or dice.random() < 0.4:
+    if task == "two" or dice.random() < (0.4 if places < 5 else 0.2):
         kinds.append(("Apple", target))
     if sliced:
         knife = ["pickupable", *(["sliceable"] if dice.random() < odd else [])]
@@ -73,7 +73,7 @@ def _things(
     if task == "look":
         lamp = ["toggleable", *(["pickupable"] if dice.random() < odd else [])]
         kinds.append(("DeskLamp", lamp))
-    if len(kinds) < 4 and dice.random() < 0.5:
+    if len(kinds) < 4 and dice.random() < (0.5 if places < 5 else 0.2):
         kinds.append((dice.choice(["Mug", "Apple"]), ["pickupable"]))
     return tuple(_thing(dice, kind, facts, task, places, odd) for kind, facts in kinds)
 

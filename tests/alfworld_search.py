@@ -7,12 +7,11 @@ every state there is, and counts back from the winning ones.
 from collections import deque
 
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
-from agentquest.benchmarks.alfworld.engine.rules import Move, Rule, apply, options
+from agentquest.benchmarks.alfworld.engine.rules import KNIVES, Move, Rule, apply
 from agentquest.benchmarks.alfworld.engine.state import NOTHING, State
+from agentquest.benchmarks.alfworld.engine.world import World
 
-_CHANGE_NOTHING = frozenset(
-    {Rule.LOOK, Rule.INVENTORY, Rule.HELP, Rule.EXAMINE_OBJECT, Rule.EXAMINE_RECEPTACLE}
-)
+_NOTHING_LEFT: frozenset[tuple[int, int]] = frozenset()
 
 
 class StateSpace:
@@ -44,16 +43,44 @@ def explore(game: AlfWorldEngine, limit: int) -> StateSpace | None:
 
 def _neighbours(game: AlfWorldEngine, state: State) -> list[State]:
     world = game.world
-    offered = options(world, state, game.dialect)
-    moves = [
-        move for group in offered for move in group.values() if move.rule not in _CHANGE_NOTHING
-    ]
-    moves += [
-        Move(Rule.GO, NOTHING, receptacle)
-        for receptacle in world.go_commands.values()
-        if world.receptacle_locations[receptacle] != (state.location,)
-    ]
-    return [_key(apply(world, state, move)) for move in moves]
+    return [_key(apply(world, state, move)) for move in _moves(world, state)]
+
+
+def _moves(world: World, state: State) -> list[Move]:
+    """Every move that changes something, from the rules themselves and not from their words."""
+    held = state.held
+    moves: list[Move] = []
+    goings: dict[int, Move] = {}
+    for receptacle, places in enumerate(world.receptacle_locations):
+        there = next((place for place in places if place != state.location), None)
+        if there is not None:
+            goings[there] = Move(Rule.GO, NOTHING, receptacle)
+    for receptacle in world.receptacles_at[state.location]:
+        inside = state.contents[receptacle]
+        within_reach = True
+        if world.openable >> receptacle & 1:
+            within_reach = bool(state.opened >> receptacle & 1)
+            moves.append(Move(Rule.CLOSE if within_reach else Rule.OPEN, NOTHING, receptacle))
+        moves += [Move(Rule.USE, o) for o in inside if world.toggleable >> o & 1]
+        if held == NOTHING:
+            if within_reach:
+                able = [o for o in inside if world.pickupable >> o & 1]
+                moves += [Move(Rule.TAKE, o, receptacle) for o in able]
+            continue
+        if within_reach and world.fits(held, receptacle):
+            moves.append(Move(Rule.PUT, held, receptacle))
+        for kinds, able, rule in (
+            (world.cleaners, world.cleanable, Rule.CLEAN),
+            ({"microwavetype"}, world.heatable, Rule.HEAT),
+            ({"fridgetype"}, world.coolable, Rule.COOL),
+        ):
+            if world.receptacle_types[receptacle] in kinds and able >> held & 1:
+                moves.append(Move(rule, held, receptacle))
+    if held != NOTHING and world.object_types[held] in KNIVES:
+        here = 1 << state.location
+        able = [o for o, places in enumerate(state.places) if places & here]
+        moves += [Move(Rule.SLICE, o) for o in able if world.sliceable >> o & 1]
+    return [*moves, *goings.values()]
 
 
 def _distances(
@@ -78,4 +105,4 @@ def _distances(
 
 def _key(state: State) -> State:
     """What was once taken from where is only for `look` to tell; leaving it out saves states."""
-    return state._replace(left=frozenset())
+    return state._replace(left=_NOTHING_LEFT) if state.left else state

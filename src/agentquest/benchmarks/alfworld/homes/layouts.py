@@ -10,18 +10,22 @@ that no floating-point rounding ever shows in a name.
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import count
 
-from agentquest.benchmarks.alfworld.homes.names import Point, location_name, thing_name
+from agentquest.benchmarks.alfworld.homes.names import Point, thing_name
 from agentquest.benchmarks.alfworld.homes.rooms import (
     ALWAYS_OPENABLE,
     FITTINGS,
     FURNITURE,
     OPENABLE_SHARES,
+    is_unseen,
     room_of,
+    scenes_of,
     weighted_places,
 )
 from agentquest.benchmarks.alfworld.homes.stock import STOCK
 from agentquest.benchmarks.alfworld.homes.vocabulary import BASIN_OF, UNTYPED
+from agentquest.benchmarks.alfworld.homes.walls import Walls
 from agentquest.lib.dice import Dice
 
 NOWHERE = "-"
@@ -34,9 +38,18 @@ _SEED = "agentquest home 32"
 _SHARED_SPOT = {"StoveBurner": 0.45, "Cabinet": 0.1, "Drawer": 0.14, "Shelf": 0.1}
 # Chance that a receptacle standing on a bigger one is reached from the same spot as that.
 _STANDS_ON = {"CoffeeMachine": ("CounterTop", 0.25), "Toaster": ("CounterTop", 0.3)}
-# Chance that a room has a receptacle that overlaps another, and which.
-_OVERLAPS = {"CoffeeMachine": ("CounterTop", 0.45), "Shelf": ("Desk", 0.3)}
+# Chance that a room has a receptacle that overlaps another, and which. The published unseen
+# kitchen and bedroom have them all: nearly every game there has a thing in two places.
+_OVERLAPS = {"CoffeeMachine": ("CounterTop", 0.45), "Desk": ("Shelf", 0.1)}
 _BURNERS_OVERLAP = 0.6
+# The most receptacles of an unseen room, and furniture that it has, as the published ones do.
+_UNSEEN_MOST = {"kitchen": 28, "living": 27, "bedroom": 20, "bathroom": 16}
+_UNSEEN_HAVE: dict[str, frozenset[str]] = {
+    "kitchen": frozenset({"StoveBurner", "CoffeeMachine", "CounterTop"}),
+    "living": frozenset(),
+    "bedroom": frozenset({"Desk", "Shelf"}),
+    "bathroom": frozenset(),
+}
 
 # Heights in centimetres, lowest and highest; what is not named stands on the floor.
 _HEIGHTS = {
@@ -97,6 +110,11 @@ class Layout:
         kinds = sorted({r.kind for r in self.receptacles})
         return {kind: tuple(r for r in self.receptacles if r.kind == kind) for kind in kinds}
 
+    @cached_property
+    def furniture(self) -> tuple[str, ...]:
+        """What an agent is shown of the room before it does anything: kinds, as often as there."""
+        return tuple(sorted(r.kind for r in self.receptacles))
+
     @property
     def has_desk_lamp(self) -> bool:
         """Whether a desk lamp stands on a receptacle, so that things can be looked at under it."""
@@ -105,10 +123,29 @@ class Layout:
 
 @cache
 def layout(scene: int) -> Layout:
-    """The room of a scene number."""
+    """The room of a scene number.
+
+    One that is kept for valid_unseen is drawn anew until an agent could tell it from
+    every other room by the furniture it is shown.
+    """
+    if not is_unseen(scene):
+        return _drawn(scene, f"{_SEED} {scene}")
     room = room_of(scene)
-    dice = Dice(f"{_SEED} {scene}")
-    walls = _Walls(dice)
+    others = {layout(seen).furniture for seen in scenes_of(room, unseen=False)}
+    others |= {layout(s).furniture for s in scenes_of(room, unseen=True) if s < scene}
+    for attempt in count():
+        made = _drawn(scene, f"{_SEED} {scene}" + f" {attempt}" * (attempt > 0))
+        alike = made.by_kind.keys() >= _UNSEEN_HAVE[room]
+        small = len(made.receptacles) <= _UNSEEN_MOST[room]
+        if alike and small and made.furniture not in others:
+            return made
+    raise AssertionError("unreachable")
+
+
+def _drawn(scene: int, seed: str) -> Layout:
+    room = room_of(scene)
+    dice = Dice(seed)
+    walls = Walls(dice)
     receptacles = _furnish(dice, room, walls)
     fittings = _fit(dice, room, walls, receptacles)
     floor = walls.floor()
@@ -118,7 +155,7 @@ def layout(scene: int) -> Layout:
         for kind, stock in STOCK[room].items()
         if dice.chance(stock.share) and open_places(stock.places, present)
     )
-    overlaps = _overlapping(dice, receptacles)
+    overlaps = _overlapping(dice, receptacles, always=is_unseen(scene))
     return Layout(scene, room, receptacles, fittings, kinds, overlaps, floor)
 
 
@@ -131,57 +168,6 @@ def open_places(places: str, present: Container[str]) -> dict[str, int]:
     }
 
 
-class _Walls:
-    """Hands out places along the walls of a rectangular room, and spots in front of them."""
-
-    def __init__(self, dice: Dice) -> None:
-        self.dice = dice
-        self.width = dice.between(14, 22)
-        self.depth = dice.between(14, 22)
-        self.left = -dice.between(4, 12)
-        self.near = -dice.between(4, 12)
-        self._free: list[int] = []
-        self._used: set[str] = set()
-
-    def spot(self, horizon: int) -> tuple[Point, str]:
-        """A point on a wall, and a location of its own to reach it from."""
-        if not self._free:
-            self._free = self.dice.shuffled(range(2 * (self.width + self.depth)))
-        steps = self._free.pop()
-        distance = self.dice.between(2, 4)
-        while True:
-            x, z, _ = self._along(steps, 0)
-            name = location_name(*self._along(steps, distance), horizon)
-            if name not in self._used:
-                self._used.add(name)
-                return Point(x * 25, 0, z * 25), name
-            distance += 1
-
-    def _along(self, steps: int, distance: int) -> tuple[int, int, int]:
-        """Grid position `distance` steps in front of the wall, and the turn that faces the wall."""
-        if steps < self.width:
-            return self.left + steps, self.near + distance, 2
-        steps -= self.width
-        if steps < self.depth:
-            return self.left + self.width - distance, self.near + steps, 1
-        steps -= self.depth
-        if steps < self.width:
-            return self.left + self.width - steps, self.near + self.depth - distance, 0
-        return self.left + distance, self.near + self.depth - (steps - self.width), 3
-
-    def floor(self) -> tuple[str, ...]:
-        """A dozen spots in the middle of the room that lead to no receptacle."""
-        spots: list[str] = []
-        while len(spots) < 12:
-            x = self.left + self.dice.between(5, self.width - 5)
-            z = self.near + self.dice.between(5, self.depth - 5)
-            name = location_name(x, z, self.dice.below(4), 30)
-            if name not in self._used:
-                self._used.add(name)
-                spots.append(name)
-        return tuple(spots)
-
-
 def _horizon(height: int) -> int:
     """How far the agent looks down, in degrees, to see something at a height."""
     for limit, degrees in ((60, 60), (110, 45), (130, 30), (150, 15), (170, 0)):
@@ -190,7 +176,7 @@ def _horizon(height: int) -> int:
     return -30
 
 
-def _furnish(dice: Dice, room: str, walls: _Walls) -> tuple[Receptacle, ...]:
+def _furnish(dice: Dice, room: str, walls: Walls) -> tuple[Receptacle, ...]:
     made: list[Receptacle] = []
     for kind, numbers in FURNITURE[room].items():
         doors = _share_with_doors(dice, room, kind)
@@ -212,7 +198,7 @@ def _share_with_doors(dice: Dice, room: str, kind: str) -> float:
 
 
 def _place(
-    dice: Dice, walls: _Walls, kind: str, height: int, made: list[Receptacle]
+    dice: Dice, walls: Walls, kind: str, height: int, made: list[Receptacle]
 ) -> tuple[Point, str]:
     """Where a new receptacle stands: alone, or reached from where another one already is."""
     neighbour = None
@@ -233,7 +219,7 @@ def _place(
 
 
 def _fit(
-    dice: Dice, room: str, walls: _Walls, receptacles: tuple[Receptacle, ...]
+    dice: Dice, room: str, walls: Walls, receptacles: tuple[Receptacle, ...]
 ) -> tuple[Fitting, ...]:
     fittings: list[Fitting] = []
     for receptacle in receptacles:
@@ -248,7 +234,7 @@ def _fit(
 
 
 def _fitting(
-    dice: Dice, kind: str, places: str, walls: _Walls, receptacles: tuple[Receptacle, ...]
+    dice: Dice, kind: str, places: str, walls: Walls, receptacles: tuple[Receptacle, ...]
 ) -> Fitting:
     wall, location = walls.spot(dice.one_of((60, 30, 15, 0)))
     if kind in UNTYPED:
@@ -266,15 +252,18 @@ def _near(dice: Dice, at: Point, height: int) -> Point:
     return Point(at.x + dice.between(-11, 11), height, at.z + dice.between(-11, 11))
 
 
-def _overlapping(dice: Dice, receptacles: tuple[Receptacle, ...]) -> tuple[tuple[str, str], ...]:
+def _overlapping(
+    dice: Dice, receptacles: tuple[Receptacle, ...], always: bool
+) -> tuple[tuple[str, str], ...]:
     def names(kind: str) -> list[str]:
         return [r.name for r in receptacles if r.kind == kind]
 
     pairs: list[tuple[str, str]] = []
     burners = names("StoveBurner")
-    if dice.chance(_BURNERS_OVERLAP):
+    if dice.chance(_BURNERS_OVERLAP) or always:
         pairs += zip(burners[0::2], burners[1::2], strict=True)
+        pairs += zip(burners[1::2], burners[0::2], strict=True)
     for kind, (other, chance) in _OVERLAPS.items():
-        if dice.chance(chance) and names(kind) and names(other):
+        if (dice.chance(chance) or always) and names(kind) and names(other):
             pairs.append((names(kind)[0], names(other)[0]))
     return tuple(pairs)

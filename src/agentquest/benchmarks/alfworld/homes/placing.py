@@ -10,7 +10,7 @@ from agentquest.benchmarks.alfworld.homes.vocabulary import COOL, PICK, TWO, VES
 from agentquest.lib.dice import Dice
 
 # Of the things in a receptacle that overlaps another one, those that are in both.
-_IN_BOTH = 0.85
+_IN_BOTH = 0.95
 # Of the games, those with one copy more of the thing they are about.
 _ONE_MORE = 0.35
 _MOST_COPIES = 4

@@ -16,6 +16,8 @@ from types import MappingProxyType
 
 SCENE_BLOCKS = {"kitchen": 0, "living": 200, "bedroom": 300, "bathroom": 400}
 SCENES_PER_BLOCK = 30
+UNSEEN_PER_BLOCK = 3
+"""The last rooms of each kind, which no split but valid_unseen plays in."""
 
 
 FURNITURE: dict[str, dict[str, tuple[int, ...]]] = {
@@ -162,7 +164,12 @@ def room_of(scene: int) -> str:
     return next(room for room, first in SCENE_BLOCKS.items() if first // 100 == scene // 100)
 
 
-def scenes_of(room: str) -> range:
-    """The scene numbers of a kind of room."""
-    first = SCENE_BLOCKS[room]
-    return range(first + 1, first + SCENES_PER_BLOCK + 1)
+def scenes_of(room: str, unseen: bool) -> range:
+    """The numbers of the rooms of one kind: of those kept for valid_unseen, or of all others."""
+    first = SCENE_BLOCKS[room] + 1
+    kept_from, end = first + SCENES_PER_BLOCK - UNSEEN_PER_BLOCK, first + SCENES_PER_BLOCK
+    return range(kept_from, end) if unseen else range(first, kept_from)
+
+
+def is_unseen(scene: int) -> bool:
+    return scene in scenes_of(room_of(scene), unseen=True)

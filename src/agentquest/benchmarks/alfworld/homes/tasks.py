@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from agentquest.benchmarks.alfworld.homes.layouts import NOWHERE, Layout, layout, open_places
-from agentquest.benchmarks.alfworld.homes.rooms import SCENES_PER_BLOCK, scenes_of
+from agentquest.benchmarks.alfworld.homes.rooms import scenes_of
 from agentquest.benchmarks.alfworld.homes.stock import STOCK
 from agentquest.benchmarks.alfworld.homes.vocabulary import (
     CLEAN,
@@ -28,17 +28,15 @@ from agentquest.benchmarks.alfworld.homes.vocabulary import (
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES
 from agentquest.lib.dice import Dice
 
-# Games per task type, in the order of TASK_TYPE_NAMES. For valid_train only the sum of 200 is
-# published; its counts are those of train scaled down, largest remainders rounded up.
+# Games per task type, in the order of TASK_TYPE_NAMES: those of the published benchmark.
 COUNTS = {
     "train": (790, 308, 650, 459, 533, 813),
     "valid_seen": (35, 13, 27, 16, 25, 24),
     "valid_unseen": (24, 18, 31, 23, 21, 17),
-    "valid_train": (44, 17, 37, 26, 30, 46),
+    "valid_train": (46, 19, 37, 25, 28, 45),
 }
 SPLITS = tuple(COUNTS)
 
-_UNSEEN_PER_ROOM = 3
 _TRIALS_PER_TASK = 3
 
 # How often a task type is set in a kind of room, and asks for a kind of receptacle: rounded
@@ -50,6 +48,13 @@ _ROOMS = {
     HEAT: {"kitchen": 1},
     COOL: {"kitchen": 1},
     TWO: {"kitchen": 2, "living": 3, "bedroom": 2, "bathroom": 4},
+}
+_UNSEEN_ROOMS = {
+    **_ROOMS,
+    PICK: {"kitchen": 9, "living": 6, "bedroom": 6, "bathroom": 3},
+    LOOK: {"bedroom": 1},
+    CLEAN: {"kitchen": 2, "bathroom": 1},
+    TWO: {"kitchen": 3, "living": 5, "bedroom": 3, "bathroom": 6},
 }
 _RECEPTACLES = {
     PICK: {
@@ -96,9 +101,7 @@ class Task(NamedTuple):
 
 def scenes(split: str, room: str) -> tuple[int, ...]:
     """The rooms of one kind that a split plays in."""
-    all_of_them = tuple(scenes_of(room))
-    seen = SCENES_PER_BLOCK - _UNSEEN_PER_ROOM
-    return all_of_them[seen:] if split == "valid_unseen" else all_of_them[:seen]
+    return tuple(scenes_of(room, unseen=split == "valid_unseen"))
 
 
 def starting_places(task: Task, home: Layout, thing: str) -> dict[str, int]:
@@ -155,7 +158,8 @@ def games(split: str) -> Mapping[str, Task]:
 
 
 def _draw(dice: Dice, split: str, task_type: str) -> Task:
-    rooms = {room: w for room, w in _ROOMS[task_type].items() if _playable(split, task_type, room)}
+    weights = (_UNSEEN_ROOMS if split == "valid_unseen" else _ROOMS)[task_type]
+    rooms = {room: w for room, w in weights.items() if _playable(split, task_type, room)}
     scene = dice.one_of(_playable(split, task_type, dice.weighted(rooms)))
     possible = tasks_in(task_type, scene)
     target = dice.weighted({t: _RECEPTACLES[task_type][t] for t in possible})
