@@ -1,8 +1,10 @@
-"""What everybody knows about homes before entering one: where things are usually kept.
+"""Where things are usually kept, in the homes that ALFWorld has.
 
-The explorer may not know more than an LLM does, so this is common sense about
-ALFRED's vocabulary: eggs are in the fridge, pillows on the bed. The numbers say
-in how many of a hundred such pieces of furniture one would find the thing.
+The numbers say in how many of a hundred such pieces of furniture one would find the
+thing. They read like common sense (eggs are in the fridge, pillows on the bed), but
+they were set with the real validation games at hand and follow their frequencies:
+the correlation is 0.86 there, and 0.80 on games that were not used. An agent that has
+never seen such homes knows less than this. `AlfWorldExplorer(table=False)` does without.
 """
 
 from functools import lru_cache

@@ -52,6 +52,10 @@ class Step(NamedTuple):
     place: str = ""
 
 
+Choice = tuple[Step, str]
+"""What to do, and the thought behind it."""
+
+
 @dataclass(slots=True)
 class Furniture:
     """A receptacle; its things are None until they have been seen."""
@@ -166,6 +170,12 @@ class Memory:
                 self.furniture.pop(step.place, None)
             case _:
                 self.spots.pop(step.place, None)
+
+    def forget(self) -> None:
+        """Begin to look again, as if nothing had been seen."""
+        for place in self.furniture.values():
+            place.things = None
+        self.failures.clear()
 
     def given_up(self, step: Step) -> bool:
         """Whether a step was refused twice and is not worth a third try."""

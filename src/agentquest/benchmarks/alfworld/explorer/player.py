@@ -1,6 +1,9 @@
-"""A rule-based player of ALFWorld: the baseline that common sense reaches without a model.
+"""A rule-based player of ALFWorld: a baseline without a model.
 
-It reads the introduction and the answers, as an LLM would, and nothing else.
+It reads the introduction and the answers, as an LLM would, and nothing else. Where
+things are usually kept it knows from a table that follows the real validation games
+(see knowledge.py), so its score there is that of a player who has seen such homes
+before. Without the table, and with slips, it is a baseline in the middle.
 Every choice comes with the thought behind it, so that a transcript explains itself.
 """
 
@@ -12,6 +15,7 @@ from agentquest.benchmarks.alfworld.explorer.knowledge import (
     likelihood,
 )
 from agentquest.benchmarks.alfworld.explorer.memory import (
+    Choice,
     Errand,
     Furniture,
     Memory,
@@ -20,6 +24,7 @@ from agentquest.benchmarks.alfworld.explorer.memory import (
     is_introduction,
     kind_of,
 )
+from agentquest.benchmarks.alfworld.explorer.slips import Slips
 from agentquest.lib import Explorer
 
 _WORDS = {
@@ -37,13 +42,20 @@ _WORDS = {
 }
 # Some prompts add what is possible now; to read it would be to know more than the game tells.
 _COMMAND_LIST = "Admissible commands:"
-Choice = tuple[Step, str]
 
 
 class AlfWorldExplorer(Explorer):
-    """Looks for what the errand needs where it is usually kept, and does the errand."""
+    """Looks for what the errand needs where it is usually kept, and does the errand.
 
-    def __init__(self) -> None:
+    Without the `table` it has no idea where things are kept, and looks everywhere, what
+    is quickly seen first. `slips` is the share of steps in which it slips: it wanders
+    off, takes or puts down the wrong thing, or forgets all it has seen (see slips.py).
+    Which, and when, is fixed by the `seed`.
+    """
+
+    def __init__(self, table: bool = True, slips: float = 0.0, seed: int = 0) -> None:
+        self._table = table
+        self._slips = Slips(slips, seed)
         self.thought = ""
         self._memory = Memory()
         self._last = Step("look")
@@ -52,9 +64,10 @@ class AlfWorldExplorer(Explorer):
         text = observation.partition(_COMMAND_LIST)[0]
         if is_introduction(text):
             self._memory = first_impression(text)
+            self._slips.begin()
         else:
             self._memory.read(text, self._last)
-        self._last, self.thought = self._choose()
+        self._last, self.thought = self._slips.instead(self._memory) or self._choose()
         return self._in_words(self._last)
 
     def _in_words(self, step: Step) -> str:
@@ -200,7 +213,9 @@ class AlfWorldExplorer(Explorer):
         unseen = [place for place in memory.furniture.values() if place.things is None]
         if not unseen:
             return self._start_over(wanted)
-        hopes = {place.kind: likelihood(hoped, place.kind) for place in unseen}
+        hopes = {
+            place.kind: likelihood(hoped, place.kind) if self._table else 1.0 for place in unseen
+        }
         if errand.task == "pick" and wanted == (errand.thing,) and not errand.sliced:
             # Had one been there from the start, the errand would be done.
             hopes[errand.place] = 0.0
@@ -215,9 +230,7 @@ class AlfWorldExplorer(Explorer):
         return 2 if place.closed or place.kind in SHUT else 1
 
     def _start_over(self, wanted: tuple[str, ...]) -> Choice:
-        for place in self._memory.furniture.values():
-            place.things = None
-        self._memory.failures.clear()
+        self._memory.forget()
         return Step("look"), f"I have looked everywhere for the {wanted[0]}; I begin again."
 
     def _reach(self, place: Furniture, why: str) -> Choice | None:
