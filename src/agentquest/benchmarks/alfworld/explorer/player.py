@@ -64,7 +64,7 @@ class AlfWorldExplorer(Explorer):
         text = observation.partition(_COMMAND_LIST)[0]
         if is_introduction(text):
             self._memory = first_impression(text)
-            self._slips.begin()
+            self._slips.begin(text)
         else:
             self._memory.read(text, self._last)
         self._last, self.thought = self._slips.instead(self._memory) or self._choose()

@@ -15,18 +15,18 @@ T = TypeVar("T")
 
 
 class Slips:
-    """Which steps go wrong, and how: fixed by the seed for each game anew."""
+    """Which steps go wrong, and how: fixed by the seed and by what the game begins with."""
 
     def __init__(self, share: float, seed: int) -> None:
         if not 0 <= share <= 1:
             raise ConfigError(f"slips is a share of steps between 0 and 1, not {share!r}")
         self._share = share
         self._seed = seed
-        self.begin()
+        self.begin("")
 
-    def begin(self) -> None:
+    def begin(self, introduction: str) -> None:
         # Of `random.Random` only `random()` is the same in every version of Python.
-        self._next = random.Random(str(self._seed)).random
+        self._next = random.Random(f"{self._seed} {introduction}").random
 
     def instead(self, memory: Memory) -> Choice | None:
         """A slip; None when this step is done as it was meant."""
