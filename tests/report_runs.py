@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agentquest.agents.baselines.scripted import ScriptedAgent
+from agentquest.agents.baselines.scripted import ScriptedAgent, ScriptedSettings
 from agentquest.errors import ModelError
-from agentquest.lib import Answer, Benchmark, Explorer, Observation, Settings, Task
+from agentquest.lib import Answer, Benchmark, Explorer, Observation, Task
 from agentquest.records.episode import Call, EpisodeRecord, Failure, Step
 from agentquest.records.manifest import Manifest, Provenance, PublishedScore
 from agentquest.records.messages import Message, Usage
@@ -28,7 +28,7 @@ TYPES = [
 BUILT_IN = {"data_path": "builtin", "split": "valid_unseen"}
 
 
-class TalkingSettings(Settings):
+class TalkingSettings(ScriptedSettings):
     muddled: bool = False
     failing: tuple[int, ...] = ()
     """Seeds of the episodes that lose their model."""
@@ -40,7 +40,7 @@ class TalkingAgent(ScriptedAgent):
     Settings = TalkingSettings
 
     def __init__(self, settings: TalkingSettings, explorer: Explorer) -> None:
-        super().__init__(explorer)
+        super().__init__(settings, explorer)
         self._settings = settings
         self._turn = 0
 

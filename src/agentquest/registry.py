@@ -24,7 +24,7 @@ AGENTS = {
     "a2a": "agentquest.a2a.remote_agent:RemoteAgent",
     "human": "agentquest.agents.human:HumanAgent",
     "mcp": "agentquest.adapters.mcp_desk:CallerAgent",
-    "clumsy": "agentquest.agents.baselines.clumsy:ClumsyAgent",
+    "clumsy": "agentquest.agents.baselines.scripted:ClumsyAgent",
     "oracle": "agentquest.agents.baselines.oracle:OracleAgent",
     "random": "agentquest.agents.baselines.random_agent:RandomAgent",
     "react": "agentquest.agents.react.agent:ReActAgent",

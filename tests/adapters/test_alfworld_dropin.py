@@ -1,6 +1,7 @@
 """ALFWorld's interface on our engine: what unmodified scripts call, and what they get back."""
 
 import json
+import random
 import sys
 
 import numpy as np
@@ -18,6 +19,7 @@ from agentquest.adapters.textworld_core import EnvInfos, Wrapper
 from agentquest.adapters.textworld_gym import make, register_game, register_games
 from agentquest.benchmarks.alfworld.benchmark import AlfWorldBenchmark
 from agentquest.errors import UserError
+from agentquest.lib import Explorer
 
 GAME = "builtin:valid_unseen/{}/game.tw-pddl"
 
@@ -140,11 +142,37 @@ def test_the_expert_advises_only_when_training_with_dagger():
     )
 
 
-def test_another_expert_can_be_asked():
-    class Lazy(AlfredExpert):
-        expert = staticmethod(lambda game: "inventory")
+def test_the_expert_finds_the_way_from_wherever_the_learner_went(games):
+    """As DAgger asks it: the learner does as it likes for a while, and errs later on too."""
+    expert = AlfredExpert()
+    rng = random.Random(3)
+    won = 0
+    for game in games.game_files[:30]:
+        wanted = EnvInfos(won=True, admissible_commands=True, extras=["expert_plan"])
+        env = make(register_game(game, wanted, max_episode_steps=150, wrappers=_wrapped(expert)))
+        _, infos = env.reset()
+        for step in range(150):
+            (command,) = infos["extra.expert_plan"]
+            assert command in infos["admissible_commands"]
+            if step < 10 or rng.random() < 0.15:
+                command = rng.choice([*infos["admissible_commands"], "open nothing 1", "jump"])
+            _, _, done, infos = env.step(command)
+            if done:
+                break
+        won += infos["won"]
+    assert won == 30
 
-    env = make(register_game(_game(0), EnvInfos(extras=["expert_plan"]), wrappers=_wrapped(Lazy())))
+
+def test_another_expert_can_be_asked():
+    class Lazy(Explorer):
+        def next_action(self, observation):
+            return "inventory"
+
+    class AskingLazy(AlfredExpert):
+        expert = Lazy
+
+    wanted = EnvInfos(extras=["expert_plan"])
+    env = make(register_game(_game(0), wanted, wrappers=_wrapped(AskingLazy())))
     env.reset()
     assert env.step("look")[3]["extra.expert_plan"] == ["inventory"]
 

@@ -88,7 +88,7 @@ class WantsDriver(ScriptedAgent):
 
 class WantsBenchmark(ScriptedAgent):
     def __init__(self, explorer: Explorer, benchmark: Benchmark) -> None:
-        super().__init__(explorer)
+        self.explorer = explorer
         self.benchmark = benchmark
 
 

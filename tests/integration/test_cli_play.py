@@ -172,6 +172,7 @@ def test_menus_choose_type_and_task() -> None:
     assert "'recep' fits several task types" in done.stdout
     assert "'no such game' is not among" in done.stdout
     assert "Game, 1 to 23" in done.stdout
+    assert "These are 8 of 23 games; any other number works too." in done.stdout
     listed = AlfWorldUtils.load_data("heat", data_path="builtin")
     assert listed[2].removeprefix("builtin:") in done.stdout
 

@@ -237,6 +237,17 @@ def test_a_command_that_is_not_possible_is_answered_with_the_one_that_was_meant(
     assert session.answer(f"go to {place}").hint == ""
 
 
+def test_a_thing_named_without_its_number_is_understood_here_and_elsewhere() -> None:
+    session = session_of(next(game for game in GAMES if "-Fridge-" in game))
+    elsewhere = "Did you mean `open fridge 1`? It is not possible from here."
+    assert session.answer("open fridge").hint == elsewhere
+    session.answer("go to fridge 1")
+    assert session.answer("open Fridge").hint == "Did you mean `open fridge 1`?"
+    session.answer("open fridge 1")
+    thing = session.observation.text.partition(" you see a ")[2].partition(" ")[0]
+    assert session.answer(f"take {thing}").hint.startswith(f"Did you mean `take {thing} ")
+
+
 def test_moves_are_what_stands_with_its_help() -> None:
     session = session_of(GAMES[0])
     session.answer("look")

@@ -19,10 +19,12 @@ from agentquest.adapters.textworld_core import EnvInfos, Wrapper
 from agentquest.adapters.textworld_gym import TextworldBatchGymEnv, make, register_games
 from agentquest.benchmarks.alfworld import homes
 from agentquest.benchmarks.alfworld.engine.game_files import GAME_FILE
-from agentquest.benchmarks.alfworld.game import AlfWorldGame
+from agentquest.benchmarks.alfworld.engine.narrator import NOTHING_HAPPENS
+from agentquest.benchmarks.alfworld.explorer.player import AlfWorldExplorer
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPES as _TYPES
 from agentquest.benchmarks.alfworld.tasks import BUILTIN
 from agentquest.errors import UserError
+from agentquest.lib import Explorer
 
 TASK_TYPES = {each.number: each.name for each in _TYPES}
 _DATA_PATHS = {
@@ -30,14 +32,6 @@ _DATA_PATHS = {
     "eval_in_distribution": "eval_id_data_path",
     "eval_out_of_distribution": "eval_ood_data_path",
 }
-
-Expert = Callable[[AlfWorldGame], str]
-
-
-def next_of_plan(game: AlfWorldGame) -> str:
-    """The first command of a shortest plan."""
-    plan = game.plan()
-    return plan[0] if plan else "look"
 
 
 class AlfredDemangler(Wrapper):
@@ -82,9 +76,13 @@ class AlfredExpertType:
 
 
 class AlfredExpert(Wrapper):
-    """What an expert would do next. `expert` is who is asked in the hand-coded one's place."""
+    """What an expert would do next.
 
-    expert: Expert = staticmethod(next_of_plan)
+    `expert` is who is asked for hand-coded advice: our own player by rules, which like the
+    original's has to look for things, and goes on from whatever the learner does.
+    """
+
+    expert: Callable[[], Explorer] = AlfWorldExplorer
 
     def __init__(self, env: Any = None, expert_type: str = AlfredExpertType.HANDCODED) -> None:
         super().__init__(env)
@@ -105,12 +103,15 @@ class AlfredExpert(Wrapper):
     def reset(self, *args: Any, **named: Any) -> Any:
         """Begin the game; its state holds the expert's advice."""
         state = super().reset(*args, **named)
+        self._adviser = self.expert()
         self._advise(state, first=True)
         return state
 
     def step(self, command: str) -> Any:
         """Play a command; the new state holds the expert's next advice."""
         state, score, done = super().step(command)
+        if self.expert_type == AlfredExpertType.HANDCODED:
+            self._adviser.did(command)
         self._advise(state, first=False)
         return state, score, done
 
@@ -118,8 +119,14 @@ class AlfredExpert(Wrapper):
         if self.expert_type == AlfredExpertType.PLANNER:
             state["extra.expert_plan"] = state["policy_commands"]
             return
-        advice = "look" if first else self.expert(self.unwrapped.game)
-        state["extra.expert_plan"] = [advice if advice in state["admissible_commands"] else "look"]
+        possible = state["admissible_commands"]
+        advice = self._adviser.next_action(state["feedback"])
+        for _ in range(_SECOND_THOUGHTS):
+            if advice in possible:
+                break
+            advice = self._adviser.next_action(NOTHING_HAPPENS)
+        # At first the original's advises to look, whatever it sees.
+        state["extra.expert_plan"] = [advice if advice in possible and not first else "look"]
 
 
 class AlfredTWEnv:
@@ -208,6 +215,7 @@ class AlfredTWEnv:
 
 
 _LONGEST_CHECK = 500
+_SECOND_THOUGHTS = 4
 
 
 def get_environment(env_type: str) -> type[AlfredTWEnv]:

@@ -136,6 +136,9 @@ class _PlayLoop:
     def _choose_task(self, tasks: list[Task]) -> list[Task]:
         places = some_tasks(tasks, self.rng)
         self.screen.menu([(place, *self._described(tasks[place - 1])) for place in places])
+        if len(places) < len(tasks):
+            left_out = f"These are {len(places)} of {len(tasks)} games; any other number works too."
+            self.screen.line(left_out, "dim")
         chosen = self._ask(
             f"Game, 1 to {len(tasks)} (Enter: any) > ",
             lambda text: find_task(tasks, text) if text else self.rng.choice(tasks),

@@ -6,12 +6,14 @@ typed; what the game does not understand costs a step, as it does an agent.
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from enum import Enum
 
 from agentquest.lib import Driver, Oracle, TerminalView
 from agentquest.lib.commands import has_blank
+from agentquest.lib.terminal import fits
 
 WORDS = ("hint", "hint all", "commands", "task", "undo", "restart", "next", "quit")
 _OTHER_NAMES = {"?": "hint", "exit": "quit"}
@@ -122,7 +124,7 @@ class PlaySession:
         """Commands and words that fit: each word typed begins a word of them, in order."""
         wanted = typed.lower().split()
         offered = [*([] if self.over else self.observation.admissible), *WORDS]
-        fitting = [command for command in offered if _fits(wanted, command.lower().split())]
+        fitting = [command for command in offered if fits(wanted, command.lower().split())]
         start = " ".join(wanted)
         return sorted(fitting, key=lambda command: not command.lower().startswith(start))
 
@@ -170,7 +172,7 @@ class PlaySession:
         warning = "" if outcome.done or outcome.reachable else _OUT_OF_REACH
         return Reply(
             said=self.view.said(self.observation),
-            hint=f"Did you mean `{meant}`?" if meant else "",
+            hint=_meant(meant, possible) if meant else "",
             moved=True,
             warning=warning,
         )
@@ -243,6 +245,11 @@ class PlaySession:
         return Reply(notice=f"Taken back: {steps[-1].action.value}", said=said, moved=True)
 
 
+def _meant(command: str, possible: Sequence[str]) -> str:
+    question = f"Did you mean `{command}`?"
+    return question if command in possible else f"{question} It is not possible from here."
+
+
 def as_number(text: str) -> int | None:
     """A short decimal number, else None."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
@@ -251,8 +258,3 @@ def as_number(text: str) -> int | None:
 def count(number: int, thing: str) -> str:
     """`1 step`, `2 steps`."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
-
-
-def _fits(wanted: list[str], words: list[str]) -> bool:
-    remaining = iter(words)
-    return all(any(word.startswith(part) for word in remaining) for part in wanted)

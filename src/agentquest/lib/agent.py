@@ -125,11 +125,17 @@ class InformedAgent(Agent):
 class Explorer(ABC):
     """A rule-based player that reads only the text an LLM would read.
 
-    `thought` says in a sentence why it chose its last action.
+    `thought` says in a sentence why it chose its last action. `table` is None for one
+    without a table of what such tasks are usually like; one that has it can be told to
+    do without.
     """
 
     thought: str = ""
+    table: bool | None = None
 
     @abstractmethod
     def next_action(self, observation: str) -> str:
         """The next command, given the newest observation."""
+
+    def did(self, action: str) -> None:  # noqa: B027
+        """Something else was done than it said, as when it advises a learner."""

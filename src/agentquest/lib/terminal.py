@@ -30,5 +30,14 @@ class TerminalView:
 
     def suggestion(self, command: str, admissible: Sequence[str]) -> str | None:
         """The command that was probably meant by one that is not possible; None for no idea."""
+        words = command.lower().split()
+        if words and (fuller := [each for each in admissible if fits(words, each.lower().split())]):
+            return min(fuller, key=len)
         close = difflib.get_close_matches(command.strip().lower(), admissible, n=1, cutoff=_ALIKE)
         return close[0] if close else None
+
+
+def fits(typed: Sequence[str], words: Sequence[str]) -> bool:
+    """Whether each word typed begins a word of a command, in order."""
+    remaining = iter(words)
+    return all(any(word.startswith(part) for word in remaining) for part in typed)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from evaluator_runs import evaluate
 
+from agentquest.errors import ConfigError
 from agentquest.records.episode import EpisodeRecord
 from shared_data import ALFWORLD, needs_alfworld
 
@@ -40,6 +41,38 @@ async def test_the_oracle_solves_all_and_chance_almost_none(tmp_path: Path) -> N
     assert success_rate(oracle) == 1.0
     assert all(len(record.steps) == len(record.milestones) for record in oracle)
     assert success_rate(await played(tmp_path, "agent.name=random")) < 0.05
+
+
+async def test_between_them_are_rules_without_a_table_and_with_slips(tmp_path: Path) -> None:
+    knowing = await played(tmp_path, "agent.name=scripted")
+    searching = await played(tmp_path, "agent.name=scripted", "agent.table=false")
+    assert success_rate(searching) > 0.95
+    assert steps(searching) > 1.15 * steps(knowing)
+    slipping = await played(
+        tmp_path, "agent.name=scripted", "agent.table=false", "agent.slips=0.5", "seed=1"
+    )
+    assert 0.3 < success_rate(slipping) < 0.65
+    read = [step.how for record in slipping for step in record.steps]
+    assert abs(read.count("slip") / len(read) - 0.5) < 0.05
+    assert set(read) == {"slip", "verbatim"}
+
+
+def steps(records: list[EpisodeRecord]) -> int:
+    return sum(len(record.steps) for record in records)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        (["agent.slips=1.5"], "agent.slips"),
+        (["benchmark=webshop", "agent.table=false"], "do without a table"),
+    ],
+)
+async def test_what_the_rules_cannot_do_is_refused(
+    tmp_path: Path, overrides: list[str], said: str
+) -> None:
+    with pytest.raises(ConfigError, match=said):
+        await evaluate(tmp_path, "agent.name=scripted", *overrides)
 
 
 @needs_alfworld

@@ -1,6 +1,7 @@
 """How a person at the terminal sees an ALFWorld game."""
 
 import re
+from collections.abc import Sequence
 from itertools import groupby
 
 from agentquest.lib import Observation, TerminalView
@@ -24,6 +25,16 @@ class AlfWorldView(TerminalView):
         if command.startswith("go to "):
             return "go to", command.removeprefix("go to ")
         return super().verb_and_rest(command)
+
+    def suggestion(self, command: str, admissible: Sequence[str]) -> str | None:
+        """What was meant, here or elsewhere: `open fridge` is `open fridge 1` from everywhere."""
+        meant = super().suggestion(command, admissible)
+        verb, _, place = command.strip().lower().rpartition(" ")
+        if meant is None and verb:
+            there = (each.removeprefix("go to ") for each in admissible if each.startswith("go to"))
+            named = next((name for name in there if name.partition(" ")[0] == place), None)
+            meant = f"{verb} {named}" if named else None
+        return meant
 
 
 def grouped_names(enumeration: str) -> str | None:

@@ -35,6 +35,7 @@ def command(
 
     agentquest homes compare ~/.cache/alfworld
     agentquest homes export my_games --count 20
+    agentquest homes export my_games --logic FOLDER   (without an installed alfworld)
     """
     actions: dict[str, Callable[[], None]] = {
         "compare": lambda: _compare(folder, split),

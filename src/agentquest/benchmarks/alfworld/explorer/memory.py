@@ -52,10 +52,6 @@ class Step(NamedTuple):
     place: str = ""
 
 
-Choice = tuple[Step, str]
-"""What to do, and the thought behind it."""
-
-
 @dataclass(slots=True)
 class Furniture:
     """A receptacle; its things are None until they have been seen."""

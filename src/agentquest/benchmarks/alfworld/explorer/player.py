@@ -3,7 +3,8 @@
 It reads the introduction and the answers, as an LLM would, and nothing else. Where
 things are usually kept it knows from a table that follows the real validation games
 (see knowledge.py), so its score there is that of a player who has seen such homes
-before. Without the table, and with slips, it is a baseline in the middle.
+before. Told what somebody else did in its place, it goes on from there, and so is
+the expert whom a learner imitates.
 Every choice comes with the thought behind it, so that a transcript explains itself.
 """
 
@@ -15,7 +16,6 @@ from agentquest.benchmarks.alfworld.explorer.knowledge import (
     likelihood,
 )
 from agentquest.benchmarks.alfworld.explorer.memory import (
-    Choice,
     Errand,
     Furniture,
     Memory,
@@ -24,7 +24,6 @@ from agentquest.benchmarks.alfworld.explorer.memory import (
     is_introduction,
     kind_of,
 )
-from agentquest.benchmarks.alfworld.explorer.slips import Slips
 from agentquest.lib import Explorer
 
 _WORDS = {
@@ -42,20 +41,18 @@ _WORDS = {
 }
 # Some prompts add what is possible now; to read it would be to know more than the game tells.
 _COMMAND_LIST = "Admissible commands:"
+Choice = tuple[Step, str]
 
 
 class AlfWorldExplorer(Explorer):
     """Looks for what the errand needs where it is usually kept, and does the errand.
 
     Without the `table` it has no idea where things are kept, and looks everywhere, what
-    is quickly seen first. `slips` is the share of steps in which it slips: it wanders
-    off, takes or puts down the wrong thing, or forgets all it has seen (see slips.py).
-    Which, and when, is fixed by the `seed`.
+    is quickly seen first.
     """
 
-    def __init__(self, table: bool = True, slips: float = 0.0, seed: int = 0) -> None:
-        self._table = table
-        self._slips = Slips(slips, seed)
+    def __init__(self, table: bool = True) -> None:
+        self.table = table
         self.thought = ""
         self._memory = Memory()
         self._last = Step("look")
@@ -64,11 +61,15 @@ class AlfWorldExplorer(Explorer):
         text = observation.partition(_COMMAND_LIST)[0]
         if is_introduction(text):
             self._memory = first_impression(text)
-            self._slips.begin(text)
         else:
             self._memory.read(text, self._last)
-        self._last, self.thought = self._slips.instead(self._memory) or self._choose()
+        self._last, self.thought = self._choose()
         return self._in_words(self._last)
+
+    def did(self, action: str) -> None:
+        if action != self._in_words(self._last):
+            # The answer says what came of it; of a stranger's failure nothing is to be concluded.
+            self._last = Step("look")
 
     def _in_words(self, step: Step) -> str:
         if step.verb == "put":
@@ -214,7 +215,7 @@ class AlfWorldExplorer(Explorer):
         if not unseen:
             return self._start_over(wanted)
         hopes = {
-            place.kind: likelihood(hoped, place.kind) if self._table else 1.0 for place in unseen
+            place.kind: likelihood(hoped, place.kind) if self.table else 1.0 for place in unseen
         }
         if errand.task == "pick" and wanted == (errand.thing,) and not errand.sliced:
             # Had one been there from the start, the errand would be done.

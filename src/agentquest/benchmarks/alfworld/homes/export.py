@@ -1,8 +1,8 @@
 """Writing built-in homes as standard ALFWorld game folders, for the reference engine to play.
 
 A game file also carries the reference's own domain and grammar. Those texts are
-not ours and are not kept here: they come from an installed `alfworld` package
-at the moment of writing.
+not ours and are not kept here: they come from an installed `alfworld` package, or
+from a folder that has them, at the moment of writing.
 """
 
 import importlib.util
@@ -25,7 +25,8 @@ def reference_logic() -> tuple[str, str]:
     if spec is None or not spec.submodule_search_locations:
         raise UserError(
             "writing game folders needs the domain and grammar of the reference engine:"
-            " install the package 'alfworld' into this environment"
+            " install the package 'alfworld' into this environment, or name a folder that has"
+            " alfred.pddl and alfred.twl2 (`agentquest homes export FOLDER --logic THERE`)"
         )
     data = Path(next(iter(spec.submodule_search_locations))) / "data"
     return _read(data / "alfred.pddl"), _read(data / "alfred.twl2")

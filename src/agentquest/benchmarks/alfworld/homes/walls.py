@@ -1,7 +1,7 @@
 """The shape of a room: where along its walls things stand, and where one stands to reach them."""
 
-from agentquest.lib.dice import Dice
 from agentquest.benchmarks.alfworld.homes.names import Point, location_name
+from agentquest.lib.dice import Dice
 
 
 class Walls:
