@@ -15,6 +15,8 @@ from agentquest.lib.commands import filled
 
 
 class ScriptedSettings(Settings):
+    """By how much the rules are made worse."""
+
     slips: float = Field(default=0.0, ge=0.0, le=1.0)
     """The share of turns that slip: a random command, or the last one again."""
 
@@ -23,6 +25,8 @@ class ScriptedSettings(Settings):
 
 
 class ScriptedAgent(Agent):
+    """Does what the benchmark's explorer says, but for slips."""
+
     Settings = ScriptedSettings
 
     def __init__(self, settings: ScriptedSettings, explorer: Explorer) -> None:
@@ -56,9 +60,13 @@ class ScriptedAgent(Agent):
 
 
 class ClumsySettings(ScriptedSettings):
+    """Those of the scripted player, with slips by default."""
+
     slips: float = Field(default=0.3, ge=0.0, le=1.0)
     """The share of turns that slip."""
 
 
 class ClumsyAgent(ScriptedAgent):
+    """The scripted player with slips: between perfect and random."""
+
     Settings = ClumsySettings

@@ -172,4 +172,5 @@ def scenes_of(room: str, unseen: bool) -> range:
 
 
 def is_unseen(scene: int) -> bool:
+    """Whether a room is kept for valid_unseen."""
     return scene in scenes_of(room_of(scene), unseen=True)
