@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / ".foreign"
 # name -> what is installed there beside AgentQuest
 PACKAGES = {
+    "agentbench": ["agentrl-eval==0.1.2", "nltk"],
     "gym": ["gym==0.26.2"],
     "inspect": ["inspect-ai==0.3.285", "openai"],
     "mcp1": ["mcp>=1.30,<2"],

@@ -42,6 +42,8 @@ BENCHMARK_COMMANDS = {
 }
 # Whose clients a benchmark can be served to: `agentquest serve openenv BENCHMARK`.
 SERVERS = {
+    "agentbench": "agentquest.cli.serve_agentbench",
+    "agentgym": "agentquest.cli.serve_agentgym",
     "openenv": "agentquest.cli.serve_openenv",
 }
 # Commands that take every setting as an option, too: `--num-games 12` is `num_games=12`.

@@ -1,0 +1,178 @@
+"""AgentBench's task worker (AgentRL), for its controller and for its clients directly.
+
+A worker names the session in the body and wraps what the environment says; the
+controller's clients name it in a header and get it as it is. Both are answered.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Mount, Route
+
+from agentquest.adapters.agentbench_sample import Sample
+from agentquest.adapters.agentbench_styles import style_of
+from agentquest.adapters.json_requests import Body, Handler, Refused, answered
+from agentquest.adapters.slots import Slots
+from agentquest.lib import Arena, Session
+
+logger = logging.getLogger(__name__)
+_HEARTBEAT_S = 8.0
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How the tasks are played, and for how many at once."""
+
+    name: str
+    concurrency: int = 64
+    idle_s: float = 3600.0
+    rounds: int = 20
+    as_published: bool = False
+    controller: str | None = None
+    address: str | None = None
+
+
+class AgentBenchWorker:
+    """All samples of one benchmark that are being played."""
+
+    def __init__(self, arena: Arena, terms: Terms) -> None:
+        self._arena = arena
+        self._terms = terms
+        self._style = style_of(arena)
+        self._indices = list(range(len(arena.tasks())))
+        self._samples: Slots[Sample] = Slots(terms.concurrency, terms.idle_s)
+
+    def app(self) -> Starlette:
+        gets: dict[str, Handler] = {
+            "/get_indices": self._get_indices,
+            "/get_sessions": self._get_sessions,
+            "/worker_status": self._worker_status,
+        }
+        posts: dict[str, Handler] = {
+            "/start_sample": self._start,
+            "/interact": self._interact,
+            "/cancel": self._cancel,
+            "/cancel_with_notice": self._cancel,
+            "/cancel_all": self._cancel_all,
+            "/cancel_all_with_notice": self._cancel_all,
+            "/sample_status": self._sample_status,
+            "/calculate_overall": self._overall,
+        }
+        routes = [Route(path, answered(run)) for path, run in gets.items()]
+        routes += [Route(path, answered(run), methods=["POST"]) for path, run in posts.items()]
+        return Starlette(routes=[Mount("/api", routes=routes)], lifespan=self._lifespan)
+
+    @asynccontextmanager
+    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        beating = asyncio.create_task(self._heartbeat()) if self._terms.controller else None
+        try:
+            yield
+        finally:
+            if beating is not None:
+                beating.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await beating
+
+    async def _heartbeat(self) -> None:
+        """Tell the controller that we are here, for as long as we are."""
+        terms = self._terms
+        told = {"name": terms.name, "address": terms.address, "concurrency": terms.concurrency}
+        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(_HEARTBEAT_S)) as http:
+            while True:
+                url = f"{str(terms.controller).rstrip('/')}/receive_heartbeat"
+                try:
+                    async with http.post(url, json={**told, "indices": self._indices}) as answer:
+                        if answer.status != 200:
+                            logger.warning("the controller answered %s", answer.status)
+                except (aiohttp.ClientError, asyncio.TimeoutError) as error:
+                    logger.warning("the controller cannot be reached: %r", error)
+                await asyncio.sleep(_HEARTBEAT_S)
+
+    async def _get_indices(self, request: Request) -> list[int]:
+        return self._indices
+
+    async def _get_sessions(self, request: Request) -> Json:
+        numbers = self._samples.numbers()
+        return {str(number): self._sample(number).index for number in numbers}
+
+    async def _worker_status(self, request: Request) -> Json:
+        return {"concurrency": self._terms.concurrency, "current": len(self._samples)}
+
+    async def _start(self, request: Request) -> Response:
+        body = await Body.of(request)
+        number = body.number_or_none("session_id")
+        if number is not None and number in self._samples:
+            raise Refused(400, "Session ID already exists")
+        number = self._samples.new_number() if number is None else number
+        index = body.number("index")
+        if index not in range(len(self._indices)):
+            raise Refused(400, f"there is no sample {index}: there are {len(self._indices)}")
+        session = Session(self._arena, self._terms.rounds)
+        sample = Sample(session, self._style, index, self._terms.as_published)
+        if not self._samples.add(number, sample):
+            raise Refused(406, f"Sample concurrency limit reached: {self._terms.concurrency}")
+        return JSONResponse(sample.begin(), headers={"session_id": str(number)})
+
+    async def _interact(self, request: Request) -> Json:
+        body = await Body.of(request)
+        named = body.number_or_none("session_id")
+        number = self._number(request) if named is None else named
+        messages = body.listed("messages")
+        if not messages or not all(isinstance(message, dict) for message in messages):
+            raise Refused(422, "messages must be a list of chat messages")
+        sample = self._sample(number)
+        out = sample.answer(messages)
+        if out["finish"]:
+            self._samples.pop(number)
+        return out if named is None else {"session_id": number, "env_out": out}
+
+    async def _cancel(self, request: Request) -> Json:
+        named = (await Body.of(request)).number_or_none("session_id")
+        number = self._number(request) if named is None else named
+        self._sample(number)
+        self._samples.pop(number)
+        return {"session_id": number}
+
+    async def _cancel_all(self, request: Request) -> None:
+        for number in self._samples.numbers():
+            self._samples.pop(number)
+
+    async def _sample_status(self, request: Request) -> Json:
+        number = (await Body.of(request)).number("session_id")
+        sample = self._sample(number)
+        return {"session_id": number, "index": sample.index, "status": sample.status}
+
+    async def _overall(self, request: Request) -> Json:
+        results = (await Body.of(request)).listed("results")
+        return self._style.overall([_reward_in(result) for result in results])
+
+    def _number(self, request: Request) -> int:
+        text = request.headers.get("session_id", "")
+        if not (text.isascii() and text.isdigit() and len(text) < 19):
+            raise Refused(400, "name the session")
+        return int(text)
+
+    def _sample(self, number: int) -> Sample:
+        sample = self._samples.get(number)
+        if sample is None:
+            raise Refused(400, "No such session")
+        return sample
+
+
+def _reward_in(result: Any) -> float:
+    """The reward in a result as controllers collect them; nothing counts as zero."""
+    inner = result.get("result") if isinstance(result, dict) else None
+    if isinstance(inner, dict):
+        inner = inner.get("result", inner.get("reward"))
+    return float(inner) if isinstance(inner, int | float) else 0.0

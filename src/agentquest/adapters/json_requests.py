@@ -1,0 +1,79 @@
+"""Reading the JSON bodies of requests, and refusing what is wrong with them, field by field."""
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from agentquest.errors import UserError
+
+Handler = Callable[[Request], Awaitable[Any]]
+
+
+class Refused(Exception):
+    """A request that is answered with a status and a reason."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class Body:
+    """The fields of a JSON object."""
+
+    def __init__(self, content: Any) -> None:
+        if not isinstance(content, dict):
+            raise Refused(422, "send a JSON object")
+        self._content = content
+
+    @classmethod
+    async def of(cls, request: Request) -> "Body":
+        try:
+            return cls(json.loads(await request.body() or b"{}"))
+        except (ValueError, RecursionError):
+            raise Refused(422, "the body is not JSON") from None
+
+    def number(self, name: str) -> int:
+        value = self._content.get(name)
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise Refused(422, f"{name} must be a whole number")
+        return value
+
+    def number_or_none(self, name: str) -> int | None:
+        return None if self._content.get(name) is None else self.number(name)
+
+    def text(self, name: str) -> str:
+        value = self._content.get(name)
+        if not isinstance(value, str):
+            raise Refused(422, f"{name} must be text")
+        return value
+
+    def listed(self, name: str) -> list[Any]:
+        value = self._content.get(name)
+        if not isinstance(value, list):
+            raise Refused(422, f"{name} must be a list")
+        return value
+
+
+def query_number(request: Request, name: str) -> int:
+    value = request.query_params.get(name, "")
+    if not (value.isascii() and value.isdigit() and len(value) < 16):
+        raise Refused(422, f"{name} must be a whole number")
+    return int(value)
+
+
+def answered(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+    """A route that answers with JSON, and with the reason where it refuses."""
+
+    async def route(request: Request) -> Response:
+        try:
+            answer = await handler(request)
+        except Refused as refused:
+            return JSONResponse({"detail": str(refused)}, refused.status)
+        except UserError as error:
+            return JSONResponse({"detail": str(error)}, 400)
+        return answer if isinstance(answer, Response) else JSONResponse(answer)
+
+    return route
