@@ -43,6 +43,16 @@ def test_reset_and_step_return_what_the_original_returns(env):
     assert env.state["url"] == env.browser.current_url
 
 
+def test_the_default_is_the_originals_html(server):
+    env = WebAgentTextEnv(server=server)
+    first, _ = env.reset(session=3)
+    assert env.observation_mode == "html"
+    assert 'id="search_input"' in first
+    assert env.server.goals[3]["instruction_text"].split(" with ")[0] in first
+    assert env.state["html"] == env.browser.page_source == first
+    assert "product-link" in env.step("search[shirt]")[0]
+
+
 def test_earlier_pages_and_actions_come_with_the_state(server):
     env = WebAgentTextEnv("text", server=server, num_prev_obs=1, num_prev_actions=2)
     first, _ = env.reset(session=1)
@@ -129,8 +139,6 @@ def test_human_goals_attributes_and_products(server):
 
 
 def test_what_is_not_offered_is_refused_by_name(server):
-    with pytest.raises(ValueError, match="html"):
-        WebAgentTextEnv(server=server)
     with pytest.raises(ValueError, match="braille"):
         WebAgentTextEnv("braille", server=server)
     with pytest.raises(NotImplementedError, match="image"):

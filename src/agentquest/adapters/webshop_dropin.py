@@ -14,11 +14,9 @@ import numpy as np
 
 from agentquest.adapters.webshop_server import DEFAULT_FILE_PATH, SimServer
 from agentquest.benchmarks.webshop.shop.pages import Piece
-from agentquest.benchmarks.webshop.shop.shop import BASE_URL, Session
+from agentquest.benchmarks.webshop.shop.shop import BASE_URL, MODES, Session
 from agentquest.benchmarks.webshop.shop.shuffling import SEED
 from agentquest.errors import UserError
-
-_MODES = ("text", "text_rich", "url")
 
 
 class Browser:
@@ -60,7 +58,7 @@ class WebAgentTextEnv:
         server: SimServer | None = None,
         **kwargs: Any,
     ) -> None:
-        if observation_mode not in _MODES:
+        if observation_mode not in MODES:
             raise ValueError(f"Observation mode {observation_mode} not supported.")
         if kwargs.get("get_image"):
             raise NotImplementedError("get_image: AgentQuest's shop has no images")

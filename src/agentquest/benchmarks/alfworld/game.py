@@ -16,35 +16,36 @@ KEPT = 256
 class AlfWorldGame(Game):
     """One game in progress."""
 
+    # Plain attributes, because a session reads them after every step.
+    done: bool = False
+    won: bool = False
+    reward: float = 0.0
+
     def __init__(self, parsed: "_Parsed") -> None:
         self._parsed = parsed  # keeps it to be found by other copies
         self.engine = parsed.engine.copy()
         self.goal = self.engine.goal_text
 
     def reset(self) -> str:
+        text = self.engine.reset()
         self.valid = True
-        return self.engine.reset()
+        self._judge(self.engine.won)
+        return text
 
     def step(self, command: str) -> str:
         text = self.engine.step(command)
         self.valid = text is not NOTHING_HAPPENS
+        if self.engine.won:
+            self._judge(True)
         return text
+
+    def _judge(self, won: bool) -> None:
+        self.done = self.won = won
+        self.reward = 1.0 if won else 0.0
 
     @property
     def admissible(self) -> Sequence[str]:
         return self.engine.admissible
-
-    @property
-    def done(self) -> bool:
-        return self.engine.won
-
-    @property
-    def won(self) -> bool:
-        return self.engine.won
-
-    @property
-    def reward(self) -> float:
-        return 1.0 if self.engine.won else 0.0
 
     def plan(self) -> list[str]:
         return list(self.engine.plan().commands)
