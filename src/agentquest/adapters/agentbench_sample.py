@@ -1,20 +1,23 @@
 """One sample of AgentBench's: chat messages in, chat messages out, until it is finished.
 
 Only the first tool call of an answer is played; an answer without one costs a
-round, and three equal answers in a row, from the fourth round on, end the sample.
-With `as_published` an action that is not admissible is replaced by the most
-similar one that is, as AgentBench does silently; here it is counted.
+round, and three equal actions in a row, from the fourth action on, end the sample.
+With `Repair.BLEU` an action that is not admissible is replaced by the most similar
+one that is, as AgentBench does silently; here it is counted and logged.
 """
 
-import json
+import logging
+from collections import deque
 from typing import Any
 
 from agentquest.adapters.agentbench_styles import Style
-from agentquest.adapters.bleu import nearest
+from agentquest.adapters.bleu import Repair, nearest
 from agentquest.errors import ParseError
-from agentquest.lib import Session
+from agentquest.lib import Session, Task
 from agentquest.lib.commands import command_of
 from agentquest.records.messages import ToolCall
+
+logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 NO_CALL = "No executable tool calls found! You should call a tool instead."
@@ -24,34 +27,30 @@ _SAME_IN_A_ROW = 3
 class Sample:
     """A game that is talked through."""
 
-    def __init__(self, session: Session, style: Style, index: int, as_published: bool) -> None:
+    def __init__(self, session: Session, style: Style, index: int, repair: Repair) -> None:
         self.index = index
-        self.replaced = 0
+        self.status = "running"
         self._session = session
         self._style = style
-        self._as_published = as_published
-        self._said: list[str] = []
-        self._status = "running"
+        self._repair = repair
+        self._replaced = 0
+        self._actions = 0
+        self._latest: deque[str] = deque(maxlen=_SAME_IN_A_ROW)
 
-    @property
-    def status(self) -> str:
-        return self._status
-
-    def begin(self) -> Json:
-        turn = self._session.reset(self.index)
+    def begin(self, task: Task) -> Json:
+        turn = self._session.reset(task)
         system = {"role": "system", "content": self._style.instructions}
         return self._out([system, _user(self._style.first(self._session, turn))])
 
     def answer(self, messages: list[Json]) -> Json:
         """Play an answer of the model's."""
-        self._said.append(json.dumps(messages, sort_keys=True))
         call = _first_call(messages)
         if call is None:
             turn, action = self._session.miss(NO_CALL), None
         else:
             action, wrong = self._read(call)
             turn = self._session.miss(wrong) if action is None else self._session.step(action)
-        self._status = self._judged()
+        self.status = self._judged()
         text = self._style.told(self._session, turn, action)
         if call is None:
             return self._out([_user(text)])
@@ -62,32 +61,41 @@ class Sample:
             action = command_of(call, self._style.tools)
         except ParseError as error:
             return None, str(error)
-        if self._as_published:
-            admissible = self._session.last.admissible
-            taken = nearest(action.strip().lower(), admissible)
-            self.replaced += taken != action and taken in admissible
-            action = taken
-        return action, ""
+        self._actions += 1
+        self._latest.append(action)
+        return self._repaired(action), ""
+
+    def _repaired(self, action: str) -> str:
+        if self._repair is Repair.NONE:
+            return action
+        admissible = self._session.last.admissible
+        taken = nearest(action.strip().lower().partition("\n")[0], admissible)
+        if taken != action.strip() and taken in admissible:
+            self._replaced += 1
+            logger.info("sample %s: %r was replaced by %r", self.index, action, taken)
+        return taken
 
     def _judged(self) -> str:
-        turn, rows = self._session.last, self._said[-_SAME_IN_A_ROW:]
+        turn = self._session.last
         if turn.terminated:
             return "completed"
-        if len(self._said) > _SAME_IN_A_ROW and len(set(rows)) == 1:
+        if self._actions > _SAME_IN_A_ROW and len(set(self._latest)) == 1:
             return "agent invalid action"
         return "task limit reached" if turn.truncated else "running"
 
+    def close(self) -> None:
+        self._session.close()
+
     def _out(self, messages: list[Json]) -> Json:
-        turn, finished = self._session.last, self._status != "running"
-        reward = turn.reward if self._status == "completed" else 0
+        reward = self._session.last.reward if self.status == "completed" else 0
         metric: Json = {"score": reward}
-        if self._as_published:
-            metric["replaced_actions"] = self.replaced
+        if self._repair is not Repair.NONE:
+            metric["replaced_actions"] = self._replaced
         return {
             "messages": messages,
             "tools": [_listed(tool) for tool in self._style.tools],
-            "status": self._status,
-            "finish": finished,
+            "status": self.status,
+            "finish": self.status != "running",
             "reward": reward,
             # Workers and controllers of AgentRL spell it differently.
             "metric": metric,

@@ -4,28 +4,27 @@ A worker names the session in the body and wraps what the environment says; the
 controller's clients name it in a header and get it as it is. Both are answered.
 """
 
-import asyncio
-import contextlib
-import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import aiohttp
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Mount, Route
+from starlette.responses import Response
+from starlette.routing import Mount
 
 from agentquest.adapters.agentbench_sample import Sample
 from agentquest.adapters.agentbench_styles import style_of
-from agentquest.adapters.json_requests import Body, Handler, Refused, answered
+from agentquest.adapters.bleu import Repair
+from agentquest.adapters.json_requests import Body, Handler, Refused, Said, routes
 from agentquest.adapters.slots import Slots
-from agentquest.lib import Arena, Session
+from agentquest.errors import UserError
+from agentquest.http.heartbeat import heartbeat
+from agentquest.lib import Arena, Session, Task
 
-logger = logging.getLogger(__name__)
-_HEARTBEAT_S = 8.0
+HEARTBEAT_S = 8.0
+LONGEST_BODY = 8 * 1024 * 1024  # answers of models that reason at length, and whole result lists
 
 Json = dict[str, Any]
 
@@ -38,20 +37,36 @@ class Terms:
     concurrency: int = 64
     idle_s: float = 3600.0
     rounds: int = 20
-    as_published: bool = False
-    controller: str | None = None
-    address: str | None = None
+    repair: Repair = Repair.NONE
+
+
+@dataclass(frozen=True)
+class Controller:
+    """Whom the worker reports to, and where it can be reached itself."""
+
+    url: str
+    address: str
 
 
 class AgentBenchWorker:
     """All samples of one benchmark that are being played."""
 
-    def __init__(self, arena: Arena, terms: Terms) -> None:
+    def __init__(
+        self,
+        arena: Arena,
+        terms: Terms,
+        games: Sequence[Task] | None = None,
+        controller: Controller | None = None,
+    ) -> None:
+        if terms.repair is not Repair.NONE and arena.benchmark.name != "alfworld":
+            raise UserError("AgentBench repairs actions in ALFWorld only")
         self._arena = arena
         self._terms = terms
+        self._controller = controller
         self._style = style_of(arena)
-        self._indices = list(range(len(arena.tasks())))
-        self._samples: Slots[Sample] = Slots(terms.concurrency, terms.idle_s)
+        self._games = arena.tasks() if games is None else games
+        self._indices = list(range(len(self._games)))
+        self._samples: Slots[Sample] = Slots(terms.concurrency, terms.idle_s, Sample.close)
 
     def app(self) -> Starlette:
         gets: dict[str, Handler] = {
@@ -69,35 +84,23 @@ class AgentBenchWorker:
             "/sample_status": self._sample_status,
             "/calculate_overall": self._overall,
         }
-        routes = [Route(path, answered(run)) for path, run in gets.items()]
-        routes += [Route(path, answered(run), methods=["POST"]) for path, run in posts.items()]
-        return Starlette(routes=[Mount("/api", routes=routes)], lifespan=self._lifespan)
+        mount = Mount("/api", routes=routes(gets, posts))
+        return Starlette(routes=[mount], lifespan=self._lifespan)
 
     @asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        beating = asyncio.create_task(self._heartbeat()) if self._terms.controller else None
-        try:
+        if self._controller is None:
             yield
-        finally:
-            if beating is not None:
-                beating.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await beating
-
-    async def _heartbeat(self) -> None:
-        """Tell the controller that we are here, for as long as we are."""
-        terms = self._terms
-        told = {"name": terms.name, "address": terms.address, "concurrency": terms.concurrency}
-        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(_HEARTBEAT_S)) as http:
-            while True:
-                url = f"{str(terms.controller).rstrip('/')}/receive_heartbeat"
-                try:
-                    async with http.post(url, json={**told, "indices": self._indices}) as answer:
-                        if answer.status != 200:
-                            logger.warning("the controller answered %s", answer.status)
-                except (aiohttp.ClientError, asyncio.TimeoutError) as error:
-                    logger.warning("the controller cannot be reached: %r", error)
-                await asyncio.sleep(_HEARTBEAT_S)
+            return
+        told = {
+            "name": self._terms.name,
+            "address": self._controller.address,
+            "concurrency": self._terms.concurrency,
+            "indices": self._indices,
+        }
+        url = f"{self._controller.url.rstrip('/')}/receive_heartbeat"
+        async with heartbeat(url, told, HEARTBEAT_S):
+            yield
 
     async def _get_indices(self, request: Request) -> list[int]:
         return self._indices
@@ -111,18 +114,17 @@ class AgentBenchWorker:
 
     async def _start(self, request: Request) -> Response:
         body = await Body.of(request)
-        number = body.number_or_none("session_id")
+        number, index = body.number_or_none("session_id"), body.number("index")
         if number is not None and number in self._samples:
             raise Refused(400, "Session ID already exists")
-        number = self._samples.new_number() if number is None else number
-        index = body.number("index")
-        if index not in range(len(self._indices)):
-            raise Refused(400, f"there is no sample {index}: there are {len(self._indices)}")
-        session = Session(self._arena, self._terms.rounds)
-        sample = Sample(session, self._style, index, self._terms.as_published)
-        if not self._samples.add(number, sample):
+        if index not in range(len(self._games)):
+            raise Refused(400, f"there is no sample {index}: there are {len(self._games)}")
+        if not self._samples.has_room():
             raise Refused(406, f"Sample concurrency limit reached: {self._terms.concurrency}")
-        return JSONResponse(sample.begin(), headers={"session_id": str(number)})
+        session = Session(self._arena, self._terms.rounds)
+        sample = Sample(session, self._style, index, self._terms.repair)
+        out = sample.begin(self._games[index])
+        return Said(out, headers={"session_id": str(self._samples.add(sample, number))})
 
     async def _interact(self, request: Request) -> Json:
         body = await Body.of(request)
@@ -134,19 +136,19 @@ class AgentBenchWorker:
         sample = self._sample(number)
         out = sample.answer(messages)
         if out["finish"]:
-            self._samples.pop(number)
+            self._samples.free(number)
         return out if named is None else {"session_id": number, "env_out": out}
 
     async def _cancel(self, request: Request) -> Json:
         named = (await Body.of(request)).number_or_none("session_id")
         number = self._number(request) if named is None else named
         self._sample(number)
-        self._samples.pop(number)
+        self._samples.free(number)
         return {"session_id": number}
 
     async def _cancel_all(self, request: Request) -> None:
         for number in self._samples.numbers():
-            self._samples.pop(number)
+            self._samples.free(number)
 
     async def _sample_status(self, request: Request) -> Json:
         number = (await Body.of(request)).number("session_id")

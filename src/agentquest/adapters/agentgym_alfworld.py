@@ -1,27 +1,22 @@
 """AgentGym's ALFWorld server: its clients work unchanged, and environments are freed.
 
 Failures are answers with `error` in them, as its clients expect. `game` is a
-task's place in the split that is served; with AgentGym's own mapping files it is
-the place in those.
+place in `games`: the split that is served, or what AgentGym's mapping files list.
 """
 
-import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.routing import Route
 
-from agentquest.adapters.json_requests import Body, Handler, answered, query_number
+from agentquest.adapters.json_requests import Body, Handler, query_number, routes
 from agentquest.adapters.slots import Slots
-from agentquest.errors import DataError, UserError
+from agentquest.errors import UserError
 from agentquest.lib import Arena, Session, Task, Turn
 
 WORLDS = ("Text", "Embody", "Hybrid")
 _ARRIVAL = "You arrive at loc "
-_SPLITS = ("train", "valid_train")
 
 Json = dict[str, Any]
 
@@ -35,12 +30,12 @@ class AlfworldGym:
         max_sessions: int,
         idle_s: float,
         max_steps: int,
-        mappings: Sequence[Path] = (),
+        games: Sequence[Task] | None = None,
     ) -> None:
         self._arena = arena
         self._max_steps = max_steps
-        self._games = _mapped(arena, mappings) if mappings else arena.tasks()
-        self._sessions: Slots[Session] = Slots(max_sessions, idle_s)
+        self._games = arena.tasks() if games is None else games
+        self._sessions: Slots[Session] = Slots(max_sessions, idle_s, Session.close)
 
     def app(self) -> Starlette:
         posts: dict[str, Handler] = {
@@ -55,17 +50,15 @@ class AlfworldGym:
             "/available_actions": self._available,
             "/detail": self._detail,
         }
-        routes = [Route(path, answered(run), methods=["POST"]) for path, run in posts.items()]
-        return Starlette(routes=[*routes, *(Route(p, answered(run)) for p, run in gets.items())])
+        return Starlette(routes=routes(gets, posts))
 
     async def _hello(self, request: Request) -> str:
         return "This is environment AlfWorld."
 
     async def _create(self, request: Request) -> Json:
-        number = self._sessions.new_number()
-        if not self._sessions.add(number, Session(self._arena, self._max_steps)):
+        if not self._sessions.has_room():
             return {"error": f"all {self._sessions.most} environments are in use; /close frees one"}
-        return {"id": number}
+        return {"id": self._sessions.add(Session(self._arena, self._max_steps))}
 
     async def _reset(self, request: Request) -> Json:
         body = await Body.of(request)
@@ -94,15 +87,10 @@ class AlfworldGym:
         action = body.text("action")
         if session is None:
             return wrong
-        turn = session.step(action)
-        return _answer(turn)
+        return _answer(session.step(action))
 
     async def _close(self, request: Request) -> Json:
-        number = (await Body.of(request)).number("id")
-        session = self._sessions.pop(number)
-        if session is not None:
-            session.close()
-        return {"closed": session is not None}
+        return {"closed": self._sessions.free((await Body.of(request)).number("id"))}
 
     async def _observation(self, request: Request) -> Any:
         session, wrong = self._playing(query_number(request, "id"))
@@ -149,16 +137,3 @@ def _seen(turn: Turn) -> str:
     """Without the welcome, and without the number of a place one arrives at."""
     text = turn.text if turn.steps else "\n".join(turn.text.split("\n\n")[1:])
     return text.partition(". ")[2] if text.startswith(_ARRIVAL) else text
-
-
-def _mapped(arena: Arena, files: Sequence[Path]) -> list[Task]:
-    """The games that AgentGym's mapping files list: of train first, then of valid_train."""
-    games = []
-    for file, split in zip(files, _SPLITS, strict=False):
-        try:
-            rows = json.loads(file.read_text(encoding="utf-8"))
-            names = [f"{split}/{row['task_type']}/{row['task_id']}" for row in rows]
-        except (OSError, ValueError, TypeError, KeyError) as error:
-            raise DataError(f"{file} is no mapping file of AgentGym's: {error!r}") from None
-        games += [arena.task(name, split) for name in names]
-    return games

@@ -4,9 +4,8 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.routing import Route
 
-from agentquest.adapters.json_requests import Body, Handler, Refused, answered, query_number
+from agentquest.adapters.json_requests import Body, Handler, Refused, query_number, routes
 from agentquest.adapters.slots import Slots
 from agentquest.adapters.webshop_dropin import WebAgentTextEnv
 from agentquest.adapters.webshop_server import SimServer
@@ -20,7 +19,8 @@ class WebshopGym:
 
     def __init__(self, shop: Shop, max_sessions: int, idle_s: float) -> None:
         self._server = SimServer(shop=shop)
-        self._envs: Slots[WebAgentTextEnv] = Slots(max_sessions, idle_s)
+        self._made = 0
+        self._envs: Slots[WebAgentTextEnv] = Slots(max_sessions, idle_s, self._forget)
 
     def app(self) -> Starlette:
         posts: dict[str, Handler] = {
@@ -37,8 +37,7 @@ class WebshopGym:
             "/observation": self._observation,
             "/state": self._state,
         }
-        routes = [Route(path, answered(run), methods=["POST"]) for path, run in posts.items()]
-        return Starlette(routes=[*routes, *(Route(p, answered(run)) for p, run in gets.items())])
+        return Starlette(routes=routes(gets, posts))
 
     async def _hello(self, request: Request) -> str:
         return "ok"
@@ -47,19 +46,18 @@ class WebshopGym:
         return self._envs.numbers()
 
     async def _create(self, request: Request) -> int:
-        number = self._envs.new_number()
-        env = WebAgentTextEnv("text", server=self._server, session_prefix=f"{number}-")
-        if not self._envs.add(number, env):
-            self._server.sessions.pop(env.session, None)
+        if not self._envs.has_room():
             # Its clients wait and try again when they hear this.
             raise Refused(503, f"all {self._envs.most} environments are in use; /close frees one")
-        return number
+        self._made += 1
+        prefix = f"{self._made}-"  # so that no two of them share a session
+        return self._envs.add(WebAgentTextEnv("text", server=self._server, session_prefix=prefix))
 
     async def _reset(self, request: Request) -> list[Any]:
         body = await Body.of(request)
         env = self._env(body.number("env_idx"))
         goal = body.number_or_none("session_id")
-        self._server.sessions.pop(env.session, None)
+        self._forget(env)
         return list(env.reset(session=goal))
 
     async def _step(self, request: Request) -> Json:
@@ -69,10 +67,7 @@ class WebshopGym:
         return {"state": state, "reward": reward, "done": done, "info": info}
 
     async def _close(self, request: Request) -> Json:
-        env = self._envs.pop((await Body.of(request)).number("env_idx"))
-        if env is not None:
-            self._server.sessions.pop(env.session, None)
-        return {"closed": env is not None}
+        return {"closed": self._envs.free((await Body.of(request)).number("env_idx"))}
 
     async def _available(self, request: Request) -> Json:
         return self._asked(request).get_available_actions()
@@ -86,6 +81,9 @@ class WebshopGym:
 
     async def _state(self, request: Request) -> Json:
         return self._asked(request).state
+
+    def _forget(self, env: WebAgentTextEnv) -> None:
+        self._server.sessions.pop(env.session, None)
 
     def _asked(self, request: Request) -> WebAgentTextEnv:
         return self._env(query_number(request, "env_idx"))

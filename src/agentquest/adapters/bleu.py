@@ -7,10 +7,18 @@ what does not occur at all counts a little, and less with each longer row.
 import math
 from collections import Counter
 from collections.abc import Sequence
+from enum import Enum
 
 LIMIT = 0.01
 _LONGEST = 4
 _K = 5
+
+
+class Repair(str, Enum):
+    """What happens to an action that is not admissible."""
+
+    NONE = "none"
+    BLEU = "bleu"
 
 
 def nearest(action: str, admissible: Sequence[str]) -> str:

@@ -1,15 +1,23 @@
 """Reading the JSON bodies of requests, and refusing what is wrong with them, field by field."""
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from agentquest.errors import UserError
 
 Handler = Callable[[Request], Awaitable[Any]]
+
+
+class Said(JSONResponse):
+    """JSON in ASCII, so that whatever text a client sent can be sent back to it."""
+
+    def render(self, content: Any) -> bytes:
+        return json.dumps(content).encode("ascii")
 
 
 class Refused(Exception):
@@ -64,6 +72,14 @@ def query_number(request: Request, name: str) -> int:
     return int(value)
 
 
+def routes(gets: Mapping[str, Handler], posts: Mapping[str, Handler]) -> list[Route]:
+    """Paths and who answers them."""
+    return [
+        *(Route(path, answered(run)) for path, run in gets.items()),
+        *(Route(path, answered(run), methods=["POST"]) for path, run in posts.items()),
+    ]
+
+
 def answered(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
     """A route that answers with JSON, and with the reason where it refuses."""
 
@@ -71,9 +87,9 @@ def answered(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         try:
             answer = await handler(request)
         except Refused as refused:
-            return JSONResponse({"detail": str(refused)}, refused.status)
+            return Said({"detail": str(refused)}, refused.status)
         except UserError as error:
-            return JSONResponse({"detail": str(error)}, 400)
-        return answer if isinstance(answer, Response) else JSONResponse(answer)
+            return Said({"detail": str(error)}, 400)
+        return answer if isinstance(answer, Response) else Said(answer)
 
     return route

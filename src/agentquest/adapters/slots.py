@@ -8,11 +8,21 @@ T = TypeVar("T")
 
 
 class Slots(Generic[T]):
-    """Keeps what clients come back for; what is idle goes when room is looked for."""
+    """Keeps what clients come back for; what is idle goes when room is looked for.
 
-    def __init__(self, most: int, idle_s: float, clock: Callable[[], float] = time.monotonic):
+    `freed` is told of everything that goes, however it does.
+    """
+
+    def __init__(
+        self,
+        most: int,
+        idle_s: float,
+        freed: Callable[[T], object] = lambda value: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.most = most
         self._idle_s = idle_s
+        self._freed = freed
         self._clock = clock
         self._kept: dict[int, T] = {}
         self._used: dict[int, float] = {}
@@ -27,29 +37,30 @@ class Slots(Generic[T]):
     def numbers(self) -> list[int]:
         return list(self._kept)
 
-    def new_number(self) -> int:
-        """One that nobody has."""
-        while self._next in self._kept:
-            self._next += 1
-        self._next += 1
-        return self._next - 1
-
-    def add(self, number: int, value: T) -> bool:
-        """Keep it; False when all places are taken."""
+    def has_room(self) -> bool:
+        """Whether one more can be kept; the idle ones are let go first."""
         now = self._clock()
         for idle in [n for n, used in self._used.items() if now - used > self._idle_s]:
-            self.pop(idle)
-        if len(self._kept) >= self.most:
-            return False
+            self.free(idle)
+        return len(self._kept) < self.most
+
+    def add(self, value: T, number: int | None = None) -> int:
+        """Keep it, under a number that nobody has; ask for room first."""
+        while number is None or number in self._kept:
+            number, self._next = self._next, self._next + 1
         self._kept[number] = value
-        self._used[number] = now
-        return True
+        self._used[number] = self._clock()
+        return number
 
     def get(self, number: int) -> T | None:
         if number in self._kept:
             self._used[number] = self._clock()
         return self._kept.get(number)
 
-    def pop(self, number: int) -> T | None:
-        self._used.pop(number, None)
-        return self._kept.pop(number, None)
+    def free(self, number: int) -> bool:
+        """Let go of one; False if there is none."""
+        if number not in self._kept:
+            return False
+        del self._used[number]
+        self._freed(self._kept.pop(number))
+        return True

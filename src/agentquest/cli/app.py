@@ -46,6 +46,9 @@ SERVERS = {
     "agentgym": "agentquest.cli.serve_agentgym",
     "openenv": "agentquest.cli.serve_openenv",
 }
+_FOR_OTHERS = (
+    f"Any benchmark for other people's clients: `agentquest serve {'|'.join(SERVERS)} BENCHMARK`."
+)
 # Commands that take every setting as an option, too: `--num-games 12` is `num_games=12`.
 _TAKE_SETTINGS = frozenset({"eval", "play", "tasks", "demo", "mcp"})
 _SETTINGS = {"ignore_unknown_options": True}
@@ -89,11 +92,12 @@ def _add_benchmark_command(app: typer.Typer, wanted: str, benchmark: str | None)
     chosen = choose(wanted, benchmark)
     if not chosen:
         raise no_such_command(wanted, [*COMMANDS, *BENCHMARK_COMMANDS])
+    others = _FOR_OTHERS if wanted == "serve" else ""
     if len(chosen) == 1 and benchmark not in chosen:
         (command,) = chosen.values()
-        app.command(wanted)(command)
+        app.command(wanted, epilog=others)(command)
         return
-    group = _group(wanted, BENCHMARK_COMMANDS.get(wanted, ""), "")
+    group = _group(wanted, BENCHMARK_COMMANDS.get(wanted, ""), others)
     for name, command in chosen.items():
         group.command(name)(command)
     app.add_typer(group, name=wanted)

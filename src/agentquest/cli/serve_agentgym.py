@@ -1,11 +1,11 @@
 """`agentquest serve agentgym`: ALFWorld or WebShop for AgentGym's clients."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from agentquest.cli.benchmark_choice import BenchmarkWords, read_words
+from agentquest.cli.benchmark_choice import BenchmarkWords, read_settings, read_words
 from agentquest.cli.serving import (
     AllowHost,
     Host,
@@ -14,14 +14,9 @@ from agentquest.cli.serving import (
     MaxSteps,
     Open,
     Port,
-    arena_of,
     check_extra,
     serve_app,
 )
-from agentquest.errors import UnknownName
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp
 
 
 def command(
@@ -38,37 +33,29 @@ def command(
         typer.Option(help="AgentGym's mappings_train.json, then mappings_test.json."),
     ] = None,
 ) -> None:
-    """Serve ALFWorld or WebShop to AgentGym's clients; `/close` frees an environment.
+    """Serve ALFWorld or WebShop to AgentGym's clients, which work unchanged.
 
-    ALFWorld is served in the 0.3 dialect, which those clients are written for, unless
-    `dialect` says otherwise. Example: agentquest serve agentgym alfworld split=train
+    Give them the address that is printed: AlfWorldEnvClient(env_server_base=ADDRESS, ...).
+    `game` is a place in the split that is served, or in AgentGym's own list with --mapping;
+    WebShop's `session_id` is a goal's number. `/close` frees an environment, and so does
+    silence; a step after the end and a full server are answered with the reason.
+
+    ALFWorld speaks the 0.3 dialect, which those clients are written for (`put apple 1 in/on
+    fridge 1`); dialect=0.4 asks for the newer one.
+
+    Examples:
+
+      agentquest serve agentgym alfworld split=train
+
+      agentquest serve agentgym alfworld --mapping mappings_train.json
+
+      agentquest serve agentgym webshop --port 36002
     """
     benchmark, settings = read_words(words)
     check_extra()
-    app = _app(benchmark, settings, max_sessions, idle, max_steps, mapping or [])
+    from agentquest.adapters.agentgym import agentgym_app
+
+    given = read_settings(settings)
+    app = agentgym_app(benchmark, given, max_sessions, idle, max_steps, mapping or [])
     what = f"{benchmark} for AgentGym"
     serve_app(app, what, host, port, allow_host, is_open, max_sessions)
-
-
-def _app(
-    benchmark: str,
-    settings: list[str],
-    most: int,
-    idle: float,
-    max_steps: int,
-    mappings: list[Path],
-) -> "ASGIApp":
-    if benchmark == "alfworld":
-        from agentquest.adapters.agentgym_alfworld import AlfworldGym
-
-        if not any(text.startswith("dialect=") for text in settings):
-            settings = [*settings, "dialect='0.3'"]
-        return AlfworldGym(arena_of(benchmark, settings), most, idle, max_steps, mappings).app()
-    if benchmark == "webshop":
-        from agentquest.adapters.agentgym_webshop import WebshopGym
-        from agentquest.benchmarks.webshop.benchmark import WebshopBenchmark
-
-        shop = arena_of(benchmark, settings).benchmark
-        assert isinstance(shop, WebshopBenchmark)
-        return WebshopGym(shop.shop, most, idle).app()
-    raise UnknownName(f"AgentGym has no {benchmark!r}; there are: alfworld, webshop")

@@ -50,8 +50,10 @@ def serve_app(
     is_open: bool,
     sessions: int,
     websocket_bytes: int = 0,
+    max_body: int | None = None,
 ) -> None:
     """Answer until a signal asks to stop."""
+    from agentquest.http.bodies import MAX_BODY
     from agentquest.http.connections import Limits
     from agentquest.http.guard import Rules, guarded, require_token
     from agentquest.http.names import Names
@@ -63,7 +65,8 @@ def serve_app(
         require_token(host, token, f"set {TOKEN}, or say --open")
     allow_files(sessions)
     socket = listen(host, port)
-    rules = Rules(Names(host, allow_host or ()), token=token, open_paths={"/health"})
+    names = Names(host, allow_host or ())
+    rules = Rules(names, max_body or MAX_BODY, token=token, open_paths={"/health"})
     served = Served(guarded(app, rules), socket, websocket_bytes)
     typer.echo(f"{what}: {served.url}")
     serve(served, limits=Limits(connections=sessions + 100))

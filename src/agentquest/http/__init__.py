@@ -7,6 +7,7 @@
     names        which Host and Origin headers are ours
     bodies       request bodies, counted after decoding
     answers      how a refusal is written
+    heartbeat    telling another server that we are here
 
 Needs starlette and uvicorn (the extras `serve` and `a2a`), so nothing is imported here.
 """

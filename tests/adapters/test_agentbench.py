@@ -1,168 +1,42 @@
-"""AgentGym's and AgentBench's servers, asked as their clients ask."""
+"""AgentBench's task worker, asked as its controller and its clients ask."""
 
+import asyncio
 import json
+import logging
 
 import httpx
 import pytest
 from adapter_scripts import SCRIPTS, run
+from asked_server import NO_JSON, Asked, plan_of
 from foreign import foreign_python
 from server_process import served
-from starlette.testclient import TestClient
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
 
-from agentquest.adapters.agentbench_server import AgentBenchWorker, Terms
-from agentquest.adapters.agentgym_alfworld import AlfworldGym
-from agentquest.adapters.agentgym_webshop import WebshopGym
+from agentquest.adapters import agentbench_server
+from agentquest.adapters.agentbench_server import AgentBenchWorker, Controller, Terms
 from agentquest.adapters.arenas import shared_arena
-from agentquest.adapters.bleu import bleu, nearest
-from agentquest.adapters.slots import Slots
-from agentquest.errors import DataError
+from agentquest.adapters.bleu import Repair, bleu, nearest
+from agentquest.adapters.game_lists import agentbench_games
+from agentquest.errors import DataError, UserError
+from agentquest.http.serving import Served, Serving
+from agentquest.http.sockets import listen
 from agentquest.lib import Session
 
 OLD = {"data_path": "builtin", "dialect": "0.3"}
 BUILTIN = {"data_path": "builtin"}
 
 
-def _plan(arena, index):
-    session = Session(arena)
-    session.reset(index)
-    return session.plan()
-
-
-class _Asked:
-    """A server that is asked within the process."""
-
-    def __init__(self, app):
-        self._client = TestClient(app)
-
-    def post(self, path, status=200, **body):
-        answer = self._client.post(path, json=body)
-        assert answer.status_code == status, answer.text
-        return answer.json() if answer.content else None
-
-    def get(self, path, status=200):
-        answer = self._client.get(path)
-        assert answer.status_code == status, answer.text
-        return answer.json()
-
-
-def test_slots_are_freed_and_idle_ones_make_room():
-    now = [0.0]
-    slots = Slots(2, 10.0, clock=lambda: now[0])
-    first, second = slots.new_number(), slots.new_number()
-    assert slots.add(first, "a")
-    assert slots.add(second, "b")
-    assert not slots.add(slots.new_number(), "c")
-    now[0] = 8.0
-    assert slots.get(second) == "b"
-    now[0] = 12.0
-    assert slots.add(slots.new_number(), "c"), "the first was idle for too long"
-    assert slots.get(first) is None
-    assert slots.pop(second) == "b"
-    assert slots.pop(second) is None
-    assert len(slots) == 1
-
-
-@pytest.fixture
-def alfworld():
-    return _Asked(AlfworldGym(shared_arena("alfworld", OLD), 2, 3600, 50).app())
-
-
-def test_agentgym_alfworld(alfworld):
-    arena = shared_arena("alfworld", OLD)
-    assert alfworld.get("/") == "This is environment AlfWorld."
-    number = alfworld.post("/create")["id"]
-    assert "not reset" in alfworld.post("/step", id=number, action="look")["error"]
-    first = alfworld.post("/reset", id=number, game=3, world_type="Text")
-    assert set(first) == {"id", "observation", "available_actions", "task_type"}
-    assert first["observation"].startswith("You are in the middle of a room.")
-    assert first["task_type"] == "/".join(arena.task(3).id.split("/")[1:])
-    assert alfworld.get(f"/observation?id={number}") == first["observation"]
-    assert alfworld.get(f"/available_actions?id={number}") == first["available_actions"]
-    for command in _plan(arena, 3):
-        assert not command.startswith("move "), "the dialect of its clients"
-        last = alfworld.post("/step", id=number, action=command)
-        assert not last["observation"].startswith("You arrive at loc")
-    assert (last["reward"], last["done"]) == (1.0, True)
-    assert "finished" in alfworld.post("/step", id=number, action="look")["error"]
-    assert "finished" in alfworld.get(f"/detail?id={number}")["error"]
-    assert alfworld.post("/close", id=number) == {"closed": True}
-    assert alfworld.post("/close", id=number) == {"closed": False}
-    assert "not valid" in alfworld.post("/reset", id=number, game=0, world_type="Text")["error"]
-
-
-def test_agentgym_alfworld_is_freed_and_says_what_is_wrong(alfworld):
-    first, second = alfworld.post("/create")["id"], alfworld.post("/create")["id"]
-    assert "in use" in alfworld.post("/create")["error"]
-    alfworld.post("/close", id=first)
-    assert "id" in alfworld.post("/create")
-    assert "no game" in alfworld.post("/reset", id=second, game=9999, world_type="Text")["error"]
-    assert "world_type" in alfworld.post("/reset", id=second, game=0, world_type="VR")["error"]
-    alfworld.post("/reset", 422, id="x", game=0, world_type="Text")
-    alfworld.post("/step", 422, id=second, action=7)
-    alfworld.get("/observation?id=x", 422)
-    alfworld.get(f"/observation?id={'9' * 40}", 422)
-
-
-def test_agentgyms_own_mappings_choose_the_games(tmp_path):
-    arena = shared_arena("alfworld", OLD)
-    tasks = [arena.tasks("train")[7], arena.tasks("valid_train")[3]]
-    files = []
-    for task in tasks:
-        _, kind, trial = task.id.split("/")
-        files.append(tmp_path / f"{task.split}.json")
-        files[-1].write_text(json.dumps([{"item_id": 0, "task_type": kind, "task_id": trial}]))
-    server = _Asked(AlfworldGym(arena, 2, 3600, 50, files).app())
-    number = server.post("/create")["id"]
-    for game, task in enumerate(tasks):
-        told = server.post("/reset", id=number, game=game, world_type="Text")["task_type"]
-        assert told == "/".join(task.id.split("/")[1:])
-    files[0].write_text("[{}]")
-    with pytest.raises(DataError, match="no mapping file"):
-        AlfworldGym(arena, 2, 3600, 50, files)
-
-
-def test_agentgym_webshop():
-    shop = shared_arena("webshop", BUILTIN).benchmark.shop
-    server = _Asked(WebshopGym(shop, 2, 3600).app())
-    assert server.get("/") == "ok"
-    number = server.post("/create")
-    assert isinstance(number, int)
-    assert server.get("/list_envs") == [number]
-    first, info = server.post("/reset", env_idx=number, session_id=5)
-    assert info is None
-    assert shop.goals[5].instruction_text in first
-    assert server.get(f"/observation?env_idx={number}") == first
-    assert server.get(f"/instruction_text?env_idx={number}").startswith("Instruction: ")
-    assert server.get(f"/available_actions?env_idx={number}")["has_search_bar"]
-    step = server.post("/step", env_idx=number, action="search[shirt]")
-    assert set(step) == {"state", "reward", "done", "info"}
-    assert server.get(f"/state?env_idx={number}")["url"].endswith("/shirt/1")
-    server.post("/create")
-    server.post("/create", 503)
-    assert server.post("/close", env_idx=number) == {"closed": True}
-    assert isinstance(server.post("/create"), int)
-    server.post("/step", 404, env_idx=number, action="search[a]")
-    server.post("/reset", 400, env_idx=server.get("/list_envs")[0], session_id=10**8)
-
-
-@pytest.mark.parametrize("benchmark", ["alfworld", "webshop"])
-def test_agentgym_from_the_command_line(benchmark):
-    with served("serve", "agentgym", benchmark, "data_path=builtin", "--port", "0") as url:
-        made = httpx.post(f"{url}/create")
-        assert made.status_code == 200
-    with pytest.raises(AssertionError, match="there are: alfworld, webshop"):
-        served("serve", "agentgym", "sudoku").__enter__()
-
-
-def _call(name="take_action", **arguments):
+def _call(name="take_action", id="c1", **arguments):
     function = {"name": name, "arguments": json.dumps(arguments)}
-    calls = [{"id": "c1", "type": "function", "function": function}]
+    calls = [{"id": id, "type": "function", "function": function}]
     return [{"role": "assistant", "content": "", "tool_calls": calls}]
 
 
 def _worker(benchmark="alfworld", settings=OLD, **terms):
     arena = shared_arena(benchmark, settings)
-    return _Asked(AgentBenchWorker(arena, Terms(f"{benchmark}-std", **terms)).app()), arena
+    return Asked(AgentBenchWorker(arena, Terms(f"{benchmark}-std", **terms)).app()), arena
 
 
 def test_an_agentbench_worker():
@@ -178,7 +52,7 @@ def test_an_agentbench_worker():
     assert server.post("/api/sample_status", session_id=77)["status"] == "running"
     server.post("/api/start_sample", 400, index=4, session_id=77)
     server.post("/api/start_sample", 406, index=4, session_id=78)
-    for command in _plan(arena, 4):
+    for command in plan_of(arena, 4):
         answer = server.post("/api/interact", session_id=77, messages=_call(action=command))
     assert answer["session_id"] == 77
     out = answer["env_out"]
@@ -201,23 +75,26 @@ def test_rounds_without_calls_and_repetition_end_a_sample():
     assert (out["status"], out["reward"]) == ("task limit reached", 0)
     server, _ = _worker()
     server.post("/api/start_sample", index=0, session_id=1)
-    for _ in range(4):
-        out = server.post("/api/interact", session_id=1, messages=_call(action="look"))["env_out"]
-    assert out["status"] == "agent invalid action"
+    for number in range(4):
+        messages = _call(action="look", id=f"call_{number}")
+        out = server.post("/api/interact", session_id=1, messages=messages)["env_out"]
+        assert out["messages"][0]["tool_call_id"] == f"call_{number}"
+    assert (out["status"], out["finish"]) == ("agent invalid action", True)
     server.post("/api/start_sample", index=0, session_id=2)
     wrong = _call(order="look")
     out = server.post("/api/interact", session_id=2, messages=wrong)["env_out"]
     assert "takes exactly: action" in out["messages"][0]["content"]
 
 
-def test_actions_are_repaired_only_when_asked_for_and_that_is_told():
+def test_actions_are_repaired_only_when_asked_for_and_that_is_told(caplog):
+    caplog.set_level(logging.INFO)
     command = "go to the desk 1 please"
     plain, _ = _worker()
     plain.post("/api/start_sample", index=0, session_id=1)
     out = plain.post("/api/interact", session_id=1, messages=_call(action=command))["env_out"]
     assert out["messages"][0]["content"].startswith("Nothing happens.")
     assert "replaced_actions" not in out["metric"]
-    published, arena = _worker(as_published=True)
+    published, arena = _worker(repair=Repair.BLEU)
     published.post("/api/start_sample", index=0, session_id=1)
     session = Session(arena)
     taken = nearest(command, session.reset(0).admissible)
@@ -225,6 +102,13 @@ def test_actions_are_repaired_only_when_asked_for_and_that_is_told():
     assert taken.startswith("go to ")
     assert out["metric"]["replaced_actions"] == 1
     assert not out["messages"][0]["content"].startswith("Nothing happens.")
+    assert f"{command!r} was replaced by {taken!r}" in caplog.text
+    out = published.post("/api/interact", session_id=1, messages=_call(action="LOOK"))["env_out"]
+    assert out["metric"]["replaced_actions"] == 2, "other letters are another action"
+    out = published.post("/api/interact", session_id=1, messages=_call(action=" look "))["env_out"]
+    assert out["metric"]["replaced_actions"] == 2
+    with pytest.raises(UserError, match="ALFWorld only"):
+        _worker("webshop", BUILTIN, repair=Repair.BLEU)
 
 
 def test_agentbench_webshop_and_other_benchmarks():
@@ -233,7 +117,7 @@ def test_agentbench_webshop_and_other_benchmarks():
     names = [tool["function"]["name"] for tool in out["tools"]]
     assert names == ["search_action", "click_action"]
     assert out["messages"][1]["content"].startswith("The initial observation:\nWebShop [SEP]")
-    for command in _plan(arena, 0):
+    for command in plan_of(arena, 0):
         name, _, rest = command.partition("[")
         argument = {"search": "keywords", "click": "value"}[name]
         messages = _call(f"{name}_action", **{argument: rest.removesuffix("]")})
@@ -264,12 +148,88 @@ def test_agentbench_says_what_is_wrong():
     assert server.post("/api/cancel_all") is None
 
 
+@pytest.mark.parametrize("benchmark", ["alfworld", "webshop"])
+def test_hostile_frames_are_answered_and_a_sample_goes_on(benchmark):
+    server, _ = _worker(benchmark, BUILTIN, rounds=1000)
+    server.post("/api/start_sample", index=0, session_id=1)
+    for path in ("start_sample", "interact", "cancel", "sample_status", "calculate_overall"):
+        for body in NO_JSON:
+            if body or path not in ("interact", "cancel"):
+                assert server.raw(f"/api/{path}", body, 422)["detail"]
+    tool = {"alfworld": "take_action", "webshop": "search_action"}[benchmark]
+    name = {"alfworld": "action", "webshop": "keywords"}[benchmark]
+    for text in ("", "\x00", "\ud800", "<a> x", "<c>", "a " * 20_000, "[]"):
+        out = server.post("/api/interact", session_id=1, messages=_call(tool, **{name: text}))
+        assert out["env_out"]["status"] == "running"
+    for arguments in ("", "{", "[]", "3", '{"action": 3}', "[" * 30_000, '{"a": "\\ud800"}'):
+        calls = [{"id": "c", "function": {"name": "\ud800", "arguments": arguments}}]
+        messages = [{"role": "assistant", "tool_calls": calls}]
+        out = server.post("/api/interact", session_id=1, messages=messages)
+        assert out["env_out"]["messages"][0]["role"] == "tool"
+    for number in (True, 1.5, "1", [1], {}):
+        server.post("/api/sample_status", 422, session_id=number)
+    server.post("/api/sample_status", 400, session_id=10**400)
+    assert server.get("/api/get_sessions") == {"1": 0}
+
+
+def test_idle_samples_make_room():
+    server, _ = _worker(concurrency=1, idle_s=-1.0)
+    server.post("/api/start_sample", index=0, session_id=1)
+    server.post("/api/start_sample", index=1, session_id=2)
+    assert server.get("/api/get_sessions") == {"2": 1}
+
+
+def test_agentbenchs_own_lists_choose_the_games(tmp_path):
+    arena = shared_arena("alfworld", OLD)
+    chosen = [arena.tasks("valid_unseen")[50], arena.tasks("valid_seen")[3]]
+    paths = [f"json_2.1.1/{task.id}/game.tw-pddl" for task in chosen]
+    file = tmp_path / "new_std.json"
+    file.write_text(json.dumps({"pick_and_place": paths[:1], "look_at_obj": paths[1:]}))
+    games = agentbench_games(arena, file)
+    assert games == chosen
+    server = Asked(AgentBenchWorker(arena, Terms("alfworld-std"), games).app())
+    assert server.get("/api/get_indices") == [0, 1]
+    session = Session(arena)
+    session.reset(chosen[1])
+    told = server.post("/api/start_sample", index=1)["messages"][1]["content"]
+    assert session.goal in told
+    for wrong in ("[]", '{"a": [3]}', "{"):
+        file.write_text(wrong)
+        with pytest.raises(DataError, match=r"new_std\.json"):
+            agentbench_games(arena, file)
+
+
+async def test_a_controller_hears_of_us_again_and_again(monkeypatch):
+    heard, enough = [], asyncio.Event()
+
+    async def receive(request):
+        heard.append(await request.json())
+        if len(heard) > 2:
+            enough.set()
+        return JSONResponse({}, 500 if len(heard) == 1 else 200)
+
+    monkeypatch.setattr(agentbench_server, "HEARTBEAT_S", 0.05)
+    app = Starlette(routes=[Route("/api/receive_heartbeat", receive, methods=["POST"])])
+    place = Served(app, listen())
+    arena = shared_arena("alfworld", BUILTIN)
+    told = Controller(f"{place.url}/api/", "http://us:5021/api")
+    worker = AgentBenchWorker(arena, Terms("alfworld-std", concurrency=3), controller=told)
+    running = asyncio.create_task(Serving([place, Served(worker.app(), listen())]).run())
+    await asyncio.wait_for(enough.wait(), 60)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    indices = list(range(134))
+    expected = {"name": "alfworld-std", "address": "http://us:5021/api", "concurrency": 3}
+    assert heard[-1] == {**expected, "indices": indices}
+
+
 def test_the_real_agentbench_client():
     python = foreign_python("agentbench")
-    plan = _plan(shared_arena("alfworld", BUILTIN), 0)
+    plan = plan_of(shared_arena("alfworld", BUILTIN), 0)
     with served("serve", "agentbench", "alfworld", "data_path=builtin", "--port", "0") as url:
         out = run([python, SCRIPTS / "agentbench_client.py", url, json.dumps(plan)])
         refused = httpx.get(f"{url}/api/get_indices", headers={"Host": "evil.example"})
+        assert httpx.get(f"{url}/api/worker_status").json()["current"] == 0, "all were freed"
     assert refused.status_code == 403
     said = json.loads(out.splitlines()[-1])
     assert said["indices"] == 134
