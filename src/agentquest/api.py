@@ -32,6 +32,7 @@ from agentquest.run_result import RunResult
 from agentquest.running.factory import Resources
 from agentquest.running.monitor import Watcher
 from agentquest.running.play import play as play_episode
+from agentquest.running.preflight import preflight
 from agentquest.running.run import Run
 from agentquest.running.spec import EpisodeSpec
 
@@ -61,7 +62,13 @@ def evaluate(
     run = Run(_configured(config, agent, settings))
     if not resume and run.directory.exists:
         run = Run(run.config.model_copy(update={"run_name": _free_name(run.directory.path)}))
-    owed = run.prepare()
+
+    async def ready(stop: asyncio.Event) -> tuple[list[EpisodeSpec], tuple[str, ...]]:
+        return await prepared(run)
+
+    owed, remarks = _in_own_loop(ready)
+    for remark in remarks:
+        warnings.warn(remark, stacklevel=2)
 
     async def work(stop: asyncio.Event) -> RunResult:
         return await play_owed(run, owed, watcher, stop)
@@ -93,6 +100,17 @@ def load_run(path: PathLike) -> RunResult:
     """A run directory: its manifest at once, its records when they are asked for."""
     folder = Path(path)
     return RunResult(folder, RunDirectory(folder).manifest())
+
+
+async def prepared(run: Run) -> tuple[list[EpisodeSpec], tuple[str, ...]]:
+    """What a run owes, and what is worth knowing of its model.
+
+    The model is tried before a run directory is made: a wrong key or name leaves none behind.
+    """
+    resumed = run.directory.exists
+    owed = run.prepare() if resumed else run.specs
+    remarks = await preflight(owed[0], run.benchmark) if owed else ()
+    return owed if resumed else run.prepare(), remarks
 
 
 async def play_owed(

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from agentquest.api import RunResult, play_owed
+from agentquest.api import RunResult, play_owed, prepared
 from agentquest.cli.benchmark_choice import as_overrides
 from agentquest.cli.live import LiveView, Tally
 from agentquest.cli.report import terminal_width
@@ -66,7 +66,9 @@ def command(
         typer.echo(settings.to_yaml())
         typer.echo(f"{len(run.specs)} episodes, run directory {run.directory.path}")
         return
-    owed = run.prepare()
+    owed, remarks = asyncio.run(prepared(run))
+    for remark in remarks:
+        typer.secho(f"note: {one_line(remark)}", fg="yellow", err=True)
     _announce(run, owed)
     signals = StopSignals()
     result = asyncio.run(_play(run, owed, signals))

@@ -4,6 +4,7 @@ import logging
 import sys
 import time
 from collections import Counter, deque
+from collections.abc import Callable
 from pathlib import Path
 from threading import Event, Thread
 
@@ -121,11 +122,13 @@ class LiveView(Watcher):
             if sys.stderr.isatty() and not debug
             else None
         )
+        self._trouble: Callable[[], str] = lambda: ""
         self._over = Event()
         self._lines = Thread(target=self._say_regularly, name="progress", daemon=True)
 
     def _render(self) -> Group:
-        return Group(self._progress, Text(self._tally.line()))
+        lines = [self._tally.line(), *filter(None, [visible(self._trouble())])]
+        return Group(self._progress, *map(Text, lines))
 
     def __enter__(self) -> "LiveView":
         if self._live:
@@ -143,6 +146,9 @@ class LiveView(Watcher):
             self._say()
         for handler in self._log.handlers:
             handler.close()
+
+    def playing(self, trouble: Callable[[], str]) -> None:
+        self._trouble = trouble
 
     def started(self, spec: EpisodeSpec, worker: str) -> None:
         """Show the episode as one that is being played."""
@@ -172,6 +178,8 @@ class LiveView(Watcher):
 
     def _say(self) -> None:
         line = f"{self._tally.done}/{self._tally.total} episodes · {self._tally.line()}"
+        if trouble := visible(self._trouble()):
+            line += f" · {trouble}"
         self._log.info(line)
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 

@@ -203,6 +203,7 @@ def resolved(config: RunConfig) -> RunConfig:
     }
     if config.llm is not None:
         provider = _provider(config.llm)
+        _require_model(provider, config.llm)
         model = _checked("model", provider, config.llm.settings, "llm")
         update["llm"] = ModelSection(provider=provider, api_key=config.llm.api_key, **model)
     if config.cost_limit is not None and not _priced(update.get("llm")):
@@ -220,6 +221,18 @@ def _provider(llm: ModelSection) -> str:
     if llm.provider == default and llm.settings.get("model") == "scripted":
         return "scripted"
     return llm.provider
+
+
+def _require_model(provider: str, llm: ModelSection) -> None:
+    """Settings of a model without a model: which of the two is wrong, only the user knows."""
+    field = settings_model("model", provider).model_fields.get("model")
+    if field is None or not field.is_required() or "model" in llm.settings:
+        return
+    given = ", ".join(f"llm.{name}" for name in llm.settings) or f"llm.provider: {provider}"
+    raise ConfigError(
+        f"llm.model: {given} is given, but no model; name one (model=NAME), or leave "
+        f"{given} out, and the scripted model plays"
+    )
 
 
 def _checked(kind: str, name: str, given: dict[str, Any], path: str) -> dict[str, Any]:

@@ -94,6 +94,7 @@ class Agent(ABC):
 
     Settings: ClassVar[type[Settings]] = Settings
     demonstrations_wanted: int = 0  # read before `begin`
+    calls_tools: bool = False  # whether its model must be able to; tried before a run
 
     @classmethod
     async def open_shared(cls, settings: Any) -> Any:

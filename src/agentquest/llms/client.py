@@ -12,7 +12,7 @@ import json
 import logging
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agentquest.llms.accounting import Price
@@ -41,6 +41,8 @@ _GATEWAY = frozenset({502, 503, 504})
 _MANY = 5
 # Requests' fixed parts that are kept: one for each seed and set of tools under way.
 _RESTS = 256
+# Tries of a preflight: a single failure among good answers is no reason not to begin.
+_PREFLIGHTS = 3
 _JSON, _STREAM = "application/json", "text/event-stream"
 
 
@@ -104,15 +106,20 @@ class HttpModel(ChatModel, ABC):
         tools: Sequence[ToolSpec] = (),
         seed: int | None = None,
     ) -> Reply:
-        body = self._body(messages, tools, seed)
+        return await self._kept(self._body(messages, tools, seed), seed, self._ask)
+
+    async def _kept(
+        self, body: bytes, seed: int | None, ask: Callable[[bytes], Awaitable[Reply]]
+    ) -> Reply:
+        """The reply that was kept for this request, or the one that is asked for now."""
         if self._cache is None:
-            return await self._ask(body)
+            return await ask(body)
         key = request_key(self.settings.url, body, seed)
         known = await asyncio.to_thread(self._cache.get, key)
         if known is not None:
             self._monitor.traffic.cached += 1
             return known
-        reply = await self._ask(body)
+        reply = await ask(body)
         try:
             await asyncio.to_thread(self._cache.put, key, reply)
         except OSError as error:
@@ -123,19 +130,28 @@ class HttpModel(ChatModel, ABC):
     async def preflight(
         self, *, tools: Sequence[ToolSpec] = (), timeout_s: float = 60.0
     ) -> tuple[str, ...]:
-        failure: Transient | ModelFailure
-        try:
-            answer = await self._poster.post(self._body([question(tools)], tools, None), timeout_s)
-            reply = self._read(answer, 1)
-        except Transient as transient:
-            if transient.status == 429:
-                return (f"{self.settings.base_url} is refusing requests already: {transient}",)
-            failure = transient
-        except ModelFailure as final:
-            failure = final
-        else:
+        deadline = Deadline(self._clock, timeout_s)
+        wait = min(self.settings.wait_interval, 1.0)
+        body = self._body([question(tools)], tools, None)
+
+        async def once(body: bytes) -> Reply:
+            reply = self._read(await self._poster.post(body, deadline.left), 1)
             self._monitor.replied()
-            return remarks(reply, self.settings, tools)
+            return reply
+
+        failure: Transient | ModelFailure
+        for left in reversed(range(_PREFLIGHTS)):
+            try:
+                return remarks(await self._kept(body, None, once), self.settings, tools)
+            except Transient as transient:
+                if transient.status == 429:
+                    return (f"{self.settings.base_url} is refusing requests already: {transient}",)
+                failure = transient
+            except ModelFailure as final:
+                failure = final
+            if not left or deadline.left <= wait or not _may_be_chance(failure):
+                break
+            await self._clock.sleep(wait)
         # Raised out here, so that the one line is all there is.
         raise explained(failure, self.settings, tools)
 
@@ -267,3 +283,7 @@ class HttpModel(ChatModel, ABC):
             clock=self._clock,
             attempts=number,
         )
+
+
+def _may_be_chance(failure: Transient | ModelFailure) -> bool:
+    return isinstance(failure, Transient) and not failure.unreachable

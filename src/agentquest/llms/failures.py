@@ -7,6 +7,7 @@
         ├── ContextTooLong         the prompt does not fit the model (a ContextExceeded)
         ├── BadRequest             400, 404, 422 …: asking again cannot help
         └── ModelUnavailable       retries or time ran out on failures that can pass
+            └── ServerAway         the server was there, went away, and stayed away
 
 `Transient` is the signal inside this package that a try failed in a way that
 can pass; it never leaves it.
@@ -42,6 +43,10 @@ class BadRequest(ModelFailure):
 
 class ModelUnavailable(ModelFailure):
     """The server did not answer properly within the retries and the time allowed."""
+
+
+class ServerAway(ModelUnavailable):
+    """The server answered before and has been away for as long as it is waited for."""
 
 
 class Transient(AgentQuestError):

@@ -24,6 +24,7 @@ from agentquest.llms.failures import (
     ModelFailure,
     ModelUnavailable,
     QuotaExhausted,
+    ServerAway,
     Transient,
 )
 from agentquest.llms.redaction import Redactor
@@ -113,7 +114,8 @@ async def retrying(
         await clock.sleep(wait)
         number += 1
     # Raised out here so that no low-level error, with its request, hangs on it as context.
-    raise ModelUnavailable(
+    kind = ServerAway if failure.away else ModelUnavailable
+    raise kind(
         f"{failure} (tried {number} times; {stopped})", status=failure.status, attempts=number
     )
 

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from agentquest.llms.clock import Clock, Deadline
-from agentquest.llms.failures import ModelUnavailable, Transient
+from agentquest.llms.failures import ModelUnavailable, ServerAway, Transient
 
 LONGEST_HOLD_S = 20.0
 # A little below what was accepted. It grows back by doubling in a time, but by no more than a
@@ -90,7 +90,8 @@ class Throttle:
             async with self._turn:
                 while (wait := self._wait()) > 0.0:
                     if self.held_s >= deadline.left + queued():
-                        raise ModelUnavailable(
+                        kind = ModelUnavailable if self._slow_down else ServerAway
+                        raise kind(
                             f"{self._why} (the next try in {self.held_s:.1f} s would be after the"
                             " deadline)"
                         )

@@ -62,7 +62,7 @@ class Poster:
         try:
             return await self._exchange(body, timeout)
         except asyncio.TimeoutError:
-            failure = Transient(f"no answer within {seconds:g} s")
+            failure = Transient(f"no answer within {round(seconds, 2) or seconds:g} s")
         except (aiohttp.ClientConnectorCertificateError, aiohttp.ClientSSLError) as error:
             failure = ModelUnavailable(self._said("no secure connection", error))
         except (aiohttp.ClientError, OSError) as error:

@@ -103,6 +103,10 @@ class Resources:
             if closing is not None:
                 await closing()
 
+    def trouble(self) -> str:
+        """What is wrong with the model's server now, in one line; empty when all is well."""
+        return self._client.status().line if self._client is not None else ""
+
     def agent(self) -> Agent:
         """A fresh agent for one episode."""
         name, found = self.context.agent.name, self.agent_class
@@ -111,7 +115,7 @@ class Resources:
         if "settings" in wanted:
             given["settings"] = self.agent_settings
         if "model" in wanted:
-            given["model"] = self._model()
+            given["model"] = self.model()
         if "explorer" in wanted:
             given["explorer"] = self.benchmark.explorer()
         if "shared" in wanted:
@@ -124,7 +128,8 @@ class Resources:
                 f"agent {name!r} cannot be made: {type(error).__name__}: {error}"
             ) from error
 
-    def _model(self) -> ChatModel:
+    def model(self) -> ChatModel:
+        """The configured model: one client for all, or a rule-based player for each episode."""
         chosen = self.context.model or Choice("scripted")
         found = model_class(chosen.name)
         settings = validated(found.Settings, chosen.settings, "llm")

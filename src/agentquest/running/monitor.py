@@ -13,7 +13,7 @@ from agentquest.running.episode import OnStep
 from agentquest.running.spec import EpisodeSpec
 
 # A server that says this of one call will say it of all.
-_FATAL = frozenset({"AuthenticationFailed", "QuotaExhausted"})
+_FATAL = frozenset({"AuthenticationFailed", "QuotaExhausted", "ServerAway"})
 _FAILURES_IN_A_ROW = 25
 _TOGETHER = 16
 _FIRST_CHECKPOINT_S = 15.0
@@ -22,6 +22,10 @@ _LIVE_FLUSH_S = 0.5
 
 class Watcher:
     """Is told what happens; subclasses show it. Does nothing by itself."""
+
+    def playing(self, trouble: Callable[[], str]) -> None:
+        """Called before the first episode; `trouble()` says what is wrong with the model now."""
+        return None
 
     def started(self, spec: EpisodeSpec, worker: str) -> None:
         """An episode begins; `worker` says where, empty in this process."""

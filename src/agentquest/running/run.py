@@ -225,6 +225,7 @@ class Run:
             self.config.executor.name, self.config.executor.settings
         )
         live = LiveLog(self.directory.path)
+        watcher.playing(resources.trouble)
         try:
             with self.directory.locked() as log, rare_collections():
 

@@ -15,6 +15,8 @@ _ENTRY = re.compile(r"^(?:Observation|Action): ", re.MULTILINE)
 
 
 def answer(messages: list[dict[str, Any]]) -> str:
+    if messages[-1]["content"] == "Reply with the one word: ready":
+        return "ready"
     history = _HISTORY.search(messages[-1]["content"])
     assert history is not None, "not the built-in prompt"
     assert "left out" not in history[1], "the history must be whole"

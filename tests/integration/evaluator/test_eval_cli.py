@@ -204,22 +204,6 @@ def test_another_configuration_under_the_same_name_is_refused_with_the_differenc
     assert len(list((tmp_path / "runs").iterdir())) == 3
 
 
-def test_a_wrong_key_is_one_clear_line(tmp_path: Path) -> None:
-    with rule_server("--api-key", "the-right-key") as url:
-        done = agentquest(
-            tmp_path,
-            "eval",
-            *model_at(url),
-            "llm.api_key_env=SOME_KEY",
-            "num_games=12",
-            SOME_KEY="the-wrong-key-0123",
-        )
-    assert done.returncode == 1
-    assert "stopped: HTTP 401: Wrong key." in done.stderr.splitlines()
-    assert "Traceback" not in done.stderr
-    assert "the-wrong-key" not in done.stderr + done.stdout
-
-
 def test_a_missing_key_is_said_before_anything_is_asked(tmp_path: Path) -> None:
     done = agentquest(
         tmp_path, "eval", "model=m", "llm.api_key_env=NO_SUCH_VARIABLE", "data_path=builtin"

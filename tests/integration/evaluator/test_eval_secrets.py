@@ -64,8 +64,8 @@ def test_a_key_that_is_refused_is_found_nowhere(tmp_path: Path) -> None:
             "llm.api_key_env=A_KEY",
             A_KEY=KEY,
         )
-    assert done.returncode == 1
-    assert "stopped: HTTP 401: Refused: Bearer ***" in done.stderr
+    assert done.returncode == 2
+    assert "HTTP 401: Refused: Bearer ***" in done.stderr
     assert KEY not in done.stdout + done.stderr
     for name, content in everything_in(tmp_path):
         assert KEY.encode() not in content, name

@@ -65,7 +65,7 @@ async def test_a_wrong_path() -> None:
 
 
 async def test_a_page_instead_of_an_answer() -> None:
-    async with ChatServer(script=[Fault.GARBAGE]) as server:
+    async with ChatServer(script=[Fault.GARBAGE] * 9) as server:
         line = await refused(BadRequest, server.url)
     assert "/chat/completions answers, but not as expected there" in line
 
@@ -127,11 +127,18 @@ async def test_a_server_that_does_not_answer() -> None:
     assert line == f"{server.url}: no answer within 0.2 s"
 
 
-async def test_a_server_that_is_broken_is_asked_once() -> None:
+async def test_a_server_that_is_broken_is_asked_a_few_times() -> None:
     async with ChatServer(script=[Fault.SERVER_ERROR] * 9) as server:
-        line = await refused(ModelUnavailable, server.url)
+        line = await refused(ModelUnavailable, server.url, wait_interval=0.0)
     assert line == f"{server.url}: HTTP 500: Something broke."
-    assert server.count == 1
+    assert server.count == 3
+
+
+@pytest.mark.parametrize("fault", [Fault.OVERLOADED, Fault.RESET, Fault.GARBAGE])
+async def test_a_single_failure_is_no_reason_not_to_begin(fault: Fault) -> None:
+    async with ChatServer(script=[fault]) as server:
+        assert await preflight(server.url, wait_interval=0.0) == ()
+    assert server.count == 2
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from agentquest.agents.react.agent import ReActAgent, ReActSettings
 from agentquest.agents.tools.agent import (
     NO_CALL,
     NOT_CARRIED_OUT,
+    NOT_CARRIED_OUT_AT_ALL,
     ToolsAgent,
     ToolsSettings,
 )
@@ -129,6 +130,19 @@ def test_what_is_no_call_is_recorded_told_and_costs_a_step(
     assert told in first.observation
     assert model.asked[1][-1].content == first.observation
     assert record.steps[1].action == "look"
+
+
+def test_calls_of_a_reply_that_was_cut_off_are_answered_but_not_carried_out(
+    homes: Benchmark,
+) -> None:
+    calls = (act("look", "a"), act("inventory", "b"))
+    cut = Reply(tool_calls=calls, finish_reason="length")
+    model = Parrot(cut, Reply(tool_calls=(act("look", "c"),)))
+    record = played(homes, model, max_steps=2)
+    first = record.steps[0]
+    assert (first.action, first.how, first.tool_calls) == (None, "truncated", list(calls))
+    told = {message.tool_call_id: message.content for message in model.asked[1][-2:]}
+    assert told == {"a": NOT_CARRIED_OUT_AT_ALL, "b": first.observation}
 
 
 def test_a_conversation_that_no_longer_fits_loses_its_oldest_turns(homes: Benchmark) -> None:

@@ -150,7 +150,7 @@ def test_the_example_explains_every_key() -> None:
         ({"seed": False}, "seed: must not be false"),
         ({"debug": "perhaps"}, "debug: Input should be a valid boolean"),
         ({"model": "m", "temperature": 3}, "llm.temperature: Input should be less than or equal"),
-        ({"llm": {"temperature": 1}}, "llm.model: Field required"),
+        ({"llm": {"temperature": 1}}, "llm.model: llm.temperature is given, but no model"),
         ({"llm": "gpt"}, "llm: Input should be a valid dictionary"),
         ({"agent": 5}, "agent: Input should be a valid dictionary"),
         (

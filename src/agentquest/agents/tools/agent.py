@@ -22,8 +22,9 @@ SYSTEM = (
 )
 NO_CALL = "Your reply called no tool, so nothing was done. Call a tool to act."
 NOT_CARRIED_OUT = "Not carried out: only the first call of a reply is."
+NOT_CARRIED_OUT_AT_ALL = "Not carried out: the reply was not complete."
 _UNREAD = {
-    ReplyKind.TRUNCATED: "Your reply was cut off before it called a tool, so nothing was done.",
+    ReplyKind.TRUNCATED: "Your reply was cut off before it was complete, so nothing was done.",
     ReplyKind.EMPTY: "Your reply was empty, so nothing was done. Call a tool to act.",
     ReplyKind.REFUSED: "Your reply called no tool, so nothing was done. Call a tool to act.",
 }
@@ -50,6 +51,7 @@ class ToolsAgent(Agent):
     """Lets a model play by calling tools."""
 
     Settings = ToolsSettings
+    calls_tools = True
 
     def __init__(self, settings: ToolsSettings, model: ChatModel) -> None:
         self._settings = settings
@@ -70,8 +72,8 @@ class ToolsAgent(Agent):
             return self._carry_on(Reply(text=""), asked=False)
         reply = await self._ask()
         self._talk.said(reply)
-        if not reply.tool_calls:
-            return self._without_call(reply)
+        if not reply.tool_calls or reply.kind is not ReplyKind.COMPLETE:
+            return self._no_answer(reply)
         self._take_calls(reply)
         return self._carry_on(reply, asked=True)
 
@@ -96,8 +98,11 @@ class ToolsAgent(Agent):
                 if self._settings.when_full == "end" or not self._talk.trim():
                     raise
 
-    def _without_call(self, reply: Reply) -> Answer:
-        self._last = None
+    def _no_answer(self, reply: Reply) -> Answer:
+        """Words without a call, or what was cut off or refused: calls in it are not carried out."""
+        *others, self._last = (None, *reply.tool_calls)
+        for call in filter(None, others):
+            self._talk.result(call, NOT_CARRIED_OUT_AT_ALL)
         complete = reply.kind is ReplyKind.COMPLETE
         return Answer(
             action=None,
@@ -105,6 +110,7 @@ class ToolsAgent(Agent):
             reply=reply.text or reply.refusal,
             reasoning=reply.reasoning,
             prompt=self._talk.asked,
+            tool_calls=reply.tool_calls,
             calls=(call_of(self._model, reply),),
             told=NO_CALL if complete else _UNREAD[reply.kind],
         )
