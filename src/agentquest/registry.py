@@ -25,6 +25,7 @@ AGENTS = {
     "human": "agentquest.agents.human:HumanAgent",
     "mcp": "agentquest.adapters.mcp_desk:CallerAgent",
     "clumsy": "agentquest.agents.baselines.scripted:ClumsyAgent",
+    "command": "agentquest.agents.command.agent:CommandAgent",
     "oracle": "agentquest.agents.baselines.oracle:OracleAgent",
     "random": "agentquest.agents.baselines.random_agent:RandomAgent",
     "react": "agentquest.agents.react.agent:ReActAgent",
