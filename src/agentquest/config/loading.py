@@ -8,11 +8,13 @@ the chosen benchmark (`split`, `task_types`, …).
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import yaml
 
 from agentquest.config.settings import DEFAULT_AGENT, RunConfig, resolved, settings_model
+from agentquest.config.task_lists import read_task_list
+from agentquest.config.yaml_files import read_yaml
 from agentquest.errors import ConfigError
 from agentquest.lib.settings import validated
 from agentquest.protocols import protocol
@@ -48,7 +50,7 @@ def load_config(
     `settings` are keys and values as a file has them; they override the file, and
     `overrides` both. Of a section only what is given is overridden.
     """
-    given = _read_yaml(file) if file is not None else {}
+    given = read_yaml(file) if file is not None else {}
     changes = [*_paths(settings or {}), *(_override(text) for text in overrides)]
     known = _benchmark_keys(given, changes)
     nested = _unflatten(given, known, str(file))
@@ -62,8 +64,10 @@ def config_from(nested: Mapping[str, Any]) -> tuple[RunConfig, list[str]]:
     filled = {
         key: dict(value) if isinstance(value, Mapping) else value for key, value in nested.items()
     }
+    places = _read_tasks(filled)
     _apply_protocol(filled)
     config = resolved(validated(RunConfig, filled, other_names=_by_themselves(filled)))
+    config = config.with_task_places(places)
     warnings = []
     if config.llm is not None and config.llm.api_key is not None:
         warnings.append(
@@ -71,6 +75,18 @@ def config_from(nested: Mapping[str, Any]) -> tuple[RunConfig, list[str]]:
             "name an environment variable in llm.api_key_env instead"
         )
     return config, warnings
+
+
+def _read_tasks(nested: dict[str, Any]) -> dict[str, str]:
+    """Put the ids of `tasks.file` in its place; returns where each stands."""
+    tasks = nested.get("tasks")
+    if not isinstance(tasks, Mapping):
+        return {}
+    if set(tasks) != {"file"} or not isinstance(tasks["file"], str | Path):
+        raise ConfigError("tasks: takes ids, or a file of them as tasks.file=PATH")
+    places = read_task_list(Path(tasks["file"]))
+    nested["tasks"] = list(places)
+    return places
 
 
 def _apply_protocol(nested: dict[str, Any]) -> None:
@@ -196,44 +212,3 @@ def _scalar(path: str, text: str) -> Any:
         return yaml.safe_load(text)
     except yaml.YAMLError:
         raise ConfigError(f"{path}: the value is not YAML") from None
-
-
-class _UniqueKeys(yaml.SafeLoader):
-    """YAML that refuses a key given twice, which would otherwise be lost silently."""
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        seen: set[Any] = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if isinstance(key, str) and key in seen:
-                line = key_node.start_mark.line + 1
-                raise ConfigError(f"line {line}: {key!r} is given twice")
-            if isinstance(key, str):
-                seen.add(key)
-        return cast(dict[Any, Any], super().construct_mapping(node, deep))
-
-
-def _place(error: yaml.YAMLError) -> str:
-    """Where and what; the line itself is not shown, as a key may stand in it."""
-    mark = getattr(error, "problem_mark", None)
-    where = f", line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
-    problem = getattr(error, "problem", None)
-    return f"{where}: {problem}" if problem else where
-
-
-def _read_yaml(file: Path) -> dict[str, Any]:
-    try:
-        content = yaml.load(file.read_text(encoding="utf-8"), Loader=_UniqueKeys)
-    except OSError as error:
-        raise ConfigError(f"cannot read {file}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{file} is not UTF-8: {error.reason} at byte {error.start}") from None
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{file} is not YAML{_place(error)}") from None
-    except ConfigError as error:
-        raise ConfigError(f"{file}: {error}") from None
-    if content is None:
-        return {}
-    if not isinstance(content, dict):
-        raise ConfigError(f"{file} holds a {type(content).__name__} instead of keys and values")
-    return content

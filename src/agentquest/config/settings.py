@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    SecretStr,
+    field_validator,
+    model_validator,
+)
 
 from agentquest import registry
 from agentquest.config.deciding import deciding_fields
@@ -77,7 +85,8 @@ class RunConfig(Settings):
     """How many tasks, spread evenly over the types; null means all."""
 
     tasks: tuple[str, ...] | None = None
-    """Exactly these tasks, by id or unambiguous part of one."""
+    """Exactly these tasks, by id or unambiguous part of one; `tasks.file` names a file of ids, one
+    per line or a JSON list."""
 
     seed: int = 42
     """Decides which tasks are chosen and what random agents do."""
@@ -121,13 +130,18 @@ class RunConfig(Settings):
     """Name of the run directory; null: made from the configuration, so that it resumes itself."""
 
     tags: tuple[str, ...] = operational(())
-    """Words to find the run by."""
+    """Words to find the run by: `agentquest runs --tag WORD`."""
+
+    note: str = operational("")
+    """What you want to remember of the run; shown by reports and `agentquest runs`."""
 
     debug: bool = operational(False)
     """Print each step's prompt and raw reply."""
 
     save_prompts: bool = operational(True)
     """Keep full prompts in the records."""
+
+    _task_places: dict[str, str] = PrivateAttr(default_factory=dict)
 
     @field_validator("tasks", "metrics", "tags", mode="before")
     @classmethod
@@ -167,6 +181,17 @@ class RunConfig(Settings):
             known = {k: v for k, v in self.llm.settings.items() if k != "api_key"}
             fields["llm"] = {"provider": self.llm.provider, **deciding_fields(model, known)}
         return fields
+
+    @property
+    def task_places(self) -> dict[str, str]:
+        """Where tasks that came from a file stand in it."""
+        return self._task_places
+
+    def with_task_places(self, places: dict[str, str]) -> "RunConfig":
+        """A copy that knows them, for messages."""
+        copy = self.model_copy()
+        copy._task_places = places
+        return copy
 
     def to_yaml(self) -> str:
         """The resolved configuration; keys are never in it."""

@@ -61,6 +61,7 @@ class Manifest(Record):
     deciding: Anything = Field(default_factory=dict)
     notes: list[Text] = Field(default_factory=list)
     tags: list[Text] = Field(default_factory=list)
+    note: Text = ""  # the user's own; `notes` are the selection's
 
     @property
     def requested(self) -> int:

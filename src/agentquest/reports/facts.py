@@ -35,6 +35,7 @@ def facts(manifest: Manifest, settings: Iterable[Setting]) -> tuple[tuple[str, s
         ("tasks", f"{len(manifest.task_ids):,}"),
         ("trials per task", str(manifest.trials)),
         ("tags", ", ".join(manifest.tags)),
+        ("note", manifest.note),
         ("started", manifest.created_at),
         ("versions", ", ".join(f"{name} {value}" for name, value in manifest.versions.items())),
     )

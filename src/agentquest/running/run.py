@@ -69,7 +69,7 @@ class Run:
         if not tasks:
             raise ConfigError(f"no tasks in split {self.benchmark.split!r} for these task types")
         if config.tasks is not None:
-            return pick_by_name(tasks, config.tasks)
+            return pick_by_name(tasks, config.tasks, config.task_places)
         there = {task.task_type for task in tasks}
         types = [name for name in self.benchmark.task_types if name in there]
         return select(tasks, types, config.seed, config.num_games)
@@ -148,6 +148,7 @@ class Run:
             deciding=config.deciding(),
             notes=list(self.selection.notes),
             tags=list(config.tags),
+            note=config.note,
         )
 
     def prepare(self) -> list[EpisodeSpec]:
@@ -163,7 +164,7 @@ class Run:
         return self._owed(self.specs)
 
     def _resumed(self, saved: Manifest, manifest: Manifest) -> Manifest:
-        """The manifest of the parts before; metrics and tags may change."""
+        """The manifest of the parts before; metrics, tags and the note may change."""
         differences = saved.differences(manifest)
         if differences:
             raise ConfigError(
@@ -171,7 +172,9 @@ class Run:
                 + "\n  ".join(differences)
                 + "\nUse another run_name (or none) to start a new run."
             )
-        merged = saved.model_copy(update={"metrics": manifest.metrics, "tags": manifest.tags})
+        merged = saved.model_copy(
+            update={"metrics": manifest.metrics, "tags": manifest.tags, "note": manifest.note}
+        )
         if merged != saved:
             self.directory.create(self.config.to_yaml(), merged)
         return merged

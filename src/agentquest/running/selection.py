@@ -7,11 +7,14 @@ twice.
 
 import hashlib
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from agentquest.errors import UnknownName
 from agentquest.lib import Task
+
+_MISFITS_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -59,19 +62,37 @@ def _in_turn(piles: Sequence[Sequence[Task]]) -> list[Task]:
     return [pile[i] for i in range(rounds) for pile in piles if i < len(pile)]
 
 
-def pick_by_name(tasks: Sequence[Task], names: Sequence[str]) -> Selection:
-    """Exactly the tasks named, by id or by a part that fits one id only."""
-    chosen = []
+def pick_by_name(
+    tasks: Sequence[Task], names: Sequence[str], places: Mapping[str, str] | None = None
+) -> Selection:
+    """Exactly the tasks named, by id or by a part that fits one id only.
+
+    `places` says where a name was read, for messages.
+    """
+    by_id = {task.id: task for task in tasks}
+    chosen: dict[str, Task] = {}
+    misfits = []
     for name in names:
-        exact = [task for task in tasks if task.id == name]
-        found = exact or [task for task in tasks if name.lower() in task.id.lower()]
-        if len(found) != 1:
-            raise UnknownName(
-                f"tasks: {name!r} fits {len(found)} tasks of this split"
-                + (f", such as {found[0].id!r}" if found else "; see `agentquest tasks`")
-            )
-        chosen += [task for task in found if task not in chosen]
-    return Selection(tuple(chosen))
+        exact = by_id.get(name)
+        found = [exact] if exact else [task for task in tasks if name.lower() in task.id.lower()]
+        if len(found) == 1:
+            chosen[found[0].id] = found[0]
+        else:
+            misfits.append(_misfit(name, found, (places or {}).get(name)))
+    if misfits:
+        more = len(misfits) - _MISFITS_SHOWN
+        shown = [*misfits[:_MISFITS_SHOWN], *([f"tasks: and {more} more"] if more > 0 else [])]
+        raise UnknownName("\n".join(shown))
+    return Selection(tuple(chosen.values()))
+
+
+def _misfit(name: str, found: Sequence[Task], place: str | None) -> str:
+    where = f"tasks: {place}: " if place else "tasks: "
+    if found:
+        return f"{where}{name!r} fits {len(found)} tasks of this split, such as {found[0].id!r}"
+    if place is None and Path(name).is_file():
+        return f"{where}no task is called {name!r}; for the ids in that file: tasks.file={name}"
+    return f"{where}no task of this split is called {name!r}; `agentquest tasks` lists them"
 
 
 def episode_seed(seed: int, task_id: str, trial: int) -> int:

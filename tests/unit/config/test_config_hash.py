@@ -59,6 +59,7 @@ ONLY_OPERATES: dict[str, Any] = {
     "executor": "processes",
     "metrics": ["a:b"],
     "tags": ["a"],
+    "note": "a",
     "step_timeout_s": 1.0,
     "cost_limit": 1.0,
     "output_dir": "elsewhere",

@@ -1,0 +1,115 @@
+"""Reading a YAML file of settings: no key twice, and `${NAME}` from the environment.
+
+`${NAME}` in a value stands for an environment variable, `$${` for a `${` of its own. A variable
+that is named like a key is expanded only where nothing of it is written down: records must
+never hold one.
+"""
+
+import os
+import re
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+
+from agentquest.errors import ConfigError
+
+_VARIABLE = re.compile(r"(\$?)\$\{([^}]*)\}?")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SECRET_WORDS = frozenset(
+    {"KEY", "APIKEY", "SECRET", "TOKEN", "PASSWORD", "PASSWD", "PASS", "PAT", "CREDENTIALS"}
+)
+# Where a key may stand: these fields are never written down.
+_UNWRITTEN = frozenset({"api_key", "llm.api_key"})
+
+
+class _UniqueKeys(yaml.SafeLoader):
+    """YAML that refuses a key given twice, which would otherwise be lost silently."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        seen: set[Any] = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if isinstance(key, str) and key in seen:
+                line = key_node.start_mark.line + 1
+                raise ConfigError(f"line {line}: {key!r} is given twice")
+            if isinstance(key, str):
+                seen.add(key)
+        return cast(dict[Any, Any], super().construct_mapping(node, deep))
+
+
+def read_yaml(file: Path) -> dict[str, Any]:
+    """The keys and values of a file, with variables filled in."""
+    try:
+        content = _load(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"cannot read {file}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{file} is not UTF-8: {error.reason} at byte {error.start}") from None
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{file} is not YAML{_place(error)}") from None
+    except ConfigError as error:
+        raise ConfigError(f"{file}: {error}") from None
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise ConfigError(f"{file} holds a {type(content).__name__} instead of keys and values")
+    return content
+
+
+def _load(text: str) -> Any:
+    loader = _UniqueKeys(text)
+    try:
+        node = loader.get_single_node()
+        if node is None:
+            return None
+        _fill_in(loader, node, "", set())
+        return loader.construct_document(node)
+    finally:
+        loader.dispose()
+
+
+def _fill_in(loader: yaml.SafeLoader, node: yaml.Node, path: str, seen: set[int]) -> None:
+    """Replace variables in all values below a node; an aliased node is filled in once."""
+    if id(node) in seen:
+        return
+    seen.add(id(node))
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            _fill_in(loader, value, f"{path}.{key.value}".lstrip("."), seen)
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            _fill_in(loader, item, path, seen)
+    elif isinstance(node, yaml.ScalarNode) and "${" in node.value:
+        where = f"line {node.start_mark.line + 1}, {path or 'the value'}"
+        node.value = _VARIABLE.sub(lambda found: _value(found, path, where), node.value)
+        if node.style is None:  # unquoted: `${N}` may be a number, as it would be in its place
+            node.tag = loader.resolve(yaml.ScalarNode, node.value, (True, False))
+
+
+def _value(found: re.Match[str], path: str, where: str) -> str:
+    escape, name = found.groups()
+    if escape:
+        return found.group()[1:]
+    if not _NAME.fullmatch(name) or not found.group().endswith("}"):
+        raise ConfigError(f"{where}: ${{NAME}} takes a variable's name ($${{ stands for ${{)")
+    if _is_key(name) and path.lower() not in _UNWRITTEN:
+        raise ConfigError(
+            f"{where}: ${{{name}}} is named like a key, which would stand in the run's files;"
+            " for a model's key name the variable in llm.api_key_env"
+        )
+    if name not in os.environ:
+        raise ConfigError(f"{where}: the environment variable {name} is not set; export it")
+    return os.environ[name]
+
+
+def _is_key(name: str) -> bool:
+    return not _SECRET_WORDS.isdisjoint(name.upper().split("_"))
+
+
+def _place(error: yaml.YAMLError) -> str:
+    """Where and what; the line itself is not shown, as a key may stand in it."""
+    mark = getattr(error, "problem_mark", None)
+    where = f", line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
+    problem = getattr(error, "problem", None)
+    return f"{where}: {problem}" if problem else where
