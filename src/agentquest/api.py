@@ -61,7 +61,7 @@ def evaluate(
     """
     run = Run(_configured(config, agent, settings))
     if not resume and run.directory.exists:
-        run = Run(run.config.model_copy(update={"run_name": _free_name(run.directory.path)}))
+        run = Run(run.config.model_copy(update={"run_name": free_name(run.directory.path)}))
 
     async def ready(stop: asyncio.Event) -> tuple[list[EpisodeSpec], tuple[str, ...]]:
         return await prepared(run)
@@ -182,7 +182,7 @@ def _named(what: str, value: Any) -> Any:
     return f"{value.__module__}:{value.__qualname__}"
 
 
-def _free_name(folder: Path) -> str:
+def free_name(folder: Path) -> str:
     """A run name that is not taken yet: `run`, `run-2`, `run-3`, …"""
     number = 2
     while (folder.parent / f"{folder.name}-{number}").exists():

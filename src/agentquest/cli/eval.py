@@ -57,21 +57,31 @@ def command(
     # An agent or benchmark of the user's own may stand in the folder they are in.
     sys.path.append(str(Path.cwd()))
     settings, warnings = load_config(config, as_overrides(overrides or []))
-    for warning in warnings:
-        typer.secho(f"warning: {warning}", fg="yellow", err=True)
     run = Run(settings)
-    for note in run.selection.notes:
-        typer.secho(f"note: {note}", fg="yellow", err=True)
+    show(warnings, run)
     if dry_run:
         typer.echo(settings.to_yaml())
         typer.echo(f"{len(run.specs)} episodes, run directory {run.directory.path}")
         return
+    evaluate_here(run)
+
+
+def show(warnings: Sequence[str], run: Run) -> None:
+    """What should be known before anything is played."""
+    for warning in warnings:
+        typer.secho(f"warning: {warning}", fg="yellow", err=True)
+    for note in run.selection.notes:
+        typer.secho(f"note: {note}", fg="yellow", err=True)
+
+
+def evaluate_here(run: Run) -> None:
+    """Play what the run owes in front of the user, and report."""
     owed, remarks = asyncio.run(prepared(run))
     for remark in remarks:
         typer.secho(f"note: {one_line(remark)}", fg="yellow", err=True)
     _announce(run, owed)
     signals = StopSignals()
-    result = asyncio.run(_play(run, owed, signals))
+    result = asyncio.run(play_watched(run, owed, signals))
     _conclude(run, result, signals)
 
 
@@ -82,7 +92,8 @@ def _announce(run: Run, owed: Sequence[EpisodeSpec]) -> None:
         typer.echo(f"resuming: {done} of {len(run.specs)} episodes are there", err=True)
 
 
-async def _play(run: Run, owed: Sequence[EpisodeSpec], signals: StopSignals) -> RunResult:
+async def play_watched(run: Run, owed: Sequence[EpisodeSpec], signals: StopSignals) -> RunResult:
+    """Play with the live view, until all is played or a signal comes."""
     if not owed:
         return await play_owed(run, owed)
     scored = [record for record in run.records if record.scored]

@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -35,7 +35,9 @@ _PRINTED: dict[Format, Callable[[Report], str]] = {
 
 
 def command(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The run directory.")],
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="The run directory; of a folder of runs, a list.")
+    ],
     format: Annotated[Format, typer.Option("--format", "-f", help="How to show it.")] = Format.TEXT,
     output: Annotated[
         Path | None,
@@ -47,6 +49,8 @@ def command(
     Example: agentquest report runs/my-run --format html
     """
     directory = RunDirectory(run)
+    if run.is_dir() and not directory.exists:
+        _list_instead(run)
     if format is Format.HTML:
         page = output or run / "report.html"
         _write(page, lambda: write_html_report(directory, page))
@@ -57,6 +61,20 @@ def command(
     else:
         file = output
         _write(file, lambda: write_atomically(file, content))
+
+
+def _list_instead(folder: Path) -> NoReturn:
+    """A folder of runs was meant, or one of them: say which there are."""
+    # Imported here, because the command `runs` uses this module.
+    from agentquest.cli.runs import listing
+    from agentquest.viewer.library import Library, OpenRun
+
+    found = [run for run in Library(folder).runs() if isinstance(run, OpenRun)]
+    if not found:
+        raise UserError(f"{folder} is not a run directory, and there is none in it")
+    typer.echo(listing(found, terminal_width()))
+    typer.echo(f"one of them: agentquest report {found[-1].directory.path}", err=True)
+    raise typer.Exit
 
 
 def terminal_width() -> int:

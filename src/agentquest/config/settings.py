@@ -23,6 +23,7 @@ from pydantic import (
 
 from agentquest import registry
 from agentquest.config.deciding import deciding_fields
+from agentquest.config.yaml_files import without_variables
 from agentquest.errors import ConfigError
 from agentquest.lib import Agent, Benchmark
 from agentquest.lib.settings import Settings, operational, validated
@@ -195,7 +196,8 @@ class RunConfig(Settings):
 
     def to_yaml(self) -> str:
         """The resolved configuration; keys are never in it."""
-        return yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+        plain = without_variables(self.model_dump(mode="json"))
+        return yaml.safe_dump(plain, sort_keys=False, allow_unicode=True)
 
 
 def settings_model(kind: str, name: str) -> type[BaseModel]:

@@ -57,6 +57,15 @@ def read_yaml(file: Path) -> dict[str, Any]:
     return content
 
 
+def without_variables(value: Any) -> Any:
+    """Plain data for a file: what looks like a variable is read as it stands."""
+    if isinstance(value, str):
+        return value.replace("${", "$${")
+    if isinstance(value, dict):
+        return {key: without_variables(item) for key, item in value.items()}
+    return [without_variables(item) for item in value] if isinstance(value, list) else value
+
+
 def _load(text: str) -> Any:
     loader = _UniqueKeys(text)
     try:

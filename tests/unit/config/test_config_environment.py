@@ -20,13 +20,14 @@ def written(folder: Path, text: str, name: str = "run.yaml") -> Path:
 def test_variables_are_filled_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GAMES", "7")
     monkeypatch.setenv("PLACE", "gpu-3")
-    text = (
-        "num_games: ${GAMES}\ntags: [plain, 'on ${PLACE}']\nnote: $${GAMES} and ${GAMES} $PLACE\n"
-    )
+    note = "$${GAMES} and ${GAMES} $PLACE $$$${X}"
+    text = f"num_games: ${{GAMES}}\ntags: [plain, 'on ${{PLACE}}']\nnote: {note}\n"
     config, _ = load_config(written(tmp_path, text))
     assert config.num_games == 7
     assert config.tags == ("plain", "on gpu-3")
-    assert config.note == "${GAMES} and 7 $PLACE"
+    assert config.note == "${GAMES} and 7 $PLACE $$${X}"
+    again, _ = load_config(written(tmp_path, config.to_yaml()))
+    assert again == config, "a saved configuration is read as it stands"
 
 
 def test_quoted_digits_stay_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

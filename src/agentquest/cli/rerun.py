@@ -1,0 +1,80 @@
+"""`agentquest rerun`: an earlier run once more, in a directory of its own."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from agentquest.api import free_name
+from agentquest.cli.benchmark_choice import as_overrides
+from agentquest.cli.eval import evaluate_here, show
+from agentquest.config import load_config
+from agentquest.config.yaml_files import read_yaml
+from agentquest.records.manifest import Manifest, flat
+from agentquest.records.run_directory import CONFIG, RunDirectory
+from agentquest.running.run import Run
+
+_OF_THE_PLACE = frozenset({"run_name", "output_dir"})
+
+
+def command(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The run directory.")],
+    overrides: Annotated[
+        list[str] | None,
+        typer.Argument(help="key.path=value or --key value: what shall be different."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would differ, and run nothing.")
+    ] = False,
+) -> None:
+    """Play a run's configuration again, in a new directory beside it.
+
+    It says what differs from the run: your overrides, and data or versions that have changed
+    since. A key that stood in the configuration itself was never written down; give it again.
+
+    Example: agentquest rerun runs/first llm.temperature=0 tags=cold
+    """
+    sys.path.append(str(Path.cwd()))
+    earlier = RunDirectory(run)
+    manifest = earlier.manifest()
+    changes = as_overrides(overrides or [])
+    here = {"output_dir": str(run.parent), "run_name": free_name(run)}
+    saved = _still_meant(read_yaml(run / CONFIG), changes)
+    settings, warnings = load_config(None, changes, {**saved, **here})
+    again = Run(settings)
+    show(warnings, again)
+    typer.echo(f"again: {run} -> {again.directory.path}", err=True)
+    for line in _differences(manifest, again.manifest()) or ["nothing differs"]:
+        typer.echo(f"  {line}", err=True)
+    if dry_run:
+        typer.echo(f"{len(again.specs)} episodes, run directory {again.directory.path}")
+        return
+    typer.echo(f"to go on later: agentquest eval -c {again.directory.path / CONFIG}", err=True)
+    evaluate_here(again)
+
+
+def _still_meant(saved: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:
+    """The saved settings without those of an agent, model or benchmark that is replaced."""
+    chosen = dict(change.partition("=")[::2] for change in changes)
+    replaced: list[str] = []
+    for section, name in (("agent", "name"), ("executor", "name"), ("llm", "provider")):
+        now = chosen.get(section, chosen.get(f"{section}.{name}"))
+        if now is not None and now != (saved.get(section) or {}).get(name):
+            replaced.append(section)
+    if chosen.get("benchmark", saved.get("benchmark")) != saved.get("benchmark"):
+        replaced += ["benchmark_settings", "max_steps"]
+    return {key: value for key, value in saved.items() if key not in replaced}
+
+
+def _differences(was: Manifest, now: Manifest) -> list[str]:
+    """What may change scores first, then what cannot."""
+    deciding = was.differences(now)
+    before, after = flat(was.config), flat(now.config)
+    told = {line.partition(":")[0] for line in deciding}
+    return deciding + [
+        f"{path}: was {before.get(path)!r}, is {after.get(path)!r} (no score depends on it)"
+        for path in sorted({*before, *after} - told - _OF_THE_PLACE)
+        if before.get(path) != after.get(path) and path not in flat(now.deciding)
+    ]

@@ -1,0 +1,128 @@
+"""`agentquest runs`: the runs of a folder with their figures."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from agentquest.cli.report import terminal_width
+from agentquest.errors import UserError
+from agentquest.records.files import to_json
+from agentquest.reports.model import NOTHING
+from agentquest.reports.render.text import text_table, wrapped
+from agentquest.reports.results_json import summary_section
+from agentquest.reports.safe_text import one_line
+from agentquest.reports.tables import Table
+from agentquest.viewer.library import Broken, Library, OpenRun
+
+_STATES = ("complete", "owed", "running", "stopped")
+
+
+def command(
+    folder: Annotated[Path, typer.Argument(help="A folder of runs, or one run.")] = Path("runs"),
+    tag: Annotated[
+        list[str] | None, typer.Option(help="Only runs with this tag; may be repeated.")
+    ] = None,
+    state: Annotated[
+        str | None, typer.Option(help=f"Only runs that are: {', '.join(_STATES)}.")
+    ] = None,
+    match: Annotated[
+        str,
+        typer.Option(
+            "--match", "-m", help="Only runs with this text in name, benchmark, agent or model."
+        ),
+    ] = "",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Everything known of them, as JSON.")
+    ] = False,
+) -> None:
+    """List runs: who played what, how far it is, and how well it went.
+
+    A run is `complete` when every episode has a score, `running` when something was written
+    within the last minute, `owed` when some episodes have no score, else `stopped`.
+
+    Examples: agentquest runs
+              agentquest runs runs/sweep --tag ablation --state complete
+    """
+    if state is not None and state not in _STATES:
+        raise UserError(f"--state must be one of {', '.join(_STATES)}, not {state!r}")
+    found = Library(existing(folder)).runs()
+    chosen = [run for run in found if isinstance(run, OpenRun) and _wanted(run, tag, state, match)]
+    chosen.sort(key=lambda run: (run.manifest.created_at, run.name))
+    if as_json:
+        typer.echo(to_json([_plain(run) for run in chosen]), nl=False)
+    else:
+        typer.echo(listing(chosen, terminal_width()))
+    for run in found:
+        if isinstance(run, Broken):
+            typer.secho(f"{run.name} cannot be read: {run.problem}", fg="yellow", err=True)
+
+
+def existing(folder: Path) -> Path:
+    """The folder, if it is one."""
+    if not folder.is_dir():
+        raise UserError(f"{folder} is not a folder; `agentquest eval` makes runs in `runs`")
+    return folder
+
+
+def listing(runs: Sequence[OpenRun], width: int) -> str:
+    """A table of runs, as wide as the terminal."""
+    if not runs:
+        return "no such runs; `agentquest eval` makes one"
+    headings = ("run", "state", "scored", "success", "benchmark", "agent", "model", "tags")
+    table = Table("Runs", headings, tuple(_row(run) for run in runs), numbers=False)
+    notes = [
+        wrapped(f"{run.name}: {one_line(run.manifest.note)}", width, "  ")
+        for run in runs
+        if run.manifest.note
+    ]
+    return "\n\n".join([text_table(table, width), *(["\n".join(notes)] if notes else [])])
+
+
+def _row(run: OpenRun) -> tuple[str, ...]:
+    manifest, overall = run.manifest, run.report.overall
+    return (
+        run.name,
+        run.state,
+        f"{overall.group.scored}/{manifest.requested}",
+        overall.cells["success"].text,
+        f"{manifest.benchmark} {manifest.provenance.split}",
+        manifest.agent,
+        manifest.model or NOTHING,
+        ", ".join(manifest.tags) or NOTHING,
+    )
+
+
+def _wanted(run: OpenRun, tags: Sequence[str] | None, state: str | None, match: str) -> bool:
+    manifest = run.manifest
+    words = (run.name, manifest.benchmark, manifest.agent, manifest.model or "")
+    return (
+        set(tags or ()) <= set(manifest.tags)
+        and state in (None, run.state)
+        and any(match.lower() in word.lower() for word in words)
+    )
+
+
+def _plain(run: OpenRun) -> dict[str, Any]:
+    manifest = run.manifest
+    return {
+        "name": run.name,
+        "path": str(run.directory.path),
+        "state": run.state,
+        "created_at": manifest.created_at,
+        "benchmark": manifest.benchmark,
+        "data": manifest.provenance.data,
+        "split": manifest.provenance.split,
+        "protocol": manifest.protocol,
+        "agent": manifest.agent,
+        "informed": manifest.informed,
+        "model": manifest.model,
+        "trials": manifest.trials,
+        "max_steps": manifest.max_steps,
+        "tags": manifest.tags,
+        "note": manifest.note,
+        "config_hash": manifest.config_hash,
+        "data_hash": manifest.data_hash,
+        "summary": summary_section(run.report),
+    }
