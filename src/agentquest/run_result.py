@@ -65,7 +65,7 @@ class RunResult:
 
         Every metric of the run is a column. What is not known is None.
         """
-        return [_plain(row) for row in self._rows]
+        return [plain_row(row) for row in self._rows]
 
     def __repr__(self) -> str:
         scored = [row for row in self._rows if row.scored]
@@ -89,7 +89,8 @@ class RunResult:
         return sorted(episodes, key=lambda one: (one.trial, places.get(one.task_id, len(places))))
 
 
-def _plain(row: EpisodeRow) -> dict[str, Any]:
+def plain_row(row: EpisodeRow) -> dict[str, Any]:
+    """A row as plain data; what is not known is None."""
     setting, spent = row.setting, row.spent
     is_counted = spent.calls > 0 and not spent.uncounted_calls
     return {

@@ -21,12 +21,16 @@ PACKAGES = {
     "inspect": ["inspect-ai==0.3.285", "openai"],
     "mcp1": ["mcp>=1.30,<2"],
     "mcp2": ["mcp>=2.3,<3"],
+    "mlflow": ["mlflow-skinny>=3.17"],
     "openenv": ["openenv==0.10.0"],
+    "otel": ["opentelemetry-sdk>=1.30", "opentelemetry-exporter-otlp-proto-http>=1.30"],
+    "tables": ["pyarrow>=18", "datasets>=4"],
     "trl": ["trl==1.16.0"],
     "verifiers": ["verifiers==0.4.0"],
     "verifiers_openenv": ["verifiers==0.4.0", "openenv"],  # an older openenv, as pins clash
+    "wandb": ["wandb>=0.20"],
 }
-SLOW = {"openenv", "trl", "verifiers", "verifiers_openenv"}
+SLOW = {"mlflow", "openenv", "tables", "trl", "wandb", "verifiers", "verifiers_openenv"}
 
 
 def foreign_python(name: str) -> str:
@@ -41,6 +45,23 @@ def foreign_python(name: str) -> str:
     _make(name, python)
     ready.write_text(wanted)
     return str(python)
+
+
+def foreign_folder(requirement: str) -> str:
+    """A folder to put on the path, with a package of which only a part is needed: its own
+    requirements are not installed, and its wish for a newer Python is passed over."""
+    folder = FOLDER / requirement
+    if not folder.is_dir():
+        draft = folder.with_suffix(".part")
+        options = ["--quiet", "--retries", "1", "--no-deps", "--ignore-requires-python"]
+        command = [sys.executable, "-m", "pip", "install", *options, "--target", str(draft)]
+        done = subprocess.run(
+            [*command, requirement], capture_output=True, text=True, timeout=600, check=False
+        )
+        if done.returncode:
+            pytest.skip(f"cannot install {requirement}: {done.stderr.strip()[-300:]}")
+        draft.rename(folder)
+    return str(folder)
 
 
 def _make(name: str, python: Path) -> None:

@@ -7,28 +7,69 @@ from typing import Annotated
 import typer
 
 from agentquest.records.run_directory import RunDirectory
+from agentquest.reports.exports.exported import Exported
+from agentquest.run_result import plain_row
+from agentquest.viewer.library import OpenRun
 
 
 class Format(str, Enum):
-    """The tools whose formats can be written."""
+    """What a run can be written as."""
 
+    CSV = "csv"
+    PARQUET = "parquet"
+    EVAL = "eval"
     INSPECT = "inspect"
+    ATIF = "atif"
+    HF = "hf"
 
 
 def command(
-    run: Annotated[Path, typer.Argument(help="The run directory.")],
-    to: Annotated[Format, typer.Option(help="Whose format.")] = Format.INSPECT,
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The run directory.")],
+    to: Annotated[
+        Format,
+        typer.Option(
+            help="csv, parquet: a row per episode. eval (or inspect): a log for Inspect. atif: a"
+            " trajectory per episode. hf: a Hugging Face dataset."
+        ),
+    ] = Format.EVAL,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder; default: the run's own.")
     ] = None,
 ) -> None:
-    """Write a run as an Inspect log, which `inspect view` opens.
+    """Write a run for other tools; prints what was written.
 
-    Example: agentquest export runs/my-run --to inspect -o logs && inspect view --log-dir logs
+    Examples: agentquest export runs/my-run --to csv
+              agentquest export runs/my-run --to eval -o logs && inspect view --log-dir logs
     """
-    from agentquest.reports.exports.inspect_log import write_inspect_log
+    RunDirectory(run).manifest()  # says what is wrong with the folder, if something is
+    typer.echo(str(_write(_exported(run), to, output or run)))
 
-    directory = RunDirectory(run)
-    manifest = directory.manifest()
-    file = write_inspect_log(manifest, directory.records(), output or run)
-    typer.echo(str(file))
+
+def _exported(path: Path) -> Exported:
+    """The run, whose records are read one at a time."""
+    run = OpenRun(path.name, path)
+    episodes = run.in_order()
+    return Exported(
+        manifest=run.manifest,
+        report=run.report,
+        rows=[plain_row(one.row) for one in episodes],
+        records=(run.index.record(one) for one in episodes),
+    )
+
+
+def _write(run: Exported, to: Format, folder: Path) -> Path:
+    if to in (Format.EVAL, Format.INSPECT):
+        from agentquest.reports.exports.inspect_log import write_inspect_log
+
+        return write_inspect_log(run.manifest, run.records, folder)
+    if to is Format.ATIF:
+        from agentquest.reports.exports.atif import write_atif
+
+        return write_atif(run, folder)
+    if to is Format.HF:
+        from agentquest.reports.exports.hf_dataset import write_hf_dataset
+
+        return write_hf_dataset(run, folder)
+    from agentquest.reports.exports.table_files import write_csv, write_parquet
+
+    return write_csv(run, folder) if to is Format.CSV else write_parquet(run, folder)

@@ -7,6 +7,7 @@ never hold one.
 
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -93,7 +94,8 @@ def _fill_in(loader: yaml.SafeLoader, node: yaml.Node, path: str, seen: set[int]
         where = f"line {node.start_mark.line + 1}, {path or 'the value'}"
         node.value = _VARIABLE.sub(lambda found: _value(found, path, where), node.value)
         if node.style is None:  # unquoted: `${N}` may be a number, as it would be in its place
-            node.tag = loader.resolve(yaml.ScalarNode, node.value, (True, False))
+            resolve: Callable[..., str] = loader.resolve
+            node.tag = resolve(yaml.ScalarNode, node.value, (True, False))
 
 
 def _value(found: re.Match[str], path: str, where: str) -> str:

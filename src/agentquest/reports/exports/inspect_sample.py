@@ -1,9 +1,9 @@
 """An episode as a sample of an Inspect log."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from agentquest.records.episode import Call, EpisodeRecord, Step
+from agentquest.records.episode import Call, EpisodeRecord
 from agentquest.records.outcome import MEANINGS, End
 
 Json = dict[str, Any]
@@ -60,24 +60,27 @@ def _input(record: EpisodeRecord) -> str:
     return f"Goal: {record.goal}\n\n{record.first_observation}"
 
 
-def _messages(record: EpisodeRecord) -> Iterable[Json]:
-    """One conversation: each step's answer, and what was seen then."""
+def conversation(record: EpisodeRecord) -> Iterator[Json]:
+    """The episode as one chat of plain texts: each step's answer, and what was seen then."""
     if record.steps and record.steps[0].prompt:
         first = record.prompt(record.steps[0])[0]
         if first.role == "system":
             yield {"role": "system", "content": first.content}
     yield {"role": "user", "content": _input(record)}
     for step in record.steps:
-        yield _answer(step)
+        yield {"role": "assistant", "content": step.reply or step.action or ""}
         yield {"role": "user", "content": step.observation}
 
 
-def _answer(step: Step) -> Json:
-    content: Any = step.reply or (step.action or "")
-    if step.reasoning:
-        thought = {"type": "reasoning", "reasoning": step.reasoning}
-        content = [thought, {"type": "text", "text": content}]
-    return {"role": "assistant", "content": content}
+def _messages(record: EpisodeRecord) -> Iterator[Json]:
+    """The conversation with the thoughts in it."""
+    thoughts = iter([step.reasoning for step in record.steps])
+    for message in conversation(record):
+        thought = next(thoughts) if message["role"] == "assistant" else ""
+        if thought:
+            parts = [{"type": "reasoning", "reasoning": thought}]
+            message["content"] = [*parts, {"type": "text", "text": message["content"]}]
+        yield message
 
 
 def _output(record: EpisodeRecord, messages: list[Json]) -> Json:
