@@ -27,13 +27,15 @@ from agentquest.lib import Agent
 from agentquest.metrics.measured import measured
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.run_directory import EPISODES, RESULTS, RunDirectory
-from agentquest.reports.results_json import results_document
+from agentquest.reports.model import build_report
+from agentquest.reports.results_json import results_document, summary_section
 from agentquest.run_result import RunResult
 from agentquest.running.factory import Resources
 from agentquest.running.monitor import Watcher
 from agentquest.running.play import play as play_episode
 from agentquest.running.preflight import preflight
-from agentquest.running.run import Run
+from agentquest.running.run import Checkpoint, Run
+from agentquest.running.sinks import Sinks
 from agentquest.running.spec import EpisodeSpec
 
 __all__ = ["RunResult", "evaluate", "load_run", "play"]
@@ -126,11 +128,29 @@ async def play_owed(
         def save(records: Sequence[EpisodeRecord]) -> None:
             save_results(run, records)
 
-        reason = await run.play(owed, watcher or Watcher(), stop or asyncio.Event(), save)
+        reason = await _told(run, owed, watcher or Watcher(), stop or asyncio.Event(), save)
     elif _results_lag(run.directory.path) or not _is_measured(run):
         with run.directory.locked():
             save_results(run, run.records)
     return RunResult(run.directory.path, run.saved_manifest, reason, run.rows, run.table)
+
+
+async def _told(
+    run: Run,
+    owed: Sequence[EpisodeSpec],
+    watcher: Watcher,
+    stop: asyncio.Event,
+    save: Checkpoint,
+) -> str | None:
+    """Play, and tell the run's sinks."""
+    if not run.config.sinks:
+        return await run.play(owed, watcher, stop, save)
+    sinks = Sinks(run.config.sinks, run.saved_manifest, run.directory.path, watcher)
+    try:
+        return await run.play(owed, sinks, stop, save)
+    finally:
+        summary = summary_section(build_report(run.saved_manifest, run.rows, run.table))
+        await asyncio.to_thread(sinks.close, summary)
 
 
 async def play_unrecorded(

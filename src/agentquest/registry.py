@@ -3,8 +3,8 @@
 Tables of strings, so that nothing is imported before it is used. A dotted path
 `package.module:Class` works wherever a short name does, and other packages can
 add names through the entry-point groups `agentquest.benchmarks`,
-`agentquest.agents`, `agentquest.models`, `agentquest.executors` and
-`agentquest.protocols`. What comes over a network may only use names, never
+`agentquest.agents`, `agentquest.models`, `agentquest.executors`,
+`agentquest.protocols` and `agentquest.sinks`. What comes over a network may only use names, never
 paths: see `load_registered`.
 """
 
@@ -52,12 +52,18 @@ PROTOCOLS = {
     "unseen-134-two-shot": "agentquest.benchmarks.alfworld.protocols:UNSEEN_134_TWO_SHOT",
     "webshop-500": "agentquest.benchmarks.webshop.protocols:WEBSHOP_500",
 }
+SINKS = {
+    "mlflow": "agentquest.adapters.sinks.mlflow_sink:MLflowSink",
+    "otel": "agentquest.adapters.sinks.otel:OpenTelemetrySink",
+    "wandb": "agentquest.adapters.sinks.wandb_sink:WandbSink",
+}
 _TABLES = {
     "benchmark": BENCHMARKS,
     "agent": AGENTS,
     "model": MODELS,
     "executor": EXECUTORS,
     "protocol": PROTOCOLS,
+    "sink": SINKS,
 }
 
 
@@ -68,10 +74,15 @@ def names(kind: str) -> list[str]:
 
 def load(kind: str, name: str) -> Any:
     """The class behind a short name or a dotted path."""
-    target = _TABLES[kind].get(name) or _plugins(kind).get(name)
-    if target is None and ":" not in name:
+    return _import(kind, target(kind, name))
+
+
+def target(kind: str, name: str) -> str:
+    """What a name stands for, as a dotted path; nothing is imported."""
+    found = _TABLES[kind].get(name) or _plugins(kind).get(name)
+    if found is None and ":" not in name:
         raise _unknown(kind, name)
-    return _import(kind, target or name)
+    return found or name
 
 
 def load_registered(kind: str, name: str) -> Any:
@@ -88,15 +99,15 @@ def load_object(what: str, path: str) -> Any:
     return _import(what, path)
 
 
-def _import(kind: str, target: str) -> Any:
-    module, _, attribute = target.partition(":")
+def _import(kind: str, path: str) -> Any:
+    module, _, attribute = path.partition(":")
     try:
         found: Any = import_module(module)
         for part in attribute.split("."):
             found = getattr(found, part)
         return found
     except (ImportError, AttributeError, ValueError) as error:
-        raise UnknownName(f"{kind} {target!r} cannot be imported: {error}") from error
+        raise UnknownName(f"{kind} {path!r} cannot be imported: {error}") from error
 
 
 def _plugins(kind: str) -> dict[str, str]:

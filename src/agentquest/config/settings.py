@@ -136,6 +136,9 @@ class RunConfig(Settings):
     note: str = operational("")
     """What you want to remember of the run; shown by reports and `agentquest runs`."""
 
+    sinks: tuple[str, ...] = operational(())
+    """Who else is told of every episode: `otel`, `wandb`, `mlflow`, or `package.module:Class`."""
+
     debug: bool = operational(False)
     """Print each step's prompt and raw reply."""
 
@@ -144,7 +147,7 @@ class RunConfig(Settings):
 
     _task_places: dict[str, str] = PrivateAttr(default_factory=dict)
 
-    @field_validator("tasks", "metrics", "tags", mode="before")
+    @field_validator("tasks", "metrics", "tags", "sinks", mode="before")
     @classmethod
     def _one_or_many(cls, value: Any) -> Any:
         return (value,) if isinstance(value, int | str) else value
@@ -233,6 +236,8 @@ def resolved(config: RunConfig) -> RunConfig:
         _require_model(provider, config.llm)
         model = _checked("model", provider, config.llm.settings, "llm")
         update["llm"] = ModelSection(provider=provider, api_key=config.llm.api_key, **model)
+    for sink in config.sinks:
+        registry.target("sink", sink)
     if config.cost_limit is not None and not _priced(update.get("llm")):
         raise ConfigError("cost_limit needs llm.price_per_million_prompt and _completion")
     return config.model_copy(update=update)

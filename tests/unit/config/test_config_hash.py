@@ -60,6 +60,7 @@ ONLY_OPERATES: dict[str, Any] = {
     "metrics": ["a:b"],
     "tags": ["a"],
     "note": "a",
+    "sinks": ["a:b"],
     "step_timeout_s": 1.0,
     "cost_limit": 1.0,
     "output_dir": "elsewhere",
