@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import agentquest
+from agentquest.extras import MissingExtra
 from agentquest.lib.settings import Settings
 
 SOURCE = Path(agentquest.__file__).parent
@@ -77,6 +78,8 @@ def inherits(module: str, owner: ast.ClassDef, name: str) -> bool:
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("agentquest"):
             raise
+        return False
+    except MissingExtra:
         return False
     inherited = [vars(base)[name] for base in found.__mro__[1:] if name in vars(base)]
     return any(inspect.getdoc(member) for member in inherited if is_documentable(member))

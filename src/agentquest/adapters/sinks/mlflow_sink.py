@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentquest.adapters.sinks import figures_of, summary_figures
-from agentquest.errors import UserError
+from agentquest.extras import MissingExtra
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.manifest import Manifest, flat
 from agentquest.running.sinks import Sink
@@ -18,9 +18,7 @@ try:
     from mlflow.entities import Param, RunTag
     from mlflow.tracking import MlflowClient
 except ImportError as error:
-    raise UserError(
-        "the sink mlflow needs it: pip install mlflow-skinny (the extra `mlflow`)"
-    ) from error
+    raise MissingExtra("mlflow", "the sink mlflow", ["mlflow-skinny"]) from error
 
 _RUN = "agentquest.run"
 _BATCH = 100  # parameters that a server takes at once

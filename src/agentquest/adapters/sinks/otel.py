@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from agentquest.errors import UserError
+from agentquest.extras import MissingExtra
 from agentquest.records.episode import Call, EpisodeRecord, Step
 from agentquest.records.manifest import Manifest
 from agentquest.running.sinks import Sink
@@ -21,10 +21,7 @@ try:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.trace import Span, Status, StatusCode, Tracer
 except ImportError as error:
-    raise UserError(
-        "the sink otel needs OpenTelemetry: pip install opentelemetry-sdk"
-        " opentelemetry-exporter-otlp-proto-http (the extra `otel`)"
-    ) from error
+    raise MissingExtra("otel", "the sink otel", ["opentelemetry-sdk"]) from error
 
 _BILLION = 1_000_000_000
 _FLUSH_MS = 20_000

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agentquest.adapters.sinks import figures_of, summary_figures
-from agentquest.errors import UserError
+from agentquest.extras import MissingExtra
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.manifest import Manifest
 from agentquest.running.sinks import Sink
@@ -18,7 +18,7 @@ from agentquest.running.sinks import Sink
 try:
     import wandb
 except ImportError as error:
-    raise UserError("the sink wandb needs it: pip install wandb (the extra `wandb`)") from error
+    raise MissingExtra("wandb", "the sink wandb", ["wandb"]) from error
 
 
 class WandbSink(Sink):

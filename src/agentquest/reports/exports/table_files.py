@@ -3,7 +3,7 @@
 import csv
 from pathlib import Path
 
-from agentquest.errors import UserError
+from agentquest.extras import MissingExtra
 from agentquest.reports.exports.columns import columns_of
 from agentquest.reports.exports.exported import Exported, written
 from agentquest.reports.safe_text import csv_text
@@ -31,9 +31,7 @@ def write_parquet(run: Exported, folder: Path) -> Path:
         import pyarrow as arrow
         import pyarrow.parquet as parquet
     except ImportError:
-        raise UserError(
-            "Parquet needs pyarrow: pip install pyarrow (the extra `parquet`)"
-        ) from None
+        raise MissingExtra("parquet", "Parquet", ["pyarrow"]) from None
     kinds = {
         "bool": arrow.bool_(),
         "int64": arrow.int64(),
