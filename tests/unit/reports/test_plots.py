@@ -104,7 +104,7 @@ def test_without_matplotlib_the_extra_is_named(
     for name in ("matplotlib", "matplotlib.figure", "matplotlib.backends.backend_agg"):
         monkeypatch.setitem(sys.modules, name, None)
     for draw in DRAWINGS.values():
-        with pytest.raises(UserError, match=r"agentquest\[plots\]"):
+        with pytest.raises(UserError, match=r"pip install .*\[plots\]"):
             draw(runs, tmp_path / "picture.png")
 
 
