@@ -22,6 +22,7 @@ from agentquest.running.spec import EpisodeSpec
 
 _LINE_EVERY_S = 10.0
 _RATE_WINDOW_S = 15.0
+_MOST_NAMED = 6
 
 
 class Tally:
@@ -97,6 +98,8 @@ class Tally:
     def _active(self) -> str:
         # Copied, because this is drawn in a thread of its own.
         workers = Counter(list(self.active.values()))
+        if len(workers) > _MOST_NAMED:  # then by the node that they are on
+            workers = Counter(name.rpartition("@")[2] for name in list(self.active.values()))
         named = ", ".join(f"{name}: {workers[name]}" for name in sorted(workers) if name)
         return f"{len(self.active)} active{f' ({named})' if named else ''}"
 

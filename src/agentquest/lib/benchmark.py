@@ -10,6 +10,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar
 
 from pydantic import field_validator
@@ -140,6 +141,11 @@ class Benchmark(ABC):
     def data_hash(self, task: Task) -> str:
         """A hash over all that one task was made from."""
         return self.driver(task).data_hash
+
+    def folder(self, task: Task) -> Path | None:
+        """The folder that is all a task needs from disk, so that it can be sent to a machine
+        without the data; None: it needs none, or more than that."""
+        return None
 
     @classmethod
     def split_named(cls, name: str | None) -> str:

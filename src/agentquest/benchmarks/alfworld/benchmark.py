@@ -120,6 +120,9 @@ class AlfWorldBenchmark(Benchmark):
         settings = self.settings
         return open_problem(task.problem, settings.goals, settings.goal_seed).sha256
 
+    def folder(self, task: Task) -> Path | None:
+        return None if task.problem.startswith(f"{BUILTIN}:") else Path(task.problem)
+
     def explorer(self) -> Explorer:
         return AlfWorldExplorer()
 

@@ -25,6 +25,7 @@ from agentquest.running.spec import Choice, EpisodeSpec, RunContext
 logger = logging.getLogger(__name__)
 
 _MOST_LOSSES = 2
+_MOST_STILLBORN = 8
 _LAST_WORDS_S = 15.0
 _START_S = 300.0
 _SHARED_LIMITS = ("requests_per_minute", "tokens_per_minute", "max_concurrency")
@@ -89,6 +90,7 @@ class Pool:
         self._loop = asyncio.get_running_loop()
         self._steppers: dict[str, OnStep] = {}
         self._made = 0
+        self._stillborn = 0
         self._alive = [self._another() for _ in range(workers)]
 
     def _another(self) -> Worker:
@@ -153,7 +155,7 @@ class Pool:
     async def _handle(self, worker: Worker, event: Event) -> None:
         spec = worker.playing.get(event.key)
         if event.kind == "gone":
-            self._replace(worker)
+            self._replace(worker, event.message)
         elif event.kind == "failed":
             raise UserError(event.message)
         elif spec is not None:
@@ -174,11 +176,14 @@ class Pool:
             else:
                 await self._sink.cut_short(event.record)
 
-    def _replace(self, worker: Worker) -> None:
+    def _replace(self, worker: Worker, why: str) -> None:
         """Play what a dead worker was playing elsewhere, but not for ever."""
         if worker not in self._alive:
             return
         self._alive.remove(worker)
+        self._stillborn = 0 if worker.ready else self._stillborn + 1
+        if self._stillborn > _MOST_STILLBORN:
+            raise UserError(f"{self._stillborn} workers in a row died as they started: {why}")
         lost = list(worker.playing.values())
         logger.warning("%s died while playing %d episodes", worker.name, len(lost))
         for spec in lost:
@@ -210,12 +215,16 @@ class Pool:
             await worker.end()
 
 
-def divided(context: RunContext, workers: int) -> RunContext:
-    """Rate limits hold for the whole run, so each worker gets its share."""
+def divided(context: RunContext, workers: int) -> tuple[RunContext, int]:
+    """Rate limits hold for the whole run, so each worker gets its share.
+
+    Also returned is how many workers there can be: a share is at least one.
+    """
     if context.model is None:
-        return context
+        return context, workers
     settings = dict(context.model.settings)
-    for name in _SHARED_LIMITS:
-        if settings.get(name):
-            settings[name] = max(1, settings[name] // workers)
-    return dataclasses.replace(context, model=Choice(context.model.name, settings))
+    limits = {name: settings[name] for name in _SHARED_LIMITS if settings.get(name)}
+    workers = min(workers, *(max(1, int(limit)) for limit in limits.values()), workers)
+    shares = {name: limit // workers for name, limit in limits.items()}
+    model = Choice(context.model.name, settings | shares)
+    return dataclasses.replace(context, model=model), workers

@@ -52,8 +52,8 @@ class ProcessExecutor:
         """Play the specs, with `parallel` shared out among the processes."""
         if not specs or stop.is_set():
             return
-        number = min(self._workers, len(specs), parallel)
-        context = divided(resources.context, number)
+        most = min(self._workers, len(specs), parallel)
+        context, number = divided(resources.context, most)
 
         def new_worker(name: str, tell: Callable[[Worker, Event], None]) -> Worker:
             return _ProcessWorker(name, context, tell)

@@ -2,27 +2,31 @@
 
 This process hands out the work, alone writes the run directory, and holds the
 limits of the whole run; see `pool`. An actor answers one call at a time with all
-that has happened since the last, so a step costs no message of its own.
+that has happened since the last, so a step costs no message of its own. What can
+be wrong on a node is found out before it is given an episode; a node without the
+data is sent what its episodes need, see `shipping`.
 """
 
 import asyncio
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pydantic import Field
 
-from agentquest.errors import AgentQuestError, UserError
-from agentquest.extras import MissingExtra
-from agentquest.lib import Settings, Task
+from agentquest.errors import AgentQuestError, DataError, UnknownName
+from agentquest.lib import Benchmark, Settings, Task
 from agentquest.running.executors.pool import Event, Pool, Worker, divided
+from agentquest.running.executors.ray_cluster import cause, connect, in_creation, ray_module
+from agentquest.running.executors.shipping import Pack, in_turn, kept_at, moved, packed, unpacked
 from agentquest.running.executors.worker_loop import Lease, WorkerLoop
 from agentquest.running.factory import Resources
 from agentquest.running.play import Sink
 from agentquest.running.spec import EpisodeSpec, RunContext, versions
 
 _MOST_EVENTS = 2000
-_PROBE_S = 10.0
+_DATA_MISSING = "data missing"
 
 
 class RaySettings(Settings):
@@ -60,22 +64,21 @@ class RayExecutor:
             return
         started = await connect(self._settings.address)
         try:
-            number = min(self._number(), len(specs), parallel)
-            context = divided(resources.context, number)
-            sample = specs[0].task
-            expected = resources.benchmark.data_hash(sample)
+            most = min(self._number(), len(specs), parallel)
+            context, number = divided(resources.context, most)
+            cargo = _Cargo(resources.benchmark, specs[0].task)
 
             def new_worker(name: str, tell: Callable[[Worker, Event], None]) -> Worker:
-                return _RayWorker(name, context, self._options(), (sample, expected), tell)
+                return _RayWorker(name, context, self._options(), cargo, tell)
 
             width = max(1, parallel // number)
             await Pool(new_worker, "ray", specs, sink, number, width).run(stop)
         finally:
             if started:
-                _ray().shutdown()
+                ray_module().shutdown()
 
     def _number(self) -> int:
-        return self._settings.workers or max(1, int(_ray().cluster_resources().get("CPU", 1)))
+        return self._settings.workers or max(1, int(ray_module().cluster_resources().get("CPU", 1)))
 
     def _options(self) -> dict[str, Any]:
         known = {"num_cpus", "num_gpus", "memory"}
@@ -85,66 +88,66 @@ class RayExecutor:
         return options
 
 
-async def connect(address: str | None) -> bool:
-    """Join the cluster or start one; whether this call did so."""
-    ray = _ray()
-    if ray.is_initialized():
-        return False
-    where: dict[str, Any] = {"address": address} if address else {"include_dashboard": False}
-    try:
-        await _probe(address)
-        ray.init(log_to_driver=False, configure_logging=False, namespace="agentquest", **where)
-    except (OSError, ValueError, RuntimeError, asyncio.TimeoutError) as error:
-        raise UserError(f"executor.address: no Ray cluster at {address!r}: {error}") from None
-    return True
+class _Cargo:
+    """What is sent to nodes without data: each task's files once, as Ray keeps them."""
 
+    def __init__(self, benchmark: Benchmark, sample: Task) -> None:
+        self._benchmark = benchmark
+        self._sent: dict[str, Any] = {}
+        self.sample = sample
+        self.expected = benchmark.data_hash(sample)
 
-async def _probe(address: str | None) -> None:
-    """Ray looks for a cluster for minutes; whether anybody answers there is known at once."""
-    host, separator, port = (address or "").removeprefix("ray://").rpartition(":")
-    if separator and port.isdigit():
-        opening = asyncio.open_connection(host, int(port))
-        _, writer = await asyncio.wait_for(opening, _PROBE_S)
-        writer.close()
+    @property
+    def is_portable(self) -> bool:
+        return self._benchmark.folder(self.sample) is not None
 
-
-def _ray() -> Any:
-    try:
-        import ray
-    except ImportError:
-        raise MissingExtra("ray", "executor: ray", ["ray"]) from None
-    return ray
+    def of(self, task: Task) -> tuple[str, Any]:
+        """The task's hash, and a reference to its files."""
+        if task.id not in self._sent:
+            folder = self._benchmark.folder(task)
+            if folder is None:
+                raise DataError(f"task {task.id} cannot be sent to another machine")
+            files = ray_module().put(packed(folder))
+            self._sent[task.id] = (self._benchmark.data_hash(task), files)
+        found: tuple[str, Any] = self._sent[task.id]
+        return found
 
 
 class EpisodeActor:
     """Lives on some node of the cluster."""
 
-    def __init__(self, context: RunContext, name: str, path: Sequence[str]) -> None:
+    def __init__(self, name: str, path: Sequence[str]) -> None:
         sys.path[:] = [*sys.path, *(folder for folder in path if folder not in sys.path)]
-        node = str(_ray().get_runtime_context().get_node_id())[:8]
-        self._context = context
+        node = str(ray_module().get_runtime_context().get_node_id())[:8]
         self._name = f"{name}@{node}"
         self._events: asyncio.Queue[Event] = asyncio.Queue()
         self._worker: WorkerLoop | None = None
 
-    async def open(self, sample: Task, data_hash: str) -> str:
+    async def about(self) -> tuple[str, dict[str, str]]:
+        """Its name, and what it plays with."""
+        return self._name, versions()
+
+    async def open(self, context: RunContext, sample: Task, data_hash: str) -> str:
         """What is wrong here, in a sentence; empty when episodes can be played."""
-        mine, theirs = versions(), dict(self._context.versions)
-        if mine != theirs:
-            return f"its versions are {_listed(mine)}, this run's are {_listed(theirs)}"
+        self._worker = WorkerLoop(context, self._name, self._events.put_nowait)
         try:
-            self._worker = WorkerLoop(self._context, self._name, self._events.put_nowait)
-            await self._worker.open()
-            if self._worker.resources.benchmark.data_hash(sample) != data_hash:
-                return f"its data of task {sample.id} is not this run's"
+            with in_turn():
+                await self._worker.open()
+                there = self._worker.resources.benchmark.data_hash(sample)
+        except UnknownName as error:
+            return f"{error}; it must be installed on every node"
+        except DataError as error:
+            return f"{_DATA_MISSING}: {error}"
         except (AgentQuestError, OSError) as error:
             return str(error)
-        return ""
+        return "" if there == data_hash else f"its data of task {sample.id} is not this run's"
 
-    async def begin(self, lease: Lease) -> None:
-        """Start playing the episodes of a lease, without waiting for them."""
+    async def begin(self, lease: Lease, cargo: Mapping[str, tuple[str, Any]]) -> None:
+        """Play these; `cargo` has the files of tasks that this node lacks, by task id."""
         assert self._worker is not None
-        self._worker.begin(lease)
+        for task, trial, seed in lease:
+            opened = await _received(task, *cargo[task.id]) if cargo else task
+            self._worker.begin([(opened, trial, seed)])
 
     async def events(self) -> list[Event]:
         """All that happened since the last call; waits for the first."""
@@ -159,9 +162,12 @@ class EpisodeActor:
             await self._worker.end()
         self._events.put_nowait(Event("gone"))
 
-    async def name(self) -> str:
-        """The worker's name, and the node that it runs on."""
-        return self._name
+
+async def _received(task: Task, data_hash: str, files: Any) -> Task:
+    if not kept_at(task, data_hash).is_dir():
+        pack: Pack = await files
+        unpacked(task, data_hash, pack)
+    return moved(task, data_hash)
 
 
 class _RayWorker(Worker):
@@ -170,22 +176,21 @@ class _RayWorker(Worker):
         name: str,
         context: RunContext,
         options: Mapping[str, Any],
-        sample: tuple[Task, str],
+        cargo: _Cargo,
         tell: Callable[[Worker, Event], None],
     ) -> None:
         super().__init__(name, tell)
         self.ready = False  # until the cluster has room for it
-        remote = _ray().remote(EpisodeActor)
-        self._actor = remote.options(max_concurrency=1000, **options).remote(
-            context, name, list(sys.path)
-        )
-        self._listening = asyncio.create_task(self._listen(*sample))
+        self._cargo = cargo
+        self._lacks_data = False
+        remote = ray_module().remote(EpisodeActor)
+        self._actor = remote.options(max_concurrency=1000, **options).remote(name, list(sys.path))
+        self._listening = asyncio.create_task(self._listen(context))
 
-    async def _listen(self, sample: Task, data_hash: str) -> None:
+    async def _listen(self, context: RunContext) -> None:
         """Until the actor is gone, whichever way."""
         try:
-            problem = await self._actor.open.remote(sample, data_hash)
-            self.name = await self._actor.name.remote()
+            problem = await self._open(context)
             if problem:
                 self.tell(self, Event("failed", message=f"worker {self.name}: {problem}"))
                 return
@@ -193,12 +198,31 @@ class _RayWorker(Worker):
             self.tell(self, Event("ready"))
             while True:
                 for event in await self._actor.events.remote():
-                    self.tell(self, event)
+                    self.tell(self, self._as_here(event))
                     if event.kind == "gone":
                         return
-        except _ray().exceptions.RayError:
+        except ray_module().exceptions.RayError as error:
             # The actor or its node died; what it was playing is played elsewhere.
-            self.tell(self, Event("gone"))
+            is_hopeless = not self.ready and in_creation(error)
+            self.tell(self, Event("failed" if is_hopeless else "gone", message=cause(error)))
+
+    async def _open(self, context: RunContext) -> str:
+        """What keeps the actor from playing, in a sentence; it may lack data that can be sent."""
+        self.name, theirs = await self._actor.about.remote()
+        ours = dict(context.versions)
+        if theirs != ours:
+            return f"its versions are {_listed(theirs)}, this run's are {_listed(ours)}"
+        cargo = self._cargo
+        problem: str = await self._actor.open.remote(context, cargo.sample, cargo.expected)
+        self._lacks_data = problem.startswith(_DATA_MISSING) and cargo.is_portable
+        return "" if self._lacks_data else problem
+
+    def _as_here(self, event: Event) -> Event:
+        """A record says where this machine has the problem, wherever it was played."""
+        spec, record = self.playing.get(event.key), event.record
+        if spec is None or record is None or record.problem == spec.task.problem:
+            return event
+        return replace(event, record=record.model_copy(update={"problem": spec.task.problem}))
 
     def play(self, specs: Sequence[EpisodeSpec]) -> None:
         lease = [(spec.task, spec.trial, spec.seed) for spec in specs]
@@ -206,9 +230,12 @@ class _RayWorker(Worker):
 
     async def _begin(self, lease: Lease) -> None:
         try:
-            await self._actor.begin.remote(lease)
-        except _ray().exceptions.RayError:
+            cargo = {task.id: self._cargo.of(task) for task, _, _ in lease if self._lacks_data}
+            await self._actor.begin.remote(lease, cargo)
+        except ray_module().exceptions.RayError:
             return  # the listener tells of it
+        except (AgentQuestError, OSError) as error:
+            self.tell(self, Event("failed", message=str(error)))
 
     def stop(self) -> None:
         if self.ready:
@@ -218,7 +245,7 @@ class _RayWorker(Worker):
 
     async def end(self) -> None:
         self._listening.cancel()
-        _ray().kill(self._actor)
+        ray_module().kill(self._actor)
 
 
 def _listed(facts: Mapping[str, str]) -> str:
