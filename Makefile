@@ -60,9 +60,10 @@ docs: $(DEV)   ## build the documentation site in build/site
 bench: $(DEV)  ## measure speed, side by side with what people run otherwise
 	$(BIN)/python benchmarks/run.py $(BENCH)
 
-conformance: $(DEV) ## play on the reference engine too, and with agents of all A2A frameworks
+conformance: $(DEV) ## the reference engine, agents of all A2A frameworks, nodes and drivers killed
 	$(BIN)/python conformance/run.py $(CONFORMANCE)
 	AGENTQUEST_ALL_FRAMEWORKS=1 $(BIN)/python -m pytest tests/a2a/test_frameworks.py
+	AGENTQUEST_RAY_KILLS=20 $(BIN)/python -m pytest tests/ray/test_ray_executor.py -k dies
 
 lock: $(DEV)   ## refresh requirements.lock from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv

@@ -62,7 +62,7 @@ class RayExecutor:
         """Play the specs, with `parallel` shared out among the actors."""
         if not specs or stop.is_set():
             return
-        started = await connect(self._settings.address)
+        started = connect(self._settings.address)
         try:
             most = min(self._number(), len(specs), parallel)
             context, number = divided(resources.context, most)

@@ -1,6 +1,6 @@
 """Joining a Ray cluster, and saying plainly why that did not work."""
 
-import asyncio
+import socket
 from typing import Any
 
 from agentquest.errors import UserError
@@ -19,16 +19,16 @@ def ray_module() -> Any:
     return ray
 
 
-async def connect(address: str | None) -> bool:
+def connect(address: str | None) -> bool:
     """Join the cluster or start one; whether this call did so."""
     ray = ray_module()
     if ray.is_initialized():
         return False
     where: dict[str, Any] = {"address": address} if address else {"include_dashboard": False}
     try:
-        await _probe(address)
+        _probe(address)
         ray.init(log_to_driver=False, configure_logging=False, namespace="agentquest", **where)
-    except (OSError, ValueError, asyncio.TimeoutError) as error:
+    except (OSError, ValueError) as error:
         raise UserError(f"executor.address: no Ray cluster at {address!r}: {error}") from None
     except RuntimeError as error:
         # Such as another version of Ray or Python there.
@@ -36,13 +36,11 @@ async def connect(address: str | None) -> bool:
     return True
 
 
-async def _probe(address: str | None) -> None:
+def _probe(address: str | None) -> None:
     """Ray looks for a cluster for minutes; whether anybody answers there is known at once."""
     host, separator, port = (address or "").removeprefix("ray://").rpartition(":")
     if separator and port.isdigit():
-        opening = asyncio.open_connection(host, int(port))
-        _, writer = await asyncio.wait_for(opening, _PROBE_S)
-        writer.close()
+        socket.create_connection((host, int(port)), _PROBE_S).close()
 
 
 def in_creation(error: BaseException) -> bool:

@@ -1,0 +1,238 @@
+"""Tens of thousands of environments for training, spread over the actors of a Ray cluster.
+
+    games = RayVector("alfworld", env_num=20_000, settings={"split": "train"}, address="auto")
+    turns = games.reset([...])               # one task per group, as for a SessionVector
+    turns = games.step([turn.admissible[0] for turn in turns])
+
+What is returned is what a `SessionVector` of one process returns. A step is one
+message to each actor and one back, whatever the number of slots; slots that are
+over cost nothing. An actor that dies is made anew and plays its slots' commands
+again: engines are deterministic, so that is the state it was in, and that it is
+is checked. `recreated` names the slots to which this happened in the last call.
+"""
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agentquest.adapters.arenas import shared_arena
+from agentquest.errors import AgentQuestError, UserError
+from agentquest.lib import Session, Task, Turn
+from agentquest.lib.arena import Wanted
+from agentquest.running.executors.ray_cluster import connect, ray_module
+from agentquest.running.spec import versions
+
+Past = tuple[Task, list[str]]
+"""A slot's task and what was done in it."""
+
+_MOST_LOSSES = 3
+_NEVER_RESET = "call reset() first"
+
+
+class SlotActor:
+    """The sessions of some slots; lives on some node of the cluster."""
+
+    def __init__(
+        self, benchmark: str, settings: Mapping[str, Any], max_steps: int | None, path: list[str]
+    ) -> None:
+        sys.path[:] = [*sys.path, *(folder for folder in path if folder not in sys.path)]
+        self._arena = shared_arena(benchmark, settings)
+        self._max_steps = max_steps
+        self._sessions: dict[int, Session] = {}
+
+    def versions(self) -> dict[str, str]:
+        return versions()
+
+    def reset(self, tasks: Mapping[int, Task]) -> dict[int, Turn]:
+        for slot in tasks:
+            if slot not in self._sessions:
+                self._sessions[slot] = Session(self._arena, self._max_steps)
+        return {slot: self._sessions[slot].reset(task) for slot, task in tasks.items()}
+
+    def step(self, commands: Mapping[int, str]) -> dict[int, Turn]:
+        return {slot: self._sessions[slot].step(command) for slot, command in commands.items()}
+
+    def replay(self, past: Mapping[int, Past]) -> dict[int, Turn]:
+        turns = self.reset({slot: task for slot, (task, _) in past.items()})
+        for slot, (_, commands) in past.items():
+            for command in commands:
+                turns[slot] = self._sessions[slot].step(command)
+        return turns
+
+
+class RayVector:
+    """`env_num` × `group_n` sessions over `actors` actors (0: one for each CPU)."""
+
+    def __init__(
+        self,
+        benchmark: str,
+        env_num: int,
+        group_n: int = 1,
+        max_steps: int | None = 50,
+        settings: Mapping[str, Any] | None = None,
+        address: str | None = None,
+        actors: int = 0,
+        resources: Mapping[str, float] | None = None,
+    ) -> None:
+        if env_num < 1 or group_n < 1:
+            raise UserError(f"env_num and group_n must be 1 or more, not {env_num} and {group_n}")
+        self.arena = shared_arena(benchmark, settings)
+        self.env_num = env_num
+        self.group_n = group_n
+        self.recreated: list[int] = []
+        self._past: list[Past | None] = [None] * (env_num * group_n)
+        self._turns: list[Turn | None] = [None] * (env_num * group_n)
+        self._is_ours = connect(address)
+        self._made_with = (benchmark, dict(settings or {}), max_steps, list(sys.path))
+        self._options = dict(resources or {"num_cpus": 1})
+        number = actors or max(1, int(ray_module().cluster_resources().get("CPU", 1)))
+        number = min(number, len(self))
+        self._starts = [len(self) * actor // number for actor in range(number + 1)]
+        self._actors = [self._new_actor() for _ in range(number)]
+        self._check_versions()
+
+    def __len__(self) -> int:
+        return len(self._past)
+
+    def reset(self, tasks: Sequence[Wanted], split: str | None = None) -> list[Turn]:
+        """Start one task per group, in every slot of the group."""
+        if isinstance(tasks, str) or len(tasks) != self.env_num:
+            raise UserError(f"{len(tasks)} tasks were given for {self.env_num} groups")
+        found = [self.arena.task(task, split) for task in tasks]
+        self._reset({slot: found[slot // self.group_n] for slot in range(len(self))})
+        return self.turns
+
+    def reset_slot(self, slot: int, task: Wanted | None = None, split: str | None = None) -> Turn:
+        """Start a task in one slot; without one, the task it has."""
+        if not 0 <= slot < len(self):
+            raise UserError(f"there is no slot {slot}: they are numbered 0 to {len(self) - 1}")
+        past = self._past[slot]
+        again = past is not None and task is None and split is None
+        found = past[0] if again and past else self.arena.task(0 if task is None else task, split)
+        self._reset({slot: found})
+        return self._known(slot)
+
+    def step(self, commands: Sequence[str | None]) -> list[Turn]:
+        """One command per slot; None leaves a slot as it is. Nothing is played if one is wrong."""
+        if isinstance(commands, str) or len(commands) != len(self):
+            raise UserError(f"{len(commands)} commands were given for {len(self)} slots")
+        for slot, command in enumerate(commands):
+            if not (command is None or isinstance(command, str)):
+                kind = type(command).__name__
+                raise UserError(f"the command of slot {slot} must be text, not {kind}")
+        going_on = {
+            slot: command
+            for slot, command in enumerate(commands)
+            if command is not None and not self._known(slot).over
+        }
+        self._take(self._ask("step", going_on))
+        for slot, command in going_on.items():
+            past = self._past[slot]
+            assert past is not None
+            past[1].append(command)
+        return self.turns
+
+    @property
+    def turns(self) -> list[Turn]:
+        """The newest turn of every slot."""
+        return [self._known(slot) for slot in range(len(self))]
+
+    @property
+    def running(self) -> list[bool]:
+        """Which slots' episodes go on."""
+        return [not turn.over for turn in self.turns]
+
+    def close(self) -> None:
+        """End the actors, and the cluster if it was started for them."""
+        for actor in self._actors:
+            ray_module().kill(actor)
+        self._actors = []
+        if self._is_ours:
+            ray_module().shutdown()
+            self._is_ours = False
+
+    def _reset(self, tasks: Mapping[int, Task]) -> None:
+        self._take(self._ask("reset", tasks))
+        for slot, task in tasks.items():
+            self._past[slot] = (task, [])
+
+    def _known(self, slot: int) -> Turn:
+        turn = self._turns[slot]
+        if turn is None:
+            raise UserError(_NEVER_RESET)
+        return turn
+
+    def _take(self, turns: Mapping[int, Turn]) -> None:
+        for slot, turn in turns.items():
+            self._turns[slot] = turn
+
+    def _ask(self, method: str, wanted: Mapping[int, Any]) -> dict[int, Turn]:
+        """One call to each actor that has some of these slots; all of them at once."""
+        self.recreated = []
+        shares: dict[int, dict[int, Any]] = {}
+        for actor, (first, end) in enumerate(zip(self._starts, self._starts[1:], strict=False)):
+            share = {slot: wanted[slot] for slot in range(first, end) if slot in wanted}
+            if share:
+                shares[actor] = share
+        calls = {
+            actor: getattr(self._actors[actor], method).remote(share)
+            for actor, share in shares.items()
+        }
+        turns: dict[int, Turn] = {}
+        try:
+            for actor, call in calls.items():
+                turns |= self._answer(actor, method, shares[actor], call)
+        except AgentQuestError:
+            for slot in wanted:  # some may have been played: they have to be reset
+                self._past[slot] = self._turns[slot] = None
+            raise
+        return turns
+
+    def _answer(self, actor: int, method: str, share: dict[int, Any], call: Any) -> dict[int, Turn]:
+        lost = ray_module().exceptions.RayActorError
+        for _ in range(_MOST_LOSSES):
+            try:
+                return _got(call)
+            except lost:
+                self._recreate(actor)
+                call = getattr(self._actors[actor], method).remote(share)
+        raise AgentQuestError(
+            f"{_MOST_LOSSES} actors in a row died with slots {min(share)} and after"
+        )
+
+    def _recreate(self, actor: int) -> None:
+        """Make an actor anew, and play again what was played in its slots."""
+        slots = range(self._starts[actor], self._starts[actor + 1])
+        past = {slot: kept for slot in slots if (kept := self._past[slot]) is not None}
+        self._actors[actor] = self._new_actor()
+        self.recreated = sorted({*self.recreated, *past})
+        try:
+            turns = _got(self._actors[actor].replay.remote(past)) if past else {}
+        except ray_module().exceptions.RayActorError:
+            return  # this one died too, which the next call to it finds out
+        for slot, turn in turns.items():
+            if turn != self._turns[slot]:
+                raise AgentQuestError(f"slot {slot} came out otherwise when it was played again")
+
+    def _new_actor(self) -> Any:
+        known = {"num_cpus", "num_gpus", "memory"}
+        own = {key: value for key, value in self._options.items() if key not in known}
+        options = {key: value for key, value in self._options.items() if key in known}
+        remote = ray_module().remote(SlotActor)
+        return remote.options(resources=own, **options).remote(*self._made_with)
+
+    def _check_versions(self) -> None:
+        for actor in self._actors:
+            theirs = _got(actor.versions.remote())
+            if theirs != versions():
+                raise UserError(f"a node plays with {theirs}, this process with {versions()}")
+
+
+def _got(call: Any) -> Any:
+    """An answer; an error of ours is raised as it was there."""
+    try:
+        return ray_module().get(call)
+    except ray_module().exceptions.RayTaskError as error:
+        if isinstance(error.cause, AgentQuestError):
+            raise error.cause from None
+        raise

@@ -1,0 +1,85 @@
+"""Environments over actors: the turns of one process, also after the loss of an actor."""
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from agentquest.adapters.arenas import shared_arena
+from agentquest.adapters.ray_vector import RayVector
+from agentquest.errors import DataError, UserError
+from agentquest.lib import SessionVector, Task
+
+ray = pytest.importorskip("ray", reason="Ray is not installed (extra `ray`)")
+SETTINGS = {"data_path": "builtin"}
+
+
+@pytest.fixture(scope="module")
+def vector(cluster: Any) -> Iterator[RayVector]:
+    made = RayVector("alfworld", 20, 2, 12, SETTINGS, cluster.address, 3, {"num_cpus": 0.1})
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def local() -> SessionVector:
+    return SessionVector(shared_arena("alfworld", SETTINGS), 20, 2, 12)
+
+
+def walk(vector: RayVector, local: SessionVector, steps: int, dice: random.Random) -> None:
+    """The same commands in both, some possible, some not, some none at all."""
+    for _ in range(steps):
+        commands = [
+            dice.choice([*turn.admissible, "jump", None])  # type: ignore[arg-type]
+            for turn in local.turns
+        ]
+        assert vector.step(commands) == local.step(commands)
+        assert vector.running == local.running
+
+
+@pytest.mark.timeout(300)
+def test_turns_are_those_of_one_process_to_the_end(vector: RayVector, local: SessionVector) -> None:
+    dice = random.Random(1)
+    tasks = list(range(20))
+    assert vector.reset(tasks) == local.reset(tasks)
+    walk(vector, local, 24, dice)
+    assert not any(vector.running)
+    assert vector.recreated == []
+    assert vector.reset_slot(7) == local.reset_slot(7)
+    assert vector.reset_slot(8, 99) == local.reset_slot(8, 99)
+    walk(vector, local, 3, dice)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("when", ["between steps", "before reset"])
+def test_an_actor_that_is_killed_goes_on_where_it_was(
+    vector: RayVector, local: SessionVector, when: str
+) -> None:
+    dice = random.Random(2)
+    assert vector.reset(list(range(30, 50))) == local.reset(list(range(30, 50)))
+    walk(vector, local, 5, dice)
+    ray.kill(vector._actors[1])
+    if when == "before reset":
+        assert vector.reset(list(range(20))) == local.reset(list(range(20)))
+    else:
+        walk(vector, local, 1, dice)
+    assert vector.recreated == list(range(13, 26))
+    walk(vector, local, 4, dice)
+    assert vector.recreated == []
+
+
+@pytest.mark.timeout(300)
+def test_what_is_wrong_is_said_as_in_one_process(vector: RayVector, local: SessionVector) -> None:
+    for each in (vector, local):
+        with pytest.raises(UserError, match="39 commands were given for 40 slots"):
+            each.step(["look"] * 39)
+        with pytest.raises(UserError, match="3 tasks were given for 20 groups"):
+            each.reset([1, 2, 3])
+        with pytest.raises(UserError, match="there is no slot 40"):
+            each.reset_slot(40)
+    gone = Task("valid_unseen/x/y", "pick_and_place_simple", "valid_unseen", "/nowhere/at/all")
+    with pytest.raises(DataError, match="/nowhere/at/all: no such game"):
+        vector.reset_slot(0, gone)
+    with pytest.raises(UserError, match=r"call reset\(\) first"):
+        vector.step(["look"] * 40)
