@@ -154,9 +154,12 @@ def help_text() -> str:
 
 def enumeration(names: Iterable[str]) -> str:
     """Names as a sentence lists them; `nothing` for none."""
-    *first, last = list(names) or ["nothing"]
-    return f"{', '.join(first)}, and {last}" if first else last
+    listed = list(names)
+    if len(listed) < 2:
+        return listed[0] if listed else "nothing"
+    return f"{', '.join(listed[:-1])}, and {listed[-1]}"
 
 
 def _things(world: World, things: Iterable[int]) -> str:
-    return enumeration(f"a {world.object_names[thing]}" for thing in things)
+    names = world.object_names
+    return enumeration([f"a {names[thing]}" for thing in things])

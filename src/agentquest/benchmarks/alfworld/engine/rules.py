@@ -6,6 +6,7 @@ commands depend on the dialect, the rules do not.
 """
 
 from enum import Enum, auto
+from functools import partial
 from typing import NamedTuple
 
 from agentquest.benchmarks.alfworld.engine.dialects import Dialect
@@ -52,6 +53,10 @@ class Options(NamedTuple):
     behind: dict[str, Move]
 
 
+# Several are made at every step, and the classes' own constructors take twice as long.
+_move = partial(tuple.__new__, Move)
+_state = partial(tuple.__new__, State)
+
 NO_OPTIONS = Options({}, {})
 """For a `go to`, which is never among the options: they need not be worked out."""
 _ALWAYS = {"inventory": Move(Rule.INVENTORY), "look": Move(Rule.LOOK)}
@@ -66,28 +71,28 @@ def options(world: World, state: State, dialect: Dialect) -> Options:
     names = world.object_names
     for receptacle in world.receptacles_at[state.location]:
         name = world.receptacle_names[receptacle]
-        before[f"examine {name}"] = Move(Rule.EXAMINE_RECEPTACLE, NOTHING, receptacle)
+        before[f"examine {name}"] = _move((Rule.EXAMINE_RECEPTACLE, NOTHING, receptacle))
         if world.openable >> receptacle & 1:
             if state.opened >> receptacle & 1:
-                before[f"close {name}"] = Move(Rule.CLOSE, NOTHING, receptacle)
+                before[f"close {name}"] = _move((Rule.CLOSE, NOTHING, receptacle))
                 visible = True
             else:
-                behind[f"open {name}"] = Move(Rule.OPEN, NOTHING, receptacle)
+                behind[f"open {name}"] = _move((Rule.OPEN, NOTHING, receptacle))
                 visible = False
         else:
             visible = True
         for thing in state.contents[receptacle]:
             if visible and held < 0 and world.pickupable >> thing & 1:
-                behind[f"take {names[thing]} from {name}"] = Move(Rule.TAKE, thing, receptacle)
+                behind[f"take {names[thing]} from {name}"] = _move((Rule.TAKE, thing, receptacle))
             if world.toggleable >> thing & 1:
-                behind[f"use {names[thing]}"] = Move(Rule.USE, thing)
+                behind[f"use {names[thing]}"] = _move((Rule.USE, thing, NOTHING))
         if held >= 0:
             if visible and world.fits(held, receptacle):
-                behind[dialect.put(names[held], name)] = Move(Rule.PUT, held, receptacle)
+                behind[dialect.put(names[held], name)] = _move((Rule.PUT, held, receptacle))
             _treatments(world, held, receptacle, before, behind)
     if held >= 0:
         # A stray comma in the published rules hides all objects but the held one from `examine`.
-        before[f"examine {names[held]}"] = Move(Rule.EXAMINE_OBJECT, held)
+        before[f"examine {names[held]}"] = _move((Rule.EXAMINE_OBJECT, held, NOTHING))
         if world.object_types[held] in KNIVES:
             _slicing(world, state, behind)
     return Options(before, behind)
@@ -98,7 +103,7 @@ def find(world: World, state: State, offered: Options, command: str) -> Move | N
     receptacle = world.go_commands.get(command)
     if receptacle is not None:
         here = world.receptacle_locations[receptacle] == (state.location,)
-        return None if here else Move(Rule.GO, NOTHING, receptacle)
+        return None if here else _move((Rule.GO, NOTHING, receptacle))
     return offered.behind.get(command) or offered.before.get(command)
 
 
@@ -172,7 +177,7 @@ def apply(world: World, state: State, move: Move) -> State:
     bit = 1 << thing if thing >= 0 else 0
     match rule:
         case Rule.GO:
-            return state._replace(location=destination(world, state, receptacle))
+            return _state((destination(world, state, receptacle), *state[1:]))
         case Rule.OPEN:
             return state._replace(opened=state.opened | 1 << receptacle)
         case Rule.CLOSE:
@@ -198,7 +203,7 @@ def apply(world: World, state: State, move: Move) -> State:
 def destination(world: World, state: State, receptacle: int) -> int:
     """Where `go to` leads: a receptacle with two locations is entered at the other one."""
     places = world.receptacle_locations[receptacle]
-    return next(place for place in places if place != state.location)
+    return places[0] if places[0] != state.location else places[1]
 
 
 def _take(state: State, thing: int, receptacle: int) -> State:

@@ -77,7 +77,6 @@ class World:
     cleaners: frozenset[str]
     go_commands: dict[str, int] = field(repr=False)
     """The commands in alphabetical order, and the receptacle that each leads to."""
-    _ways: dict[int, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
     _ways_texts: dict[int, str] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -85,27 +84,19 @@ class World:
         """Whether a receptacle has two locations, so that the way to some place takes two steps."""
         return any(len(places) > 1 for places in self.receptacle_locations)
 
-    def ways_from(self, location: int) -> tuple[str, ...]:
-        """The sorted `go to …` commands that lead away from a location.
-
-        Made when they are first asked for: of most places nobody ever asks.
-        """
-        ways = self._ways.get(location)
-        if ways is None:
-            ways = self._ways[location] = tuple(
-                [
-                    c
-                    for c, r in self.go_commands.items()
-                    if self.receptacle_locations[r] != (location,)
-                ]
-            )
+    def ways_from(self, location: int) -> list[str]:
+        """The sorted `go to …` commands that lead away from a location."""
+        ways = list(self.go_commands)
+        for receptacle in self.receptacles_at[location]:
+            if len(self.receptacle_locations[receptacle]) == 1:
+                ways.remove(f"go to {self.receptacle_names[receptacle]}")
         return ways
 
     def ways_text_from(self, location: int) -> str:
-        """The same, as they stand in a printed list."""
+        """The same, as they stand in a printed list; of most places nobody ever asks."""
         text = self._ways_texts.get(location)
         if text is None:
-            text = self._ways_texts[location] = str(list(self.ways_from(location)))[1:-1]
+            text = self._ways_texts[location] = str(self.ways_from(location))[1:-1]
         return text
 
     def fits(self, thing: int, receptacle: int) -> bool:
