@@ -14,6 +14,7 @@ from pathlib import Path
 BENCHMARKS = {
     "alfworld": "alfworld_speed",
     "evaluator": "evaluator",
+    "environments": "environments",
     "a2a": "a2a_cost",
     "webshop": "webshop",
 }

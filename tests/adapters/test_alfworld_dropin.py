@@ -211,8 +211,15 @@ def test_wrong_use_is_said_clearly(games):
     with pytest.raises(UserError, match="reset"):
         env.step(["look"])
     env.reset()
-    with pytest.raises(UserError, match="text"):
-        env.step([7])
+    for wrong in (7, None, b"look"):
+        with pytest.raises(UserError, match="text"):
+            env.step([wrong])
+    pair = games.init_env(batch_size=2)
+    pair.reset()
+    with pytest.raises(UserError, match="slot 1 must be text"):
+        pair.step(["help", None])
+    assert pair.last_commands == [None, None]
+    assert pair.batch_env.envs[0].nb_steps == 0, "nothing was played"
     env.close()
     env.close()
     with pytest.raises(UserError, match="closed"):

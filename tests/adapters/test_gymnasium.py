@@ -130,14 +130,43 @@ def test_without_autoreset_slots_wait_for_a_mask():
     assert all(task.startswith("train/") for task in infos["task"])
 
 
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
+def test_wrong_actions_are_said_clearly_and_change_nothing(mode):
+    envs = gymnasium.make_vec(_id("alfworld"), num_envs=2, autoreset_mode=mode, **SMALL)
+    with pytest.raises(UserError, match="reset"):
+        envs.step(["look", "look"])
+    envs.reset(seed=1)
+    for wrong in (["look"], ["look"] * 3, "ab", 7, None):
+        with pytest.raises(UserError, match=r"for 2|must be a list"):
+            envs.step(wrong)
+    for wrong in (["look", 4], ["look", None], [b"look", "look"]):
+        with pytest.raises(UserError, match="text"):
+            envs.step(wrong)
+    assert [turn.steps for turn in envs.unwrapped.vector.turns] == [0, 0]
+    envs.step(np.array(["look", "inventory"]))
+    assert [turn.steps for turn in envs.unwrapped.vector.turns] == [1, 1]
+    envs.close()
+    with pytest.raises(UserError, match="closed"):
+        envs.step(["look", "look"])
+
+
+def test_one_environment_says_what_is_wrong():
+    env = gymnasium.make(_id("alfworld"), **SMALL).unwrapped
+    with pytest.raises(UserError, match="reset"):
+        env.step("look")
+    env.reset(seed=1)
+    with pytest.raises(UserError, match="text"):
+        env.step(7)
+    with pytest.raises(UserError, match="there are: split, task"):
+        env.reset(options={"tasks": [1]})
+    env.close()
+    with pytest.raises(UserError, match="closed"):
+        env.reset()
+
+
 def test_wrong_batches_are_said_clearly():
     envs = gymnasium.make_vec(_id("alfworld"), num_envs=2, **SMALL)
     envs.reset(seed=1)
-    for wrong in (["look"], ["look"] * 3):
-        with pytest.raises(UserError, match="for 2"):
-            envs.step(wrong)
-    with pytest.raises(UserError, match="text"):
-        envs.step(["look", 4])
     with pytest.raises(UserError, match="reset_mask"):
         envs.reset(options={"reset_mask": np.array([False, False])})
     with pytest.raises(UserError, match="seeds"):

@@ -54,6 +54,19 @@ def test_an_episode():
     assert told.endswith(OVER)
     with pytest.raises(UserError, match="task_id"):
         environment.reset(prompt=[])
+    with pytest.raises(UserError, match="no task 'nothing'"):
+        environment.reset(task_id="nothing")
+
+
+def test_what_a_model_calls_wrongly_is_told_and_costs_a_step():
+    environment = environment_factory("alfworld", **BUILTIN)()
+    with pytest.raises(UserError, match="reset"):
+        environment.get_reward()
+    environment.reset(**dataset_rows("alfworld", **BUILTIN)[0])
+    for wrong in ({"command": None}, {"command": ["look"]}, {}, {"a": 1, "b": 2}):
+        assert "Nothing was done." in environment.act(**wrong)
+    assert environment._session.last.steps == 4
+    assert environment.get_reward() == 0.0
 
 
 def test_webshop_and_typed_tools():

@@ -88,6 +88,18 @@ def test_alfworld_refuses_what_it_does_not_play(config_file, tmp_path):
             _alfworld(str(file))
 
 
+def test_wrong_batches_change_nothing(config_file):
+    envs = build_alfworld_envs(config_file, 0, 2, 1, None)
+    envs.reset()
+    for wrong in (["look"], "ab", ["look", 7], ["look", None], None):
+        with pytest.raises(UserError, match=r"for 2 slots|must be"):
+            envs.step(wrong)
+    assert [turn.steps for turn in envs.vector.turns] == [0, 0]
+    envs.close()
+    with pytest.raises(UserError, match="closed"):
+        envs.step(["look", "look"])
+
+
 def test_webshop_has_the_published_shapes():
     before = random.getstate()
     envs = build_webshop_envs(seed=1, env_num=3, group_n=2, resources_per_worker={"num_cpus": 0.1},
@@ -150,8 +162,10 @@ def test_webshop_says_what_is_wrong():
         build_webshop_envs(env_kwargs={**SHOP, "goal_order": "mine"})
     envs = build_webshop_envs(env_num=2, env_kwargs=SHOP)
     envs.reset()
-    with pytest.raises(UserError, match="Expected 2 actions, got 1"):
-        envs.step(["a"])
+    for wrong in (["a"], "ab", ["search[a]", 7], ["search[a]", None], None):
+        with pytest.raises(UserError, match=r"for 2 slots|must be"):
+            envs.step(wrong)
+    assert all(env.get_available_actions()["has_search_bar"] for env in envs.envs)
     envs.close()
     with pytest.raises(UserError, match="closed"):
         envs.reset()

@@ -143,6 +143,8 @@ def test_what_is_not_offered_is_refused_by_name(server):
         WebAgentTextEnv("braille", server=server)
     with pytest.raises(NotImplementedError, match="image"):
         WebAgentTextEnv("text", server=server, get_image=1)
+    with pytest.raises(NotImplementedError, match="shuffle_seed"):
+        WebAgentTextEnv("text", server=server, seed=42)
     with pytest.raises(NotImplementedError, match="num_products"):
         SimServer(num_products=5)
     with pytest.raises(DataError, match="no such file"):

@@ -23,6 +23,7 @@ from agentquest.adapters.gymnasium_env import checked_options
 from agentquest.adapters.gymnasium_spaces import LONGEST_ACTION, LONGEST_OBSERVATION, AnyText
 from agentquest.errors import UserError
 from agentquest.lib import Session, SessionVector, Turn
+from agentquest.lib.vector import check_commands
 
 Flags = NDArray[np.bool_]
 Observations = tuple[str, ...]
@@ -77,19 +78,16 @@ class TextVectorEnv(VectorEnv[Observations, Sequence[str], Any]):
     def step(
         self, actions: Sequence[str]
     ) -> tuple[Observations, NDArray[np.float64], Flags, Flags, dict[str, Any]]:
+        given = actions.tolist() if isinstance(actions, np.ndarray) else actions
+        check_commands(given, self.num_envs)
         if self._mode is not AutoresetMode.NEXT_STEP:
-            self.vector.step(actions)
+            self.vector.step(given)
             return self._result()
-        over = ~np.array(self.vector.running)
-        self.vector.step([None if done else act for act, done in self._pairs(actions, over)])
-        for slot in np.flatnonzero(over).tolist():
+        running = self.vector.running
+        self.vector.step([act if on else None for act, on in zip(given, running, strict=True)])
+        for slot in np.flatnonzero(~np.array(running)).tolist():
             self.vector.reset_slot(slot, self._drawn_for(slot))
         return self._result()
-
-    def _pairs(self, actions: Sequence[str], over: Flags) -> list[tuple[str, bool]]:
-        if len(actions) != self.num_envs:
-            raise UserError(f"{len(actions)} actions were given for {self.num_envs} environments")
-        return list(zip(actions, over.tolist(), strict=True))
 
     def _result(self) -> tuple[Observations, NDArray[np.float64], Flags, Flags, dict[str, Any]]:
         turns = self.vector.turns

@@ -15,6 +15,7 @@ import numpy as np
 
 from agentquest.adapters.textworld_core import AlfredGame, EnvInfos, Filter, Limit
 from agentquest.errors import UserError
+from agentquest.lib.vector import check_commands
 
 registry: dict[str, dict[str, Any]] = {}
 
@@ -105,6 +106,7 @@ class BatchEnv:
         assert len(commands) == self.batch_size, (
             f"Expected one action per environment: {self.batch_size}, not {len(commands)}."
         )
+        check_commands(commands, self.batch_size)
         results = [
             self._step(env, command, last)
             for env, command, last in zip(self.envs, commands, self.last, strict=True)

@@ -15,6 +15,7 @@ from agentquest.adapters.webshop_server import SimServer, open_shop
 from agentquest.benchmarks.alfworld.benchmark import AlfWorldBenchmark
 from agentquest.errors import UserError
 from agentquest.lib import Arena, SessionVector, Task, Turn
+from agentquest.lib.vector import check_commands
 
 WON = 10.0
 VALIDATION_GOALS = 500
@@ -49,6 +50,7 @@ class AlfworldEnvs:
 
     def step(self, actions: Sequence[str]) -> tuple[Texts, None, list[float], list[bool], Infos]:
         """Play one command in each game; only a win is rewarded."""
+        check_commands(actions, self.num_processes)
         turns = self.vector.step(actions)
         rewards = [WON if turn.won else 0.0 for turn in turns]
         dones = [turn.over for turn in turns]
@@ -128,8 +130,7 @@ class WebshopEnvs:
     def step(self, actions: Sequence[str]) -> tuple[Texts, list[float], list[bool], Infos]:
         """Take one action in each session."""
         self._check_open()
-        if len(actions) != self.num_processes:
-            raise UserError(f"Expected {self.num_processes} actions, got {len(actions)}")
+        check_commands(actions, self.num_processes)
         results = [self._step(slot, action) for slot, action in enumerate(actions)]
         texts, rewards, dones, infos = map(list, zip(*results, strict=True))
         return texts, rewards, dones, infos

@@ -18,6 +18,12 @@ from agentquest.benchmarks.webshop.shop.shop import BASE_URL, MODES, Session
 from agentquest.benchmarks.webshop.shop.shuffling import SEED
 from agentquest.errors import UserError
 
+# Arguments of verl-agent's copy of WebShop, which mean something else than nothing.
+_OF_COPIES = {
+    "seed": "shuffle_seed=… deals the goals in that copy's order",
+    "attr_path": "attributes are read from the folder of file_path",
+}
+
 
 class Browser:
     """Where the visitor stands."""
@@ -62,6 +68,9 @@ class WebAgentTextEnv:
             raise ValueError(f"Observation mode {observation_mode} not supported.")
         if kwargs.get("get_image"):
             raise NotImplementedError("get_image: AgentQuest's shop has no images")
+        for name, instead in _OF_COPIES.items():
+            if kwargs.get(name) is not None:
+                raise NotImplementedError(f"{name} is not the original's: {instead}")
         self.observation_mode = observation_mode
         self.kwargs = kwargs
         self.file_path = file_path

@@ -7,6 +7,7 @@ reset; `running` is the mask of those that are not.
 """
 
 from collections.abc import Sequence
+from typing import cast
 
 from agentquest.errors import UserError
 from agentquest.lib.arena import Arena, Wanted
@@ -44,11 +45,7 @@ class SessionVector:
 
     def step(self, commands: Sequence[str | None]) -> list[Turn]:
         """One command per slot; None leaves a slot as it is. Nothing is played if one is wrong."""
-        _check_length("commands", commands, len(self.sessions), "slots")
-        for slot, command in enumerate(commands):
-            if not (command is None or isinstance(command, str)):
-                kind = type(command).__name__
-                raise UserError(f"the command of slot {slot} must be text, not {kind}")
+        check_commands(commands, len(self.sessions), may_skip=True)
         return [
             session.last if command is None else session.step(command)
             for session, command in zip(self.sessions, commands, strict=True)
@@ -68,6 +65,15 @@ class SessionVector:
         """Close every session."""
         for session in self.sessions:
             session.close()
+
+
+def check_commands(commands: object, slots: int, may_skip: bool = False) -> None:
+    """Refuse anything but a command for each slot, before any is played; None skips a slot."""
+    _check_length("commands", commands, slots, "slots")
+    for slot, command in enumerate(cast(Sequence[object], commands)):
+        if not (isinstance(command, str) or (may_skip and command is None)):
+            kind = type(command).__name__
+            raise UserError(f"the command of slot {slot} must be text, not {kind}")
 
 
 def _check_length(what: str, given: object, wanted: int, places: str) -> None:
