@@ -20,6 +20,7 @@ COMMANDS = {
     "demo": ("agentquest.cli.demo", "Play the baseline agents on built-in data."),
     "init": ("agentquest.cli.init", "Write a commented example configuration."),
     "eval": ("agentquest.cli.eval", "Evaluate an agent; the same command again resumes."),
+    "sweep": ("agentquest.cli.sweep", "Evaluate models × agents × protocols × seeds."),
     "runs": ("agentquest.cli.runs", "List the runs of a folder with their figures."),
     "rerun": ("agentquest.cli.rerun", "Play an earlier run's configuration once more."),
     "report": ("agentquest.cli.report", "Report on a run as text, Markdown, CSV or HTML."),
@@ -52,7 +53,7 @@ _FOR_OTHERS = (
     f"Any benchmark for other people's clients: `agentquest serve {'|'.join(SERVERS)} BENCHMARK`."
 )
 # Commands that take every setting as an option, too: `--num-games 12` is `num_games=12`.
-_TAKE_SETTINGS = frozenset({"eval", "rerun", "play", "tasks", "demo", "mcp"})
+_TAKE_SETTINGS = frozenset({"eval", "rerun", "sweep", "play", "tasks", "demo", "mcp"})
 _SETTINGS = {"ignore_unknown_options": True}
 _HELP = "How good is an LLM agent at acting over many turns?"
 _EPILOG = (

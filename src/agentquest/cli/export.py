@@ -38,8 +38,10 @@ def command(
 ) -> None:
     """Write a run for other tools; prints what was written.
 
+    \b
     Examples: agentquest export runs/my-run --to csv
-              agentquest export runs/my-run --to eval -o logs && inspect view --log-dir logs
+              agentquest export runs/my-run --to eval -o logs
+              inspect view --log-dir logs
     """
     RunDirectory(run).manifest()  # says what is wrong with the folder, if something is
     typer.echo(str(_write(_exported(run), to, output or run)))

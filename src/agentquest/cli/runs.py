@@ -42,6 +42,7 @@ def command(
     A run is `complete` when every episode has a score, `running` when something was written
     within the last minute, `owed` when some episodes have no score, else `stopped`.
 
+    \b
     Examples: agentquest runs
               agentquest runs runs/sweep --tag ablation --state complete
     """

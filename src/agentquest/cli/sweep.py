@@ -1,0 +1,138 @@
+"""`agentquest sweep`: models × agents × protocols × seeds as one job."""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agentquest.cli.benchmark_choice import as_overrides
+from agentquest.cli.eval import play_watched
+from agentquest.cli.report import terminal_width
+from agentquest.cli.stopping import StopSignals
+from agentquest.errors import AgentQuestError
+from agentquest.records.files import to_json
+from agentquest.reports.render.comparison import (
+    json_comparison,
+    markdown_comparison,
+    text_comparison,
+)
+from agentquest.reports.render.markdown import markdown_table
+from agentquest.reports.render.text import text_table
+from agentquest.reports.sweep import Played, json_rows, sweep_comparison, sweep_rows, sweep_table
+from agentquest.running.run import Run
+from agentquest.running.sweep import Sweep, SweepRun, load_sweep
+
+
+class Format(str, Enum):
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    JSON = "json"
+
+
+def command(
+    file: Annotated[Path, typer.Argument(metavar="SWEEP.yaml", help="What to combine.")],
+    overrides: Annotated[
+        list[str] | None,
+        typer.Argument(help="key.path=value or --key value, for every run: executor=ray"),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="List the runs, and run nothing.")
+    ] = False,
+    format: Annotated[
+        Format, typer.Option("--format", "-f", help="How to show table and comparison.")
+    ] = Format.TEXT,
+    list_tasks: Annotated[
+        bool, typer.Option("--list", help="Name the tasks that changed.")
+    ] = False,
+) -> None:
+    """Play every combination of models, agents, protocols and seeds; compare them at the end.
+
+    A file such as this one makes 2 × 2 × 3 = 12 runs, below runs/first-sweep:
+
+    \b
+        name: first-sweep
+        models: [scripted, {model: qwen/qwen3-8b, base_url: ADDRESS}]
+        agents: [react, tools]
+        seeds: [1, 2, 3]
+        run: {num_games: 60, parallel: 32}
+
+    The runs are played one after another, each with all of `parallel`. Stopped at any moment,
+    the same command goes on: nothing is lost and nothing is played twice. A run that a server
+    fails is passed over, and owed.
+
+    Exit codes: as those of `agentquest eval`.
+
+    Example: agentquest sweep sweep.yaml --dry-run
+    """
+    sys.path.append(str(Path.cwd()))
+    sweep = load_sweep(file, as_overrides(overrides or []))
+    for warning in sweep.warnings:
+        typer.secho(f"warning: {warning}", fg="yellow", err=True)
+    runs = [Run(one.config) for one in sweep.runs]
+    if dry_run:
+        _list(runs)
+        return
+    owed = {run.run_id: run.prepare() for run in runs}
+    missing = sum(map(len, owed.values()))
+    typer.echo(f"{len(runs)} runs in {sweep.folder}, {missing} episodes to play", err=True)
+    signals = StopSignals()
+    is_complete = _play(runs, signals)
+    if not signals.has_hung_up:
+        _show(sweep, format, list_tasks)
+    if not is_complete:
+        typer.secho("episodes are owed; the same command again plays them", fg="yellow", err=True)
+        raise typer.Exit(signals.exit_code or 1)
+
+
+def _list(runs: Sequence[Run]) -> None:
+    for run in runs:
+        typer.echo(f"{run.directory.path}: {len(run.specs)} episodes")
+    total = sum(len(run.specs) for run in runs)
+    typer.echo(f"{len(runs)} runs, {total} episodes")
+
+
+def _play(runs: Sequence[Run], signals: StopSignals) -> bool:
+    """Play what each run owes; whether every episode then has a score."""
+    is_complete = True
+    for place, run in enumerate(runs, start=1):
+        owed = run.owed
+        if signals.received is None:
+            if owed:
+                typer.echo(f"run {place} of {len(runs)}: {run.run_id}", err=True)
+            try:
+                reason = asyncio.run(play_watched(run, owed, signals)).reason
+            except AgentQuestError as error:
+                reason = str(error)
+            if reason is not None:
+                typer.secho(f"{run.run_id} stopped: {reason}", fg="red", err=True)
+        is_complete = is_complete and not run.owed
+    return is_complete
+
+
+def _show(sweep: Sweep, format: Format, list_tasks: bool) -> None:
+    played = [_played(one) for one in sweep.runs]
+    rows = sweep_rows(played)
+    comparisons, problems = sweep_comparison(played)
+    if format is Format.JSON:
+        content = {"runs": json_rows(rows), **json_comparison(comparisons)}
+        typer.echo(to_json(content), nl=False)
+    elif format is Format.MARKDOWN:
+        typer.echo(markdown_table(sweep_table(rows)))
+        if comparisons:
+            typer.echo("\n" + markdown_comparison(comparisons, list_tasks), nl=False)
+    else:
+        width = terminal_width()
+        typer.echo(text_table(sweep_table(rows), width))
+        if comparisons:
+            typer.echo("\n" + text_comparison(comparisons, width, list_tasks), nl=False)
+    for problem in problems:
+        typer.secho(f"not compared: {problem}", fg="yellow", err=True)
+
+
+def _played(one: SweepRun) -> Played:
+    directory = Run(one.config).directory
+    return Played(one.agent, one.model, one.protocol, one.seed, directory)

@@ -1,0 +1,145 @@
+"""What came of a sweep: one table of all runs, and each setting against the first.
+
+Runs that differ in nothing but their seed belong together: a task that several of them played
+counts by the mean over its runs, as with several trials.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from agentquest.errors import UserError
+from agentquest.metrics.rows import EpisodeRow
+from agentquest.metrics.summary import summarise
+from agentquest.records.run_directory import RunDirectory
+from agentquest.reports.compare import ComparedRun, Comparison, compare_runs, load_compared
+from agentquest.reports.model import Cell, figure_cell
+from agentquest.reports.tables import Table
+
+# Agent, model and protocol, by the names that the sweep gives them.
+Setting = tuple[str, str | None, str | None]
+_SHOWN = ("success", "reward", "progress", "steps")
+
+
+@dataclass(frozen=True)
+class Played:
+    """One run of a sweep: what was combined in it, and where it is."""
+
+    agent: str
+    model: str | None
+    protocol: str | None
+    seed: int
+    directory: RunDirectory
+
+    @property
+    def setting(self) -> Setting:
+        return self.agent, self.model, self.protocol
+
+
+@dataclass(frozen=True)
+class SweepRow:
+    """The figures of one run, or of all runs of a setting (`seed` is None)."""
+
+    name: str
+    setting: Setting
+    seed: int | None
+    scored: int
+    requested: int
+    figures: Mapping[str, Cell]
+
+
+def sweep_rows(runs: Sequence[Played]) -> list[SweepRow]:
+    """A row per run, and one over all seeds of a setting where there are several."""
+    rows = []
+    for setting, members in _by_setting(runs).items():
+        loaded = load_compared([run.directory for run in members])
+        for run, one in zip(members, loaded, strict=True):
+            rows.append(_row(setting, run.seed, [one]))
+        if len(members) > 1:
+            rows.append(_row(setting, None, loaded))
+    return rows
+
+
+def sweep_table(rows: Sequence[SweepRow]) -> Table:
+    """The rows as people read them."""
+    lines = (
+        (row.name, f"{row.scored}/{row.requested}", *(row.figures[key].text for key in _SHOWN))
+        for row in rows
+    )
+    return Table("Runs", ("run", "scored", *_SHOWN), tuple(lines), numbers=False)
+
+
+def json_rows(rows: Sequence[SweepRow]) -> list[dict[str, Any]]:
+    """The rows as plain data; `seed` is null in those over all seeds."""
+    return [
+        {
+            **dict(zip(("agent", "model", "protocol"), row.setting, strict=True)),
+            "seed": row.seed,
+            "scored": row.scored,
+            "requested": row.requested,
+            "metrics": {
+                key: asdict(cell.estimate) if cell.estimate else None
+                for key, cell in row.figures.items()
+            },
+        }
+        for row in rows
+    ]
+
+
+def sweep_comparison(runs: Sequence[Played]) -> tuple[list[Comparison], list[str]]:
+    """Each agent and model against the first of its protocol; and why some could not be."""
+    by_protocol: dict[str | None, list[ComparedRun]] = {}
+    for setting, members in _by_setting(runs).items():
+        loaded = load_compared([run.directory for run in members])
+        by_protocol.setdefault(setting[2], []).append(_pooled(setting, loaded))
+    found: list[Comparison] = []
+    problems: list[str] = []
+    for group in by_protocol.values():
+        first, *others = group
+        for other in others:
+            try:
+                found += compare_runs([first, other])
+            except UserError as error:
+                problems.append(str(error))
+    return found, problems
+
+
+def _by_setting(
+    runs: Sequence[Played],
+) -> dict[Setting, list[Played]]:
+    groups: dict[Setting, list[Played]] = {}
+    for run in runs:
+        groups.setdefault(run.setting, []).append(run)
+    return groups
+
+
+def _pooled(setting: Setting, members: Sequence[ComparedRun]) -> ComparedRun:
+    rows = [row for member in members for row in member.rows]
+    damage = "; ".join(member.damage for member in members if member.damage) or None
+    return ComparedRun(_label(setting), members[0].manifest, rows, members[0].table, damage)
+
+
+def _row(setting: Setting, seed: int | None, members: Sequence[ComparedRun]) -> SweepRow:
+    rows = [row for member in members for row in _in_order(member.rows)]
+    table = members[0].table
+    group = summarise(rows, table).overall
+    return SweepRow(
+        name=f"{_label(setting)}, {'all seeds' if seed is None else f'seed {seed}'}",
+        setting=setting,
+        seed=seed,
+        scored=group.scored,
+        requested=sum(member.manifest.requested for member in members),
+        figures={
+            metric.key: figure_cell(metric, group.figures[metric.key], group.scored)
+            for metric in table
+        },
+    )
+
+
+def _in_order(rows: Sequence[EpisodeRow]) -> list[EpisodeRow]:
+    """By task, not by which finished first: intervals are drawn in the rows' order."""
+    return sorted(rows, key=lambda row: (row.task_id, row.trial))
+
+
+def _label(setting: Setting) -> str:
+    return " ".join(part for part in setting if part is not None)
