@@ -129,6 +129,7 @@ def serve(app: ASGIApp, place: Place, sock: socket.socket, launched: bool = Fals
     if launched:
         threading.Thread(target=_stop_with_launcher, args=(serving,), daemon=True).start()
     asyncio.run(serving.run())
+    serving.leave_as_told()
 
 
 def _outward_address() -> str:

@@ -4,6 +4,18 @@ Every command lives in a module of its own, imported when it is called, so that
 `agentquest --help` answers at once.
 """
 
-from agentquest.cli.app import main
+import sys
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run the command line and leave with its exit code."""
+    try:
+        # Imported here, so that Ctrl-C is an orderly end from the first moment on.
+        from agentquest.cli.app import main as run
+
+        run(args)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
 
 __all__ = ["main"]

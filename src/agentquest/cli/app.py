@@ -6,9 +6,12 @@ owed), 2 something was wrong with what was asked for, 128 + n stopped by signal 
 """
 
 import importlib
+import io
 import os
+import re
 import sys
 from collections.abc import Sequence
+from typing import Any, NoReturn
 
 import typer
 
@@ -55,6 +58,18 @@ _FOR_OTHERS = (
 # Commands that take every setting as an option, too: `--num-games 12` is `num_games=12`.
 _TAKE_SETTINGS = frozenset({"eval", "rerun", "sweep", "play", "tasks", "demo", "mcp"})
 _SETTINGS = {"ignore_unknown_options": True}
+# Typer has its own copy of Click or the package, by version; the class is the same one's.
+_UsageError: Any = typer.BadParameter.__base__
+_INVALID = re.compile(r"Invalid value for '([^']+)'(?: / '[^']+')*: (.+)")
+# What Click says, and what a person would.
+_WORDS = (
+    (r"Missing (?:argument|option|parameter:?) '?([^']+?)'?", r"\1 is missing"),
+    (r"Option '([^']+)' requires an argument", r"\1 needs a value"),
+    (r"No such option:? '?([^' ]+)'?(.*)", r"there is no option \1\2"),
+    (r"Got unexpected extra arguments? \((.+)\)", r"too many words: \1"),
+    (r"Got unexpected extra argument\(s\) \((.+)\)", r"too many words: \1"),
+    (r"No such command '(.+)'", r"\1 is no command"),
+)
 _HELP = "How good is an LLM agent at acting over many turns?"
 _EPILOG = (
     "Start with `agentquest demo`; `agentquest COMMAND --help` explains each command,"
@@ -122,18 +137,50 @@ def _group(name: str, help_text: str, epilog: str) -> typer.Typer:
 def main(args: list[str] | None = None) -> None:
     """Run the command line; a mistake of the user's is one line, not a traceback."""
     given = sys.argv[1:] if args is None else args
+    _show_what_can_be_shown()
     try:
-        build([word for word in given if not word.startswith("-")])(given, prog_name="agentquest")
+        app = build([word for word in given if not word.startswith("-")])
+        code = app(given, prog_name="agentquest", standalone_mode=False)
     except AgentQuestError as error:
-        typer.secho(f"agentquest: {error}", fg="red", err=True)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        sys.exit(130)
+        _refuse(str(error))
+    except _UsageError as error:
+        if error.format_message().startswith("Usage:"):  # nothing was asked for
+            error.show()
+            sys.exit(2)
+        _refuse(_in_a_line(error))
+    except typer.Abort:
+        _refuse("the input ended before an answer was given")
     except OSError as error:
         # What was to be shown could not be: the disk is full, or whoever read has gone.
         _forget_output()
-        typer.secho(f"agentquest: cannot write the output: {error.strerror}", fg="red", err=True)
-        sys.exit(2)
+        _refuse(f"cannot write the output: {error.strerror}")
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _refuse(message: str) -> NoReturn:
+    typer.secho(f"agentquest: {message}", fg="red", err=True)
+    sys.exit(2)
+
+
+def _in_a_line(error: Any) -> str:
+    """What was wrong with the words of a command line, and where to read about them."""
+    from agentquest.lib.settings import in_words
+
+    said = " ".join(error.format_message().split()).rstrip(".")
+    wrong = _INVALID.fullmatch(said)
+    if wrong:
+        said = f"{wrong[1]}: {in_words(wrong[2])}"
+    for pattern, words in _WORDS:
+        said = re.sub(f"^{pattern}$", words, said)
+    command = error.ctx.command_path if error.ctx else "agentquest"
+    return f"{said}; `{command} -h` explains it"
+
+
+def _show_what_can_be_shown() -> None:
+    """Signs that the terminal's encoding lacks become question marks, not an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _forget_output() -> None:

@@ -15,6 +15,7 @@ from agentquest.a2a.llm_white import has_key
 from agentquest.cli.green import AgentHeader, DataPath, LogDir, Resume
 from agentquest.config.settings import DEFAULT_BENCHMARK
 from agentquest.errors import ConfigError
+from agentquest.lib.settings import in_words
 
 if TYPE_CHECKING:
     from agentquest.a2a.launcher import Launch
@@ -144,7 +145,7 @@ def _config(**given: object) -> AssessmentConfig:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         option = f"--{str(first['loc'][0]).replace('_', '-')}: " if first["loc"] else ""
-        raise ConfigError(f"{option}{first['msg'].removeprefix('Value error, ')}") from None
+        raise ConfigError(f"{option}{in_words(first['msg'])}") from None
 
 
 def _white_type(wanted: str | None, agent_url: str | None, say: Callable[[str], None]) -> str:

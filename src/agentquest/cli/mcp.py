@@ -129,7 +129,9 @@ async def _http(
     served = Served(app, socket)
     typer.echo(f"MCP: {served.url}/mcp", err=True)
     sweeping = asyncio.create_task(callers.sweep())
+    serving = Serving([served])
     try:
-        await Serving([served]).run()
+        await serving.run()
     finally:
         sweeping.cancel()
+    serving.leave_as_told()

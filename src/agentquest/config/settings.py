@@ -257,9 +257,12 @@ def _provider(llm: ModelSection) -> str:
 
 def _require_model(provider: str, llm: ModelSection) -> None:
     """Settings of a model without a model: which of the two is wrong, only the user knows."""
-    field = settings_model("model", provider).model_fields.get("model")
+    known = settings_model("model", provider).model_fields
+    field = known.get("model")
     if field is None or not field.is_required() or "model" in llm.settings:
         return
+    if not known.keys() >= llm.settings.keys():
+        return  # a misspelt key, which is told by its own name
     given = ", ".join(f"llm.{name}" for name in llm.settings) or f"llm.provider: {provider}"
     raise ConfigError(
         f"llm.model: {given} is given, but no model; name one (model=NAME), or leave "

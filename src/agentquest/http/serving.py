@@ -50,7 +50,9 @@ class Served:
 
 def serve(*served: Served, limits: Limits | None = None) -> None:
     """Answer until a signal asks to stop."""
-    asyncio.run(Serving(served, limits).run())
+    serving = Serving(served, limits)
+    asyncio.run(serving.run())
+    serving.leave_as_told()
 
 
 class Serving:
@@ -64,6 +66,7 @@ class Serving:
             for each in served
         ]
         self._sockets = [each.socket for each in served]
+        self._signal: signal.Signals | None = None
 
     @property
     def started(self) -> bool:
@@ -75,6 +78,15 @@ class Serving:
         for server in self._servers:
             server.force_exit = server.should_exit
         self._end()
+
+    def leave_as_told(self) -> None:
+        """End the process as shells expect it of one that a signal ended: 130 after Ctrl-C."""
+        if self._signal is not None:
+            raise SystemExit(128 + self._signal)
+
+    def _received(self, number: signal.Signals) -> None:
+        self._signal = number
+        self.stop()
 
     def _end(self) -> None:
         for server in self._servers:
@@ -90,7 +102,7 @@ class Serving:
             for server, sock in zip(self._servers, self._sockets, strict=True)
         ]
         try:
-            with _signals(loop, self.stop):
+            with _signals(loop, self._received):
                 await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
             self._end()
@@ -178,12 +190,12 @@ class _QuietAboutFiles:
 
 
 @contextmanager
-def _signals(loop: asyncio.AbstractEventLoop, stop: Any) -> Iterator[None]:
-    """SIGINT and SIGTERM call `stop`, where this thread and system can have that."""
+def _signals(loop: asyncio.AbstractEventLoop, received: Any) -> Iterator[None]:
+    """SIGINT and SIGTERM call `received`, where this thread and system can have that."""
     taken = []
     for number in (signal.SIGINT, signal.SIGTERM):
         with suppress(NotImplementedError, RuntimeError, ValueError):
-            loop.add_signal_handler(number, stop)
+            loop.add_signal_handler(number, received, number)
             taken.append(number)
     try:
         yield

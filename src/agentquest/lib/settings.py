@@ -6,6 +6,7 @@ change a score is marked with `operational`, and stays out of a run's hash.
 """
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -13,6 +14,24 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationIn
 
 from agentquest.errors import ConfigError
 
+# What pydantic says, and what a person would.
+_WORDS = (
+    (r"Input should be greater than or equal to (.+)", r"must be at least \1"),
+    (r"Input should be less than or equal to (.+)", r"must be at most \1"),
+    (r"Input should be greater than (.+)", r"must be more than \1"),
+    (r"Input should be a valid integer.*", "must be a whole number"),
+    (r"Input should be a valid number.*", "must be a number"),
+    (r"Input should be a valid boolean.*", "must be true or false"),
+    (r"Input should be a valid string.*", "must be text"),
+    (r"Input should be a valid (tuple|list).*", "must be a list"),
+    (r"Input should be a valid dictionary.*", "must be a section of keys and values"),
+    (
+        r"String should match pattern '\^\[A-Za-z0-9\].*",
+        "must be a name of letters, digits, dots, dashes and underscores",
+    ),
+    (r"(?:Input|String) should (.+)", r"must \1"),
+    (r"Field required", "is missing"),
+)
 _SECRET = ("key", "secret", "token", "password", "header", "body")
 
 
@@ -75,9 +94,22 @@ def validated(
     try:
         return model.model_validate(dict(given))
     except ValidationError as error:
-        found = error.errors(include_url=False)
+        found = _most_telling(error.errors(include_url=False))
         problems = [explain(problem, model, path, other_names) for problem in found]
         raise ConfigError("\n".join(dict.fromkeys(problems))) from None
+
+
+def _most_telling(problems: Sequence[Any]) -> list[Any]:
+    """Unknown names first; what is missing is not told where one of them was meant for it."""
+    unknown = [problem for problem in problems if problem["type"] == "extra_forbidden"]
+    rest = [problem for problem in problems if problem["type"] != "extra_forbidden"]
+    given = [str(problem["loc"][-1]) for problem in unknown]
+
+    def is_meant(problem: Any) -> bool:
+        name = str(problem["loc"][-1]) if problem["loc"] else ""
+        return problem["type"] == "missing" and bool(difflib.get_close_matches(name, given, n=1))
+
+    return [*unknown, *(problem for problem in rest if not is_meant(problem))]
 
 
 def explain(
@@ -89,11 +121,21 @@ def explain(
     if problem["type"] == "extra_forbidden":
         known = [*known_at(model, parts[:-1]), *(other_names if len(parts) == 1 else ())]
         return f"{where}: unknown key; {suggestion(parts[-1].lower(), known)}"
-    message = problem["msg"].removeprefix("Value error, ")
+    message = in_words(problem["msg"])
     shown = ""
     if problem["type"] not in ("missing", "value_error") and not is_secret(where):
         shown = f" (given: {_shown(problem.get('input'))})"
     return f"{where + ': ' if where else ''}{message}{shown}"
+
+
+def in_words(message: str) -> str:
+    """A complaint of pydantic's in plain words."""
+    message = message.removeprefix("Value error, ")
+    for pattern, words in _WORDS:
+        said, times = re.subn(f"^{pattern}$", words, message)
+        if times:
+            return said
+    return message
 
 
 def known_at(model: type[BaseModel], parents: Sequence[str]) -> list[str]:
@@ -107,10 +149,11 @@ def known_at(model: type[BaseModel], parents: Sequence[str]) -> list[str]:
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:
-    """`did you mean …?`, or the list of what there is."""
+    """`did you mean …?`, or the list of what there is where nothing is near."""
     close = difflib.get_close_matches(name, known, n=1)
-    there = f"there are: {', '.join(known)}" if known else "there are none"
-    return f"did you mean {close[0]!r}? ({there})" if close else there
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return f"there are: {', '.join(known)}" if known else "there are none"
 
 
 def is_secret(path: str) -> bool:

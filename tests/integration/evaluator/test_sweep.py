@@ -60,7 +60,7 @@ run: {data_path: builtin, llm: {temperature: 0.1}, parallel: 32}
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("agents: [react]", "name: Field required"),
+        ("agents: [react]", "name: is missing"),
         ("name: a\nmodles: [m]", "modles: unknown key; did you mean 'models'"),
         ("name: a\nseeds: []", "seeds: is empty"),
         ("name: a\nmodels: [{model: m, temperature: 0}, {model: m}]", "two runs are called"),
@@ -68,7 +68,7 @@ run: {data_path: builtin, llm: {temperature: 0.1}, parallel: 32}
         ("name: a\nmodels: [{modle: m}]", "every model needs `model`"),
         ("name: a\nrun: {seed: 3}", "seed: a sweep has 'seeds' for that"),
         ("name: a\nrun: {num_gmes: 3}", "run react_scripted_seed-42: num_gmes: unknown key"),
-        ("name: a/b", "name: String should match"),
+        ("name: a/b", "name: must be a name of letters"),
     ],
 )
 def test_a_mistake_is_said_before_anything_is_played(tmp_path: Path, text: str, said: str) -> None:

@@ -35,7 +35,7 @@ def test_half_sent_requests_neither_delay_an_end_nor_make_noise(number):
     assert at.ask().status == 200
     server.send_signal(number)
     _, errors = server.communicate(timeout=60)
-    assert (server.returncode, errors) == (0, "")
+    assert (server.returncode, errors) == (128 + number, "")
     for sock in held:
         sock.close()
 
@@ -47,7 +47,7 @@ def test_an_answer_that_never_ends_is_cut_off_without_a_traceback():
         assert b"200 OK" in sock.recv(1000)
         server.send_signal(signal.SIGTERM)
         _, errors = server.communicate(timeout=60)
-    assert (server.returncode, errors) == (0, "")
+    assert (server.returncode, errors) == (143, "")
 
 
 def test_a_second_signal_does_not_wait_for_answers():
@@ -60,7 +60,7 @@ def test_a_second_signal_does_not_wait_for_answers():
         assert server.poll() is None
         server.send_signal(signal.SIGINT)
         _, errors = server.communicate(timeout=60)
-    assert (server.returncode, errors) == (0, "")
+    assert (server.returncode, errors) == (130, "")
 
 
 @pytest.mark.parametrize("sent", [b"", HALF_HEAD, HALF_BODY])
@@ -146,7 +146,7 @@ def test_a_low_limit_of_files_does_not_end_the_service_or_fill_the_log():
         sock.close()
     server.send_signal(signal.SIGTERM)
     _, errors = server.communicate(timeout=60)
-    assert server.returncode == 0
+    assert server.returncode == 143
     assert len(errors) < 2000, errors[:3000]
 
 
@@ -173,7 +173,7 @@ def test_what_is_not_http_is_answered_without_a_word_in_the_log(sent):
     assert at.ask().status == 200
     server.send_signal(signal.SIGTERM)
     _, errors = server.communicate(timeout=60)
-    assert (server.returncode, errors) == (0, "")
+    assert (server.returncode, errors) == (143, "")
 
 
 async def test_cancelling_ends_the_servers_and_their_applications():
