@@ -2,16 +2,24 @@
 
 A protocol fixes split, number of tasks, dialect, prompt family and step limit.
 Published scores differ silently in exactly these; `published` says which ones a
-run under the protocol may be compared with, as far as their papers tell. Each
-benchmark has its own in its folder, listed in the registry; a dotted path names
-one of the user's.
+run under the protocol may be compared with, as far as their papers tell, and
+`refused` which ones may not, and why. What it `needs` is somebody else's text or
+list, which the user supplies. Each benchmark has its own in its folder, listed in
+the registry; a dotted path or a YAML file names one of the user's.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from agentquest import registry
 from agentquest.errors import ConfigError
+
+_ENDINGS = (".yaml", ".yml")
+_KEYS = ("name", "description", "settings", "needs", "published", "refused")
 
 
 @dataclass(frozen=True)
@@ -31,6 +39,8 @@ class Protocol:
     description: str
     settings: dict[str, Any]
     published: tuple[Published, ...] = field(default=())
+    refused: Mapping[str, str] = field(default_factory=dict)  # source: why it is not comparable
+    needs: Mapping[str, str] = field(default_factory=dict)  # setting: what the user gives there
 
 
 # What would make it another list of tasks, or another prompt, under the same name.
@@ -43,7 +53,9 @@ OUR_PROMPT: dict[str, Any] = {"agent.prompt_file": None}
 
 
 def protocol(name: str) -> Protocol:
-    """The protocol of that name or dotted path; raises ConfigError if it names something else."""
+    """A protocol by its name, by its dotted path, or in a YAML file."""
+    if name.endswith(_ENDINGS):
+        return read_protocol(Path(name))
     found = registry.load("protocol", name)
     if not isinstance(found, Protocol):
         raise ConfigError(f"protocol {name!r} is a {type(found).__name__}, no Protocol")
@@ -53,3 +65,42 @@ def protocol(name: str) -> Protocol:
 def all_protocols() -> dict[str, Protocol]:
     """Those that have a name, in the order of their names."""
     return {name: protocol(name) for name in registry.names("protocol")}
+
+
+def read_protocol(file: Path) -> Protocol:
+    """A protocol that a user wrote down; files that it names stand beside it."""
+    try:
+        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(f"protocol: cannot read {file}: {error}") from None
+    if not isinstance(content, dict) or not isinstance(content.get("settings"), dict):
+        raise ConfigError(f"{file}: a protocol has a name, a description and settings")
+    unknown = [str(key) for key in content if key not in _KEYS]
+    if unknown:
+        raise ConfigError(f"{file}: {unknown[0]}: unknown key; there are: {', '.join(_KEYS)}")
+    settings = _flat(content["settings"])
+    prompt = settings.get("agent.prompt_file")
+    if prompt is not None:
+        settings["agent.prompt_file"] = str(file.parent / str(prompt))
+    try:
+        return Protocol(
+            str(content.get("name") or file.stem),
+            str(content.get("description") or ""),
+            settings,
+            tuple(Published(**entry) for entry in content.get("published") or ()),
+            dict(content.get("refused") or {}),
+            dict(content.get("needs") or {}),
+        )
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{file}: {error}") from None
+
+
+def _flat(settings: Mapping[str, Any], path: str = "") -> dict[str, Any]:
+    """Settings by their paths, however deep they were written; sections are one level deep."""
+    flat: dict[str, Any] = {}
+    for key, value in settings.items():
+        if isinstance(value, dict) and not path:
+            flat.update(_flat(value, f"{key}."))
+        else:
+            flat[f"{path}{key}"] = value
+    return flat

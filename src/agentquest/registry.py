@@ -27,6 +27,7 @@ AGENTS = {
     "clumsy": "agentquest.agents.baselines.scripted:ClumsyAgent",
     "command": "agentquest.agents.command.agent:CommandAgent",
     "oracle": "agentquest.agents.baselines.oracle:OracleAgent",
+    "prompted": "agentquest.agents.prompted.agent:PromptedAgent",
     "random": "agentquest.agents.baselines.random_agent:RandomAgent",
     "react": "agentquest.agents.react.agent:ReActAgent",
     "scripted": "agentquest.agents.baselines.scripted:ScriptedAgent",
@@ -45,7 +46,14 @@ EXECUTORS = {
     "ray": "agentquest.running.executors.ray:RayExecutor",
 }
 PROTOCOLS = {
+    "agentbench-fc-alfworld": "agentquest.benchmarks.alfworld.published:AGENTBENCH_FC",
+    "agentbench-fc-webshop": "agentquest.benchmarks.webshop.published:AGENTBENCH_FC",
+    "agentgym-alfworld-200": "agentquest.benchmarks.alfworld.published:AGENTGYM_200",
+    "agentgym-webshop-200": "agentquest.benchmarks.webshop.published:AGENTGYM_200",
     "agentify-100": "agentquest.benchmarks.alfworld.protocols:AGENTIFY_100",
+    "gigpo-alfworld": "agentquest.benchmarks.alfworld.published:GIGPO",
+    "gigpo-webshop": "agentquest.benchmarks.webshop.published:GIGPO",
+    "gigpo-webshop-as-published": "agentquest.benchmarks.webshop.published:GIGPO_AS_PUBLISHED",
     "seen-140": "agentquest.benchmarks.alfworld.protocols:SEEN_140",
     "train-200": "agentquest.benchmarks.alfworld.protocols:TRAIN_200",
     "unseen-134": "agentquest.benchmarks.alfworld.protocols:UNSEEN_134",

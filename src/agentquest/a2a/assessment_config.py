@@ -149,6 +149,8 @@ def _of_protocol(given: dict[str, Any]) -> dict[str, Any]:
         raise ValueError(str(error)) from None
     if forbidden := [key for key in _OTHER_GAMES if key in given]:
         raise ValueError(f"protocol {name} says which games are played; leave out {forbidden[0]}")
+    if "agent.name" in settings:
+        raise ValueError(f"protocol {name} fixes the agent, too; `agentquest eval` plays it")
     fixed: dict[str, Any] = {
         "benchmark": settings["benchmark"],
         "train_eval": settings["benchmark_settings.split"],

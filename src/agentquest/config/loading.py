@@ -93,11 +93,15 @@ def _apply_protocol(nested: dict[str, Any]) -> None:
     name = nested.get("protocol")
     if name is None:
         return
-    for path, value in protocol(str(name)).settings.items():
+    chosen = protocol(str(name))
+    for path, what in chosen.needs.items():
+        if _get(nested, path) is None:
+            raise ConfigError(f"{path}: protocol {name!r} needs it from you: {what}")
+    for path, value in chosen.settings.items():
         present = _get(nested, path)
         if value is None and present is None and _is_no_setting(nested, path):
             continue
-        if present is not None and str(present) != str(value):
+        if present not in (None, value) and str(present) != str(value):
             raise ConfigError(
                 f"{path}: protocol {name!r} fixes it to {_yaml(value)} (given: {present!r}); "
                 "leave it out, or run without a protocol"
@@ -186,6 +190,8 @@ def _put_once(nested: dict[str, Any], path: str, value: Any, where: str) -> None
 def _get(nested: Mapping[str, Any], path: str) -> Any:
     node: Any = nested
     for part in path.split("."):
+        if isinstance(node, str) and path in (f"{section}.name" for section in _NAMED):
+            return node  # given by its name alone
         node = node.get(part) if isinstance(node, Mapping) else None
     return node
 

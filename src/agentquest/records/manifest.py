@@ -44,6 +44,7 @@ class Manifest(Record):
     provenance: Provenance
     protocol: str | None = None
     comparable_with: list[PublishedScore] = Field(default_factory=list)
+    not_comparable_with: dict[str, Text] = Field(default_factory=dict)  # source: why not
     agent: str
     informed: bool = False  # the agent was shown the oracle's plan
     model: Text | None = None

@@ -43,9 +43,14 @@ def facts(manifest: Manifest, settings: Iterable[Setting]) -> tuple[tuple[str, s
 
 
 def published(manifest: Manifest) -> tuple[str, ...]:
-    """The published scores that the run's protocol can be set beside, one line each."""
-    return tuple(
+    """The published scores that the run's protocol can be set beside, and those it cannot."""
+    comparable = [
         f"{entry.source} ({entry.setting}): "
         + ", ".join(f"{name} {score:g}" for name, score in entry.scores.items())
         for entry in manifest.comparable_with
-    )
+    ]
+    refused = [
+        f"not comparable with {source}: {why}"
+        for source, why in manifest.not_comparable_with.items()
+    ]
+    return (*comparable, *refused)

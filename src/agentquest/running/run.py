@@ -126,11 +126,12 @@ class Run:
             benchmark=config.benchmark,
             benchmark_title=self.benchmark.title,
             provenance=provenance,
-            protocol=config.protocol,
+            protocol=named.name if named else None,
             comparable_with=[
                 PublishedScore(source=p.source, setting=p.setting, scores=p.scores)
                 for p in (named.published if named and provenance.data == "real" else ())
             ],
+            not_comparable_with=dict(named.refused) if named else {},
             agent=config.agent.name,
             informed=issubclass(self.agent_class, InformedAgent),
             model=self.model_name,

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from evaluator_runs import PATIENCE_S, environment, results
 
+from agentquest.agents.prompted.template import FIELDS
 from agentquest.config import RunConfig, load_config
 from agentquest.config.loading import FLAT_NAMES
 from agentquest.config.settings import settings_model
@@ -24,7 +26,7 @@ from agentquest.records.run_directory import RunDirectory
 AGENT = settings_model("agent", "react")
 MODEL = settings_model("model", "openai")
 DOCS = Path(__file__).resolve().parents[3] / "docs"
-PAGES = ("evaluator.md", "records.md")
+PAGES = ("evaluator.md", "records.md", "agents.md", "protocols.md")
 BLOCK = re.compile(r"^```(\w+) ?([\w.]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -105,7 +107,7 @@ def test_every_setting_is_on_the_page() -> None:
         *(f"llm.{name}" for name in MODEL.model_fields),
     ]
     assert [name for name in settings if name not in words] == []
-    assert [name for name in all_protocols() if name not in words] == []
+    assert [name for name in all_protocols() if name not in named(page("protocols.md"))] == []
     assert [end.value for end in End if end.value not in words] == []
     assert [f"agent_faults: {each.value}" not in words for each in AgentFaults] == [False, False]
 
@@ -142,6 +144,45 @@ def check_default(target: str, said: str) -> None:
     value = str(field.default).lower() if isinstance(field.default, bool) else field.default
     shown = re.split(r"[;, ]", said.replace("`", ""))[0]
     assert shown == str(value).removesuffix(".0")
+
+
+@pytest.mark.parametrize("agent", ["tools", "prompted", "command"])
+def test_every_setting_of_other_agents_is_on_their_page(agent: str) -> None:
+    words = named(page("agents.md"))
+    fields = settings_model("agent", agent).model_fields
+    assert [f"agent.{name}" for name in fields if f"agent.{name}" not in words] == []
+
+
+def test_what_a_prompt_file_may_name_is_on_the_page() -> None:
+    words = named(page("agents.md"))
+    for section, names in FIELDS.items():
+        assert f"[{section}]" in words
+        assert [f"${name}" for name in names if f"${name}" not in words] == []
+
+
+def test_the_other_agents_and_a_protocol_file_play_as_shown(
+    worked_through: dict[str, Path],
+) -> None:
+    agents = {
+        RunDirectory(run).manifest().agent
+        for run in (worked_through["agents.md"] / "runs").iterdir()
+    }
+    assert agents == {"prompted", "command"}
+    (run,) = (worked_through["protocols.md"] / "runs").iterdir()
+    assert RunDirectory(run).manifest().protocol == "my-setting"
+    for page_name in ("agents.md", "protocols.md"):
+        for run in (worked_through[page_name] / "runs").iterdir():
+            assert all(record.scored for record in RunDirectory(run).records())
+
+
+def test_the_agent_in_another_language_plays(worked_through: dict[str, Path]) -> None:
+    if shutil.which("node") is None:
+        pytest.skip("node is not installed")
+    folder = worked_through["agents.md"]
+    (command,) = [content for kind, _, content in BLOCK.findall(page("agents.md")) if kind == "sh"]
+    run_all(command.rstrip() + " run_name=node", folder)
+    records = RunDirectory(folder / "runs" / "node").records()
+    assert str(records[0].steps[0].action).startswith("go to ")
 
 
 @pytest.mark.parametrize(

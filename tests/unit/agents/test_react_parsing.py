@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentquest.agents.react.parsing import LONGEST_REPLY, Parsed, parse_react
+from agentquest.agents.reading.parsing import LONGEST_REPLY, Parsed, parse_react
 from growth import MOST, growth, repeated
 from unit.agents.reply_table import TABLE, Row
 

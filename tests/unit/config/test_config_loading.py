@@ -12,7 +12,7 @@ from agentquest.config import RunConfig, config_from, load_config
 from agentquest.config.example import example_config
 from agentquest.errors import ConfigError, UnknownName, UserError
 from agentquest.llms.openai_chat import OpenAIChat
-from agentquest.protocols import all_protocols
+from agentquest.protocols import all_protocols, protocol
 
 KEY = "sk-very-secret-0123456789abcdef"
 
@@ -260,11 +260,35 @@ def test_an_override_without_its_form_is_refused(override: str) -> None:
         load_config(None, [override])
 
 
+# What a user has to give under any protocol that needs something.
+NEEDED = {
+    "agent.prompt_file": "prompt.txt",
+    "tasks": "[a]",
+    "benchmark_settings.numbers": "[1, 2]",
+}
+
+
+def under(name: str, *more: str) -> list[str]:
+    """A protocol with all that it needs, and a model."""
+    needed = [f"{path}={NEEDED[path]}" for path in PROTOCOLS[name].needs]
+    return [f"protocol={name}", "model=m", *needed, *more]
+
+
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_a_protocol_fixes_what_it_names(name: str) -> None:
-    config, _ = load_config(None, [f"protocol={name}"])
+    config, _ = load_config(None, under(name))
     for path, value in PROTOCOLS[name].settings.items():
         assert at(config, path) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "path"), [(name, path) for name in PROTOCOLS for path in PROTOCOLS[name].needs]
+)
+def test_what_a_protocol_needs_from_the_user_is_asked_for(name: str, path: str) -> None:
+    given = [word for word in under(name) if not word.startswith(path)]
+    with pytest.raises(ConfigError) as error:
+        load_config(None, given)
+    assert str(error.value).startswith(f"{path}: protocol {name!r} needs it from you: ")
 
 
 def test_a_protocol_leaves_out_what_the_agent_does_not_have() -> None:
@@ -277,6 +301,23 @@ def test_a_protocol_leaves_out_what_the_agent_does_not_have() -> None:
 # A value other than the one the protocol fixes, for every path that any protocol fixes.
 OTHERWISE = {
     "benchmark": "another",
+    "agent.name": "react",
+    "agent.style": "none",
+    "agent.reader": "line",
+    "agent.lower_case": "maybe",
+    "agent.tail": 1,
+    "agent.read_cut_off": "maybe",
+    "agent.history_join": "x",
+    "agent.admissible_join": "x",
+    "agent.admissible_without": "[x]",
+    "agent.leave_out": "[x]",
+    "agent.pieces": "x",
+    "agent.longest_prompt": 1,
+    "agent.when_full": "trim",
+    "agent.tools": "[]",
+    "benchmark_settings.numbers": "3-4",
+    "llm.temperature": 0.9,
+    "llm.max_tokens": 9,
     "benchmark_settings.split": "train",
     "benchmark_settings.dialect": "0.4",
     "max_steps": 7,
@@ -284,8 +325,8 @@ OTHERWISE = {
     "num_games": 5,
     "tasks": "[a]",
     "seed": 1,
-    "benchmark_settings.goals": "synthetic",
-    "benchmark_settings.size": "small",
+    "benchmark_settings.goals": "others",
+    "benchmark_settings.size": "some",
     "benchmark_settings.strict": "true",
     "benchmark_settings.seed": 1,
     "agent.use_few_shot": "false",
@@ -302,14 +343,14 @@ OTHERWISE = {
 )
 def test_a_protocol_refuses_anything_else(name: str, path: str) -> None:
     with pytest.raises(ConfigError) as error:
-        load_config(None, [f"protocol={name}", f"{path}={OTHERWISE[path]}"])
+        load_config(None, under(name, f"{path}={OTHERWISE[path]}"))
     assert str(error.value).startswith(f"{path}: protocol {name!r} fixes it to ")
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_saying_what_the_protocol_says_is_no_conflict(name: str) -> None:
     same = [f"{path}={yaml.safe_dump(v)}" for path, v in PROTOCOLS[name].settings.items()]
-    assert load_config(None, [f"protocol={name}", *same]) == load_config(None, [f"protocol={name}"])
+    assert load_config(None, under(name, *same)) == load_config(None, under(name))
 
 
 def test_every_protocol_fixes_the_list_of_tasks_and_the_prompt() -> None:
@@ -320,8 +361,53 @@ def test_every_protocol_fixes_the_list_of_tasks_and_the_prompt() -> None:
             "num_games",
             "tasks",
             "agent.prompt_file",
-        } <= entry.settings.keys()
+        } <= entry.settings.keys() | entry.needs.keys()
         assert entry.settings["num_games"] is None or "seed" in entry.settings
+
+
+MINE = """
+name: my-setting
+description: As in my paper.
+settings:
+  benchmark: alfworld
+  benchmark_settings: {split: valid_seen}
+  max_steps: 9
+  agent: {name: prompted, prompt_file: prompts/mine.txt, reader: json}
+published:
+  - {source: my paper, setting: the same, scores: {mine: 12.5}}
+refused: {their paper: it counts otherwise}
+"""
+
+
+def test_a_protocol_of_ones_own_is_one_file(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(MINE, encoding="utf-8")
+    config, _ = load_config(None, [f"protocol={file}"])
+    assert (config.max_steps, config.agent.settings["reader"]) == (9, "json")
+    assert config.agent.settings["prompt_file"] == str(tmp_path / "prompts" / "mine.txt")
+    found = protocol(str(file))
+    assert (found.name, found.published[0].scores) == ("my-setting", {"mine": 12.5})
+    assert found.refused == {"their paper": "it counts otherwise"}
+    with pytest.raises(ConfigError, match=r"agent\.name: protocol .* fixes it to 'prompted'"):
+        load_config(None, [f"protocol={file}", "agent=react"])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "a protocol has a name, a description and settings"),
+        ("settings: {}\nscores: {}", "scores: unknown key; there are: name, description"),
+        ("settings: {}\npublished: [{source: a}]", "missing"),
+        ("settings: [", "cannot read"),
+    ],
+)
+def test_a_mistake_in_it_is_named(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "mine.yml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError) as error:
+        load_config(None, [f"protocol={file}"])
+    assert str(file) in str(error.value)
+    assert said in str(error.value)
 
 
 def test_an_unknown_protocol_suggests_the_nearest() -> None:

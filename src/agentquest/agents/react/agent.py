@@ -11,8 +11,8 @@ from typing import NamedTuple
 from pydantic import Field
 
 from agentquest.agents.model_calls import call_of
-from agentquest.agents.react.parsing import Parsed, parse_react
-from agentquest.agents.react.template import load_template
+from agentquest.agents.react.prompt import load_template
+from agentquest.agents.reading.parsing import Parsed, parse_react
 from agentquest.agents.replies import said_in, told_of
 from agentquest.lib import Agent, Answer, Demonstration, Episode, Observation, Settings
 from agentquest.lib.parsing import PARSE_FAILURE

@@ -8,8 +8,8 @@ call, arguments that are not JSON, a tool that does not exist each cost a step.
 from collections import deque
 from typing import Literal
 
+from agentquest.agents.conversation import Conversation
 from agentquest.agents.model_calls import call_of
-from agentquest.agents.tools.conversation import Conversation
 from agentquest.errors import ContextExceeded, ParseError
 from agentquest.lib import Agent, Answer, Episode, Observation, Settings
 from agentquest.lib.commands import command_of
@@ -100,8 +100,9 @@ class ToolsAgent(Agent):
 
     def _no_answer(self, reply: Reply) -> Answer:
         """Words without a call, or what was cut off or refused: calls in it are not carried out."""
-        *others, self._last = (None, *reply.tool_calls)
-        for call in filter(None, others):
+        calls = reply.tool_calls
+        self._last = calls[-1] if calls else None
+        for call in calls[:-1]:
             self._talk.result(call, NOT_CARRIED_OUT_AT_ALL)
         complete = reply.kind is ReplyKind.COMPLETE
         return Answer(

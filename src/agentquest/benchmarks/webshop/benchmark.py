@@ -8,6 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from pydantic import field_validator
+
 from agentquest.benchmarks.webshop import prompting
 from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
 from agentquest.benchmarks.webshop.driver import WebshopDriver
@@ -15,6 +17,7 @@ from agentquest.benchmarks.webshop.explorer.player import WebshopExplorer
 from agentquest.benchmarks.webshop.game import TasksOfGoals, WebshopGame
 from agentquest.benchmarks.webshop.oracle import Purchase, best_purchase, plan
 from agentquest.benchmarks.webshop.shop.shop import Session, Shop
+from agentquest.benchmarks.webshop.task_numbers import check_numbers, chosen_numbers
 from agentquest.benchmarks.webshop.tasks import (
     BUILTIN,
     CATEGORIES,
@@ -56,6 +59,17 @@ class WebshopSettings(BenchmarkSettings):
 
     size: Literal["small", "all"] | None = None
     """Which catalogue, where the data folder has both."""
+
+    numbers: tuple[int, ...] | str | None = None
+    """Only these goals, of whatever split: a list, `0-199`, or `gigpo-as-published` (the 128
+    that GiGPO validates on, most of which it trains on); null: all of the split."""
+
+    @field_validator("numbers")
+    @classmethod
+    def _readable(cls, value: tuple[int, ...] | str | None) -> tuple[int, ...] | str | None:
+        if isinstance(value, str):
+            check_numbers(value)
+        return value
 
 
 class WebshopTaskDriver(WebshopDriver):
@@ -132,7 +146,7 @@ class WebshopBenchmark(Benchmark):
 
     def tasks(self) -> list[Task]:
         goals = self.shop.goals
-        tasks = (task_of(goals, number) for number in numbers_of(self.split, len(goals)))
+        tasks = (task_of(goals, number) for number in self._numbers())
         return [task for task in tasks if task.task_type in self.wanted_types]
 
     def driver(self, task: Task) -> WebshopTaskDriver:
@@ -149,7 +163,14 @@ class WebshopBenchmark(Benchmark):
 
     @property
     def _goal_tasks(self) -> TasksOfGoals:
-        return TasksOfGoals(self.shop, numbers_of(self.split, len(self.shop.goals)))
+        return TasksOfGoals(self.shop, self._numbers())
+
+    def _numbers(self) -> Sequence[int]:
+        """The goals that are tasks."""
+        goals, wanted = self.shop.goals, self.settings.numbers
+        if wanted is None:
+            return numbers_of(self.split, len(goals))
+        return chosen_numbers(wanted, goals)
 
     @property
     def _wants_all(self) -> bool:

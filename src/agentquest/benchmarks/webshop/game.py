@@ -62,7 +62,7 @@ class WebshopGame(Game):
 class TasksOfGoals(Sequence[Task]):
     """A split's tasks, each made when it is asked for: there can be millions of goals."""
 
-    def __init__(self, shop: Shop, numbers: range) -> None:
+    def __init__(self, shop: Shop, numbers: Sequence[int]) -> None:
         self._goals = shop.goals
         self._numbers = numbers
 

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from agentquest.agents.react.decoration import (
+from agentquest.agents.reading.decoration import (
     LONGEST_COMMAND,
     cleaned,
     is_echo,

@@ -15,15 +15,13 @@ class Conversation:
     """One episode's messages, in order, as the model is sent them."""
 
     def __init__(self, system: str) -> None:
-        self._head = [Message(role="system", content=system)]
+        self._head = [Message(role="system", content=system)] if system else []
+        self._fixed = len(self._head)
+        self.begun = False
+        self.called: ToolCall | None = None  # what the next result belongs to
         self._turns: list[list[Message]] = []
         self._left_out = 0
         self.asked: tuple[Message, ...] = ()  # what the newest reply answered
-
-    @property
-    def begun(self) -> bool:
-        """Whether the first user message was added."""
-        return len(self._head) > 1
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -43,6 +41,13 @@ class Conversation:
             self._turns[-1].append(message)
         else:
             self._head.append(message)
+            self.begun = True
+
+    def begin_again(self, text: str) -> None:
+        """Only this message, and nothing of what was said before."""
+        self._head[self._fixed :] = [Message(role="user", content=text)]
+        self._turns.clear()
+        self.begun = True
 
     def said(self, reply: Reply) -> None:
         """Begin a turn with what the model said."""

@@ -1,0 +1,239 @@
+"""Asks as a prompt file says and reads as its settings say: any published setting, in one file.
+
+Each turn is one user message with as much history as is wanted, or the next message of
+a chat. What stands in a prompt beside the benchmark's own words is the user's.
+"""
+
+import re
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agentquest.agents.conversation import Conversation
+from agentquest.agents.model_calls import call_of
+from agentquest.agents.prompted.template import load_turns
+from agentquest.agents.reading.parsing import Parsed
+from agentquest.agents.reading.readers import READERS, Manner
+from agentquest.agents.replies import said_in, told_of
+from agentquest.errors import ContextExceeded
+from agentquest.lib import Agent, Answer, Demonstration, Episode, Observation, Settings
+from agentquest.lib.commands import BLANK
+from agentquest.lib.parsing import PARSE_FAILURE
+from agentquest.lib.settings import content_file
+from agentquest.llms.types import ChatModel, Reply, ReplyKind
+from agentquest.records.messages import ToolSpec
+
+NOT_CARRIED_OUT = "Not carried out: only the first call of a reply is."
+
+
+class ToolSetting(BaseModel):
+    """A tool under a name of the setting's own; each blank of `command` is a parameter."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    description: str
+    command: str
+
+    def spec(self) -> ToolSpec:
+        names = BLANK.findall(self.command)
+        schema = {
+            "type": "object",
+            "properties": {name: {"type": "string"} for name in names},
+            "required": names,
+        }
+        return ToolSpec(
+            name=self.name, description=self.description, parameters=schema, command=self.command
+        )
+
+
+class PromptedSettings(Settings):
+    prompt_file: Path = content_file(...)
+    """The prompt template (see docs/agents.md)."""
+
+    style: Literal["message", "chat"] = "message"
+    """One user message a turn, with the history in it; or a chat that goes on."""
+
+    reader: Literal["tags", "tool_call", "line", "json", "react"] = "tags"
+    """How a reply is read: `<action>` tags, a tool call, a plain line, JSON, or
+    `THINK: … ACTION: …`."""
+
+    lower_case: bool = False
+    """Whether commands are put into lower case."""
+
+    tail: int = Field(default=0, ge=0, le=1000)
+    """With `tags`: so many last characters of a reply without them are played, as some
+    published settings do; 0: there is no action."""
+
+    read_cut_off: bool = False
+    """Whether a reply that was cut off is read all the same."""
+
+    history_length: int = Field(default=2, ge=0)
+    """How many earlier turns `$history` has."""
+
+    history_join: str = "\n"
+    """What stands between earlier turns."""
+
+    admissible_join: str = "\n"
+    """What stands between the commands that are possible now."""
+
+    admissible_without: tuple[str, ...] = ()
+    """Commands that are not shown as possible."""
+
+    pieces: str | None = None
+    """What separates the pieces of an observation: those after the goal are shown, each as
+    `[piece]` says; null: the whole observation."""
+
+    leave_out: tuple[str, ...] = ()
+    """Regular expressions; what fits them is left out of observations."""
+
+    longest_prompt: int | None = Field(default=None, ge=1)
+    """A longer message, in characters, is replaced by `[first]`, which has no history."""
+
+    num_examples: int = Field(default=0, ge=0, le=6)
+    """How many example games `$examples` shows."""
+
+    tools: tuple[ToolSetting, ...] = ()
+    """With `tool_call`: the tools, by names of the setting's own; none: the benchmark's."""
+
+    when_full: Literal["trim", "end"] = "end"
+    """When a chat no longer fits: leave out the oldest half of its turns, or end."""
+
+
+class _Turn(NamedTuple):
+    number: int
+    observation: str
+    action: str
+    thought: str
+    reply: str
+
+
+class PromptedAgent(Agent):
+    Settings = PromptedSettings
+
+    def __init__(self, settings: PromptedSettings, model: ChatModel) -> None:
+        self._settings = settings
+        self._model = model
+        self._template = load_turns(settings.prompt_file)
+        self._read = READERS[settings.reader]
+        self._left_out = [re.compile(pattern) for pattern in settings.leave_out]
+        self._history: list[_Turn] = []
+        self.calls_tools = settings.reader == "tool_call"
+        self.demonstrations_wanted = settings.num_examples
+
+    async def begin(self, episode: Episode) -> None:
+        await super().begin(episode)
+        briefing, settings = episode.briefing, self._settings
+        own = tuple(tool.spec() for tool in settings.tools)
+        self._tools = (own or briefing.tools) if self.calls_tools else ()
+        examples = "\n\n".join(map(_demonstrated, briefing.demonstrations))
+        self._fixed = {
+            "goal": episode.goal,
+            "instructions": briefing.instructions,
+            "role": briefing.role,
+            "examples": self._template.examples(examples),
+            "max_steps": str(episode.max_steps),
+        }
+        self._talk = Conversation(self._template.system(**self._fixed))
+        self._manner = Manner(
+            tuple(tool.command for tool in briefing.typed_tools or briefing.tools),
+            self._tools,
+            settings.lower_case,
+            settings.tail,
+        )
+
+    async def act(self, observation: Observation) -> Answer:
+        seen = self._seen(observation.text)
+        self._say(self._message(seen, observation.admissible))
+        reply = await self._ask()
+        parsed = self._parsed(reply)
+        self._hear(reply)
+        action = "(no action given)" if parsed.action is None else parsed.action
+        turn = _Turn(len(self._history) + 1, seen, action, parsed.thought, said_in(reply))
+        self._history.append(turn)
+        return Answer(
+            action=parsed.action,
+            how=parsed.how,
+            reply=said_in(reply),
+            reasoning=reply.reasoning,
+            prompt=self._talk.asked,
+            tool_calls=reply.tool_calls,
+            calls=(call_of(self._model, reply),),
+            told=told_of(reply, PARSE_FAILURE),
+        )
+
+    def _seen(self, text: str) -> str:
+        """The observation as the prompt shows it."""
+        for pattern in self._left_out:
+            text = pattern.sub("", text)
+        separator = self._settings.pieces
+        if separator is None:
+            return text
+        pieces = text.split(separator)
+        if self.episode.goal in pieces:
+            pieces = pieces[pieces.index(self.episode.goal) + 1 :]
+        return separator.join(self._template.line("piece", piece, piece=piece) for piece in pieces)
+
+    def _message(self, seen: str, admissible: tuple[str, ...]) -> str:
+        settings = self._settings
+        possible = [name for name in admissible if name not in settings.admissible_without]
+        shown = self._history[-settings.history_length :] if settings.history_length else []
+        values = {
+            **self._fixed,
+            "observation": seen,
+            "admissible": settings.admissible_join.join(
+                self._template.line("admissible", name, command=name) for name in possible
+            ),
+            "step": str(len(self._history) + 1),
+            "steps_taken": str(len(self._history)),
+            "history": settings.history_join.join(map(self._line, shown)),
+            "history_length": str(len(shown)),
+        }
+        text = self._template.message(not self._history, **values)
+        if settings.longest_prompt is not None and len(text) > settings.longest_prompt:
+            return self._template.message(True, **values)
+        return text
+
+    def _line(self, turn: _Turn) -> str:
+        values: dict[str, Any] = {**turn._asdict(), "number": str(turn.number)}
+        return self._template.line("history", f"{turn.observation}\n> {turn.action}", **values)
+
+    def _say(self, text: str) -> None:
+        if self._settings.style == "message":
+            self._talk.begin_again(text)
+        elif self._talk.called is not None:
+            self._talk.result(self._talk.called, text)
+        else:
+            self._talk.user(text)
+
+    async def _ask(self) -> Reply:
+        while True:
+            try:
+                return await self._model.complete(
+                    self._talk.messages, tools=self._tools, seed=self.episode.model_seed
+                )
+            except ContextExceeded:
+                if self._settings.when_full == "end" or not self._talk.trim():
+                    raise
+
+    def _hear(self, reply: Reply) -> None:
+        """The reply becomes part of the chat; calls that are not played are answered at once."""
+        self._talk.said(reply)
+        for call in reply.tool_calls[1:]:
+            self._talk.result(call, NOT_CARRIED_OUT)
+        self._talk.called = reply.tool_calls[0] if reply.tool_calls else None
+
+    def _parsed(self, reply: Reply) -> Parsed:
+        cut_off = reply.kind is ReplyKind.TRUNCATED and self._settings.read_cut_off
+        empty = reply.kind is ReplyKind.EMPTY and reply.reasoning and self._manner.tail
+        if reply.kind is ReplyKind.COMPLETE or cut_off or empty:
+            return self._read(reply, self._manner)
+        return Parsed(None, "", reply.kind.value)
+
+
+def _demonstrated(example: Demonstration) -> str:
+    lines = [f"Goal: {example.goal}", example.first_observation]
+    for thought, action, observation in example.turns:
+        lines += [f"Thought: {thought}", f"Action: {action}", observation]
+    return "\n".join(lines)

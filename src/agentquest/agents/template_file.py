@@ -1,0 +1,72 @@
+"""Prompt templates in a file: sections, each beginning with its name in brackets on a line.
+
+`$name` is replaced (string.Template rules; `$$` is a dollar sign); a name that a section does
+not know is an error that says which it knows.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from string import Template
+
+from agentquest.errors import ConfigError
+
+_HEAD = re.compile(r"^\[([a-z_]+)\]\n", re.MULTILINE)
+
+
+class TemplateFile:
+    """`fields` are the sections there can be, and the names that each knows."""
+
+    def __init__(
+        self, text: str, where: str, fields: Mapping[str, frozenset[str]], needed: str
+    ) -> None:
+        before, *parts = _sections(text, fields)
+        names = parts[0::2]
+        for name in names:
+            if names.count(name) > 1:
+                raise ConfigError(f"{where}: [{name}] is given twice")
+        if needed not in names or before.strip():
+            first = next(iter(fields))
+            raise ConfigError(
+                f"{where}: a prompt template begins with [{first}] and needs [{needed}]"
+            )
+        self._sections = dict(zip(names, parts[1::2], strict=True))
+        for name, body in self._sections.items():
+            _check(name, body, fields[name], where)
+
+    def has(self, name: str) -> bool:
+        return name in self._sections
+
+    def fill(self, name: str, **values: str) -> str:
+        """A section with its names replaced; empty where the file has none."""
+        return Template(self._sections.get(name, "")).substitute(values)
+
+
+def read_template(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"agent.prompt_file: cannot read {file}: {error}") from None
+
+
+def _sections(text: str, fields: Mapping[str, frozenset[str]]) -> list[str]:
+    """The text before the first section, then names and bodies in turn."""
+    parts: list[str] = [""]
+    place = 0
+    for head in _HEAD.finditer(text):
+        if head[1] in fields:
+            parts[-1] += text[place : head.start()]
+            parts += [head[1], ""]
+            place = head.end()
+    parts[-1] += text[place:]
+    return parts
+
+
+def _check(name: str, body: str, known: frozenset[str], where: str) -> None:
+    try:
+        Template(body).substitute(dict.fromkeys(known, ""))
+    except KeyError as error:
+        there = ", ".join(f"${one}" for one in sorted(known))
+        raise ConfigError(f"{where}: [{name}] knows {there}, not ${error.args[0]}") from None
+    except ValueError as error:
+        raise ConfigError(f"{where}: [{name}]: {error} (write $$ for a dollar sign)") from None
