@@ -14,7 +14,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 _PORT = re.compile(r"\bport (\d+)")
-DEADLINE_S = 60
+DEADLINE_S = 180
 
 
 class Process:

@@ -66,6 +66,11 @@ async def test_an_agent_that_stays_busy_is_an_error_with_its_words(strange):
         await said(f"{strange}status/")
 
 
+async def test_silence_has_an_end(strange):
+    with pytest.raises(AgentBroken, match="ReadTimeout"):
+        await said(f"{strange}hang/", silence_s=0.3)
+
+
 async def test_headers_are_sent_with_card_and_turns(strange):
     key = {"Authorization": "Bearer sesame"}
     assert (await said(f"{strange}key/", key)).text == "go to cabinet 12"

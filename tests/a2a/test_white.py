@@ -8,13 +8,21 @@ from agent_processes import ROOT, agentquest, eventually, port_is_held, running
 
 from agentquest.a2a import new_agent_text_message
 from agentquest.a2a.connection import find_agent
-from agentquest.a2a.llm_white import ACT, THINK, has_key, model_settings, wants_reasoning
+from agentquest.a2a.llm_white import (
+    ACT,
+    THINK,
+    LLMWhiteAgent,
+    has_key,
+    model_settings,
+    wants_reasoning,
+)
 from agentquest.a2a.messages import first_message, next_message, read_message
 from agentquest.a2a.white import WhiteExecutor
 from agentquest.a2a.white_agents import WhiteSource, white_source
 from agentquest.errors import ConfigError, UserError
 from agentquest.http.sockets import free_port
-from agentquest.lib import Agent, Answer, Briefing, InformedAgent
+from agentquest.lib import Agent, Answer, Briefing, InformedAgent, Observation
+from agentquest.llms.types import Reply
 from agentquest.running.factory import make_benchmark
 from chat_server import ChatServer
 
@@ -159,6 +167,26 @@ class TestTheModel:
         assert wants_reasoning({"WHITE_AGENT_REASONING": "false"}) is False
         with pytest.raises(ConfigError, match="WHITE_AGENT_REASONING"):
             wants_reasoning({"WHITE_AGENT_REASONING": "perhaps"})
+
+
+class Echo:
+    price = None
+
+    async def complete(self, messages, **more):
+        self.shown = messages
+        return Reply(text="look " * 100, model="echo")
+
+
+async def test_the_llm_agents_memory_is_bounded():
+    model = Echo()
+    agent = LLMWhiteAgent(model)
+    for number in range(200):
+        text = f"turn {number} " + "x" * (0 if number < 100 else 30_000)
+        await agent.act(Observation(text, False, True, text=text))
+    assert "turn 0 " in model.shown[1].content
+    assert "turn 199 " in model.shown[-1].content
+    assert len(model.shown) <= 62
+    assert sum(len(message.content) for message in model.shown) < 600_000
 
 
 @pytest.mark.parametrize("reasoning", ["true", "false"])

@@ -81,6 +81,7 @@ async def find_agent(
     headers: Mapping[str, str] | None = None,
     allowed: AllowList | None = None,
     busy_waits_s: tuple[float, ...] = BUSY_WAITS_S,
+    silence_s: float | None = None,
 ) -> RemoteParty:
     """Fetch the card; an agent that is just starting is waited for.
 
@@ -88,7 +89,7 @@ async def find_agent(
     only if they are `allowed`.
     """
     tls = httpx.create_ssl_context()
-    new_http = partial(AgentHttp, url, tls, dict(headers or {}), busy_waits_s)
+    new_http = partial(AgentHttp, url, tls, dict(headers or {}), busy_waits_s, silence_s)
     http = new_http()
     try:
         content = await asyncio.wait_for(_fetched(http, url, patience_s), patience_s)
@@ -195,9 +196,11 @@ class A2AConversation:
     async def _finished(self, turn: Turn, ids: MessageIds) -> Turn:
         """The task once it is answered, for agents that answer before they are done."""
         polls = 0
+        began = asyncio.get_running_loop().time()
         while turn.message is None and turn.task_id and turn.state in _UNFINISHED:
             await asyncio.sleep(_POLL_S[min(polls, len(_POLL_S) - 1)])
             polls += 1
+            self._http.check_silence(asyncio.get_running_loop().time() - began)
             content = await self._http.json(task_call(self._interface, turn.task_id))
             take_in(turn, read_result(content), ids.message)
         return turn

@@ -22,6 +22,7 @@ from agentquest.records.messages import Message
 OPENAI = "https://api.openai.com/v1"
 _LITELLM = "http://localhost:4000/v1"
 _HISTORY = 60
+_MOST_TEXT = 500_000  # characters: whoever asks decides how long a game goes on
 _KEYS = ("OPENAI_API_KEY", "LITELLM_PROXY_API_KEY")
 
 ACT = "You play a text game. Answer with exactly one of the available actions and nothing else."
@@ -98,13 +99,19 @@ class LLMWhiteAgent(Agent):
         self._system = Message(role="system", content=THINK if reasoning else ACT)
 
     async def act(self, observation: Observation) -> Answer:
-        self._turns.append(Message(role="user", content=_turn(observation)))
-        # The first turn holds the task; of the others the newest matter.
-        shown = [self._turns[0], *self._turns[1:][-_HISTORY:]]
-        reply = await self._model.complete([self._system, *shown])
-        self._turns.append(Message(role="assistant", content=reply.text))
+        self._remember(Message(role="user", content=_turn(observation)))
+        reply = await self._model.complete([self._system, *self._turns])
+        self._remember(Message(role="assistant", content=reply.text))
         calls = (call_of(self._model, reply),)
         return Answer(action=None, how="llm", reply=reply.text, calls=calls)
+
+    def _remember(self, message: Message) -> None:
+        """The first turn holds the task; of the others the newest matter, and fit."""
+        self._turns.append(message)
+        while len(self._turns) > 2 and (
+            len(self._turns) > _HISTORY + 1 or sum(len(t.content) for t in self._turns) > _MOST_TEXT
+        ):
+            del self._turns[1]
 
 
 def _turn(observation: Observation) -> str:

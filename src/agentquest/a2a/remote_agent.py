@@ -47,6 +47,9 @@ class RemoteAgentSettings(Settings):
     repeat_goal: bool = False
     """Whether every turn says the goal again, for agents that forget earlier turns."""
 
+    silence_s: float = operational(600.0, gt=0)
+    """Longest time in which the agent may send nothing; `step_timeout_s` limits a whole answer."""
+
     patience_s: float = operational(30.0, gt=0)
     """How long an agent that is just starting is waited for."""
 
@@ -112,7 +115,9 @@ class RemoteAgent(Agent):
         from agentquest.a2a.connection import find_agent
 
         headers = header_values(settings.headers, os.environ)
-        return await find_agent(settings.url, settings.patience_s, headers)
+        return await find_agent(
+            settings.url, settings.patience_s, headers, silence_s=settings.silence_s
+        )
 
     async def begin(self, episode: Episode) -> None:
         await super().begin(episode)

@@ -32,7 +32,7 @@ from agentquest.http.names import Names, host_in
 from agentquest.http.serving import Served, Serving
 from agentquest.http.sockets import LOOPBACK, listen
 
-MAX_BODY = 1024 * 1024
+MAX_BODY = 256 * 1024
 _LIMITS = Limits(grace_s=1.0)
 ANY = "*"
 

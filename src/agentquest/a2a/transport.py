@@ -58,12 +58,14 @@ class AgentHttp:
         tls: ssl.SSLContext,
         headers: Mapping[str, str],
         busy_waits_s: tuple[float, ...] = (),
+        silence_s: float | None = None,
     ) -> None:
         self._busy_waits_s = busy_waits_s
+        self._silence_s = silence_s
         self._headers = dict(headers)
         self._client = httpx.AsyncClient(
             verify=tls,
-            timeout=httpx.Timeout(None, connect=_CONNECT_S),
+            timeout=httpx.Timeout(silence_s, connect=_CONNECT_S),
             # A proxy of the environment's is no way to this machine.
             trust_env=not is_here(urlsplit(url)),
         )
@@ -71,6 +73,11 @@ class AgentHttp:
     async def close(self) -> None:
         """Close the connection; it cannot be used again."""
         await self._client.aclose()
+
+    def check_silence(self, seconds: float) -> None:
+        """Raise where an agent has been at work for longer than it may say nothing."""
+        if self._silence_s is not None and seconds > self._silence_s:
+            raise AgentBroken(f"no answer within {self._silence_s:g} s")
 
     async def json(self, call: Call) -> Any:
         """The response's JSON; of a response that is a stream of events, the list of them."""

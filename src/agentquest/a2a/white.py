@@ -19,7 +19,7 @@ from agentquest.a2a.usage import usage_metadata
 from agentquest.a2a.white_agents import WhiteSource
 from agentquest.lib import Agent, Answer, Episode, Observation
 
-MAX_CONTEXTS = 1024
+MAX_CONTEXTS = 256
 _SILENT_S = 3600.0
 
 
