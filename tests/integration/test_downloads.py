@@ -3,12 +3,14 @@
 import hashlib
 import json
 import random
+import resource
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from flaky_server import (
     QUICK,
+    Handler,
     Site,
     announce,
     chunked,
@@ -328,3 +330,36 @@ def test_a_folder_that_cannot_be_made_is_no_network_error(site: Site, tmp_path: 
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match="cannot make the folder"):
         fetch_data(site, tmp_path / "file" / "data.bin")
+
+
+@pytest.mark.parametrize("told", [True, False], ids=["announced", "in pieces"])
+def test_a_file_larger_than_it_may_be_is_not_taken(site: Site, target: Path, told: bool) -> None:
+    if not told:
+        site.always = chunked()
+    with pytest.raises(NetworkError, match="larger than the 30000 bytes it may have"):
+        fetch_data(site, target, max_bytes=30_000)
+    assert leftovers(target.parent) == []
+    assert len(site.requests) == 1
+
+
+def test_a_disk_that_takes_no_more_is_one_clear_error(site: Site, target: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
+    try:
+        with pytest.raises(DataError, match=r"cannot write .*data\.bin"):
+            fetch_data(site, target)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "\u00b2"])
+def test_a_length_that_no_file_has_is_none(site: Site, target: Path, number: str) -> None:
+    def fault(handler: Handler, body: bytes) -> None:
+        handler.send_response(206)
+        handler.send_header("Content-Range", f"bytes 20000-{number}/{number}")
+        handler.finish_headers(body, 0)
+
+    start_part(site, target, 20_000)
+    site.faults.append(fault)
+    fetch_data(site, target)
+    assert target.read_bytes() == CONTENT

@@ -1,8 +1,10 @@
 """Archives that are damaged, hostile or simply there already."""
 
 import io
+import random
 import stat
 import zipfile
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -142,3 +144,53 @@ def test_encrypted_members_are_refused(tmp_path: Path) -> None:
         check_zip(path)
     with pytest.raises(DataError, match="encrypted"):
         extract_zip(path, tmp_path / "out")
+
+
+def overlapping(copies: int) -> bytes:
+    """Many entries of one content: the table of contents names the same bytes again."""
+    whole = zipped({"a": b"some content " * 1000})
+    start = whole.index(b"PK\x01\x02")
+    end = whole.index(b"PK\x05\x06")
+    entry = whole[start:end]
+    entries = b"".join(entry[:-1] + bytes([97 + number]) for number in range(copies))
+    tail = bytearray(whole[end:])
+    tail[8:10] = tail[10:12] = copies.to_bytes(2, "little")
+    tail[12:16] = len(entries).to_bytes(4, "little")
+    return whole[:start] + entries + bytes(tail)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (overlapping(5), "share the same bytes"),
+        (zipped({"a": b"0" * 40_000_000}), "times its size"),
+    ],
+    ids=["overlapping", "shrunk beyond belief"],
+)
+def test_what_was_made_to_harm_is_refused_unread(tmp_path: Path, content: bytes, said: str) -> None:
+    path = tmp_path / "a.zip"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=said):
+        check_zip(path)
+    with pytest.raises(DataError, match=said):
+        extract_zip(path, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_any_damage_to_an_archive_is_one_clear_error(tmp_path: Path) -> None:
+    """Single bytes and cuts, in archives of each kind of packing that Python knows."""
+    rng = random.Random(7)
+    path = tmp_path / "a.zip"
+    for packing in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", packing) as archive:
+            archive.writestr("d/one", b"some content " * 50)
+            archive.writestr("d/two", rng.randbytes(80))
+        whole = buffer.getvalue()
+        for at in range(len(whole)):
+            hurt = bytearray(whole)
+            hurt[at] ^= rng.randrange(1, 256)
+            path.write_bytes(hurt if rng.random() < 0.8 else hurt[:at])
+            for number, attempt in enumerate((check_zip, extract_zip)):
+                with suppress(DataError):
+                    attempt(path, *[tmp_path / "out"] * number)

@@ -14,10 +14,12 @@ from agentquest.benchmarks.webshop.download import (
     FILES,
     OFFICIAL_URL,
     OfficialFile,
+    _Page,
     download_webshop,
 )
 from agentquest.downloads import Progress
 from agentquest.errors import DataError, NetworkError, UnknownName
+from growth import MOST, growth, repeated
 
 CONTENT = {"items_shuffle_1000.json": b"[1, 2, 3]" * 50_000, "items_ins_v2_1000.json": b"{}"}
 
@@ -169,3 +171,8 @@ def test_the_command_refuses_what_does_not_fit_and_reports_a_refusal(tmp_path: P
     assert done.returncode == 2
     assert "titled 'Sign in'" in done.stderr
     assert "By hand" in done.stderr
+
+
+@pytest.mark.parametrize("piece", ["<!", "<a ", "<input name=", "<input name='", "</", "<title"])
+def test_reading_a_page_costs_no_more_than_its_length(piece: str) -> None:
+    assert growth(_Page, repeated(piece)) < MOST

@@ -1,13 +1,15 @@
 """Zip archives from elsewhere: checked in full before the first byte is written.
 
 An archive is a list of names chosen by somebody else. Names that lead out of
-the folder, links, and contents larger than the bound are refused, and then
-nothing at all is extracted.
+the folder, links, entries that share bytes, and contents larger than the bound or
+than any honest packing gives are refused, before anything is unpacked at all.
 """
 
+import lzma
 import os
 import shutil
 import stat
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -19,8 +21,15 @@ from agentquest.errors import DataError
 
 MAX_BYTES = 8 << 30
 MAX_FILES = 1_000_000
+MAX_RATIO = 200  # text shrinks to a tenth or so; only what was made to harm shrinks to this
+_SMALL = 1 << 24  # so much may come of any archive, however small
+_LOCAL_HEADER = 30
 _CHUNK = 1 << 18
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, UnicodeDecodeError)
+# Whatever the unpacking of damaged bytes raises; OSError is what bz2 says of them.
+_DAMAGE = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError,
+    ValueError, OverflowError, IndexError, struct.error, MemoryError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -34,9 +43,13 @@ class Extraction:
 def check_zip(archive: Path) -> None:
     """Read the whole archive against its checksums; DataError when it is damaged."""
     with _opened(archive) as opened:
+        _refuse_bombs(archive, opened.infolist(), MAX_BYTES)
         for member in opened.infolist():
             _refuse_encrypted(archive, member)
-        bad = opened.testzip()
+        try:
+            bad = opened.testzip()
+        except OSError as error:
+            raise DataError(f"{archive} is no sound zip archive: {error}") from error
     if bad is not None:
         raise DataError(f"{archive} is damaged: wrong checksum of {bad!r}")
 
@@ -97,22 +110,33 @@ def _plan(
 ) -> dict[str, zipfile.ZipInfo]:
     """Every file of the archive by its place in the folder, all of them vetted."""
     members = opened.infolist()
-    if len(members) > MAX_FILES:
-        raise DataError(f"{archive} holds {len(members)} entries, over the bound of {MAX_FILES}")
+    _refuse_bombs(archive, members, max_bytes)
     plan: dict[str, zipfile.ZipInfo] = {}
-    total = 0
     for member in members:
         name = _vetted(archive, member)
         if member.is_dir():
             continue
-        total += member.file_size
-        if total > max_bytes:
-            raise DataError(f"{archive} unpacks to more than the bound of {max_bytes} bytes")
         placed = place(name).as_posix()
         if placed in plan:
             raise DataError(f"{archive} holds two files for {placed}")
         plan[placed] = member
     return plan
+
+
+def _refuse_bombs(archive: Path, members: list[zipfile.ZipInfo], max_bytes: int) -> None:
+    """Refuse what unpacks to more than it can honestly hold, going by the table of contents."""
+    if len(members) > MAX_FILES:
+        raise DataError(f"{archive} holds {len(members)} entries, over the bound of {MAX_FILES}")
+    total = sum(member.file_size for member in members)
+    if total > max_bytes:
+        raise DataError(f"{archive} unpacks to more than the bound of {max_bytes} bytes")
+    if total > max(_SMALL, MAX_RATIO * archive.stat().st_size):
+        raise DataError(f"{archive} unpacks to {MAX_RATIO} times its size: it was made to harm")
+    end = 0
+    for member in sorted(members, key=lambda member: member.header_offset):
+        if member.header_offset < end:
+            raise DataError(f"{archive} is no sound zip archive: entries share the same bytes")
+        end = member.header_offset + _LOCAL_HEADER + member.compress_size
 
 
 def _vetted(archive: Path, member: zipfile.ZipInfo) -> PurePosixPath:

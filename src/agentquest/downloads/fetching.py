@@ -21,6 +21,7 @@ Progress = Callable[[int, int | None], None]
 
 _CHUNK = 1 << 18
 _UNSOUND_LIMIT = 2
+MAX_BYTES = 16 << 30
 
 
 @dataclass(frozen=True)
@@ -46,32 +47,48 @@ def fetch(
     progress: Progress | None = None,
     retry: Retry | None = None,
     force: bool = False,
+    max_bytes: int = MAX_BYTES,
 ) -> Path:
     """Have `url` as the file `target`, whole and checked; a sound one is not fetched again.
 
     The check is `sha256` where it is known, the checksums inside the file where
-    `target` is a zip archive, and the size that the server announced always.
+    `target` is a zip archive, and the size that the server announced always. A file
+    of more than `max_bytes` is not taken.
     """
     _require_web_address(url)
-    if target.exists() and not force:
-        _accept_existing(target, sha256)
-        return target
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"cannot make the folder {target.parent}: {error}") from error
-    transfer = _Transfer(url, target, sha256, progress, retry or Retry())
-    transfer.run()
+        if target.exists() and not force:
+            _accept_existing(target, sha256)
+            return target
+        _make_folder(target.parent)
+        _Transfer(url, target, sha256, progress, retry or Retry(), max_bytes).run()
+    except OSError as error:  # of files: what goes wrong on the line is told apart elsewhere
+        where = error.filename or target
+        raise DataError(f"cannot write {where}: {error.strerror or error}") from error
     return target
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot make the folder {folder}: {error}") from error
 
 
 class _Transfer:
     """The attempts at one file, and when to stop."""
 
     def __init__(
-        self, url: str, target: Path, sha256: str | None, progress: Progress | None, retry: Retry
+        self,
+        url: str,
+        target: Path,
+        sha256: str | None,
+        progress: Progress | None,
+        retry: Retry,
+        max_bytes: int,
     ) -> None:
         self.url, self.target, self.sha256 = url, target, sha256
+        self.max_bytes = max_bytes
         self.progress = progress or (lambda done, total: None)
         self.retry = retry
         self.partial = Partial(url, target)
@@ -121,17 +138,21 @@ class _Transfer:
 
     def _receive(self, answer: Answer, total: int | None) -> int:
         size = answer.start
+        self._bound(total or 0)
         self.progress(size, total)
-        try:
-            with self.partial.data.open("r+b" if size else "wb") as part:
-                part.seek(size)
-                while chunk := answer.chunk(_CHUNK):
-                    part.write(chunk)
-                    size += len(chunk)
-                    self.progress(size, total)
-        except OSError as error:
-            raise DataError(f"cannot write {self.partial.data}: {error}") from error
+        with self.partial.data.open("r+b" if size else "wb") as part:
+            part.seek(size)
+            while chunk := answer.chunk(_CHUNK):
+                self._bound(size + len(chunk))
+                part.write(chunk)
+                size += len(chunk)
+                self.progress(size, total)
         return size
+
+    def _bound(self, size: int) -> None:
+        if size > self.max_bytes:
+            self.partial.discard()
+            raise Hopeless(f"the file is larger than the {self.max_bytes} bytes it may have")
 
     def _sound(self) -> bool:
         problem = _problem(self.partial.data, self.target.suffix, self.sha256)

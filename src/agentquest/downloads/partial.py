@@ -7,6 +7,7 @@ another version of the file, so they are not built upon.
 
 import json
 import os
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -65,7 +66,7 @@ class Partial:
         """Which file the bytes belong to; None when that is not known for sure."""
         try:
             saved = json.loads(self.description.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return None
         if not isinstance(saved, dict) or saved.get("url") != self.url:
             return None
@@ -94,7 +95,18 @@ class Partial:
         with self.data.open("rb+") as whole:
             os.fsync(whole.fileno())
         self.data.replace(target)
+        _sync_folder(target.parent)
         self.description.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the new name on the disk, too."""
+    with suppress(PermissionError):  # a system that opens no folders
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
 
 
 def _is(value: object, kind: type) -> bool:

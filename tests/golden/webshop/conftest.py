@@ -36,7 +36,7 @@ class RecordedNouns:
                 text.lower() for text, tag in tokens if tag in ("NOUN", "PROPN")
             )
 
-    def __call__(self, title: str) -> tuple[str, ...]:
+    def __call__(self, title: str, bought: bool = False) -> tuple[str, ...]:
         return self._nouns[title]
 
 

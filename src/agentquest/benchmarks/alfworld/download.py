@@ -27,7 +27,8 @@ class Archive:
 
     release: str
     name: str
-    sha256: str | None = None
+    size: int
+    sha256: str | None
 
     def url(self, base: str) -> str:
         """Where the archive is, below a server that mirrors the project's releases."""
@@ -35,10 +36,19 @@ class Archive:
 
 
 ARCHIVES = (
-    Archive("0.2.2", "json_2.1.1_json.zip"),
-    Archive("0.2.2", "json_2.1.1_pddl.zip"),
-    Archive("0.4.2", "json_2.1.3_tw-pddl.zip"),
-)
+    Archive(
+        "0.2.2", "json_2.1.1_json.zip", 72_018_818,
+        "25171f16e20ad7b048c47275c45b0babf3aa1cbab29cec97387922350a9844bc",
+    ),
+    Archive(
+        "0.2.2", "json_2.1.1_pddl.zip", 34_881_784,
+        "913942ebed06659ea0da2f8122512d98bc6add30d84961ca803132d8fbcad585",
+    ),
+    Archive(
+        "0.4.2", "json_2.1.3_tw-pddl.zip", 36_507_267,
+        "5df77ea759f2211a4106082839ddbbb790f1ba4e7d097ed732cf453f72aa36cf",
+    ),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -86,8 +96,9 @@ def download_alfworld(
         by_hand = target.exists()
         try:
             fetch(
-                archive.url(base_url), target, sha256=archive.sha256, progress=progress, retry=retry
-            )
+                archive.url(base_url), target, sha256=archive.sha256, progress=progress,
+                retry=retry, max_bytes=archive.size,
+            )  # fmt: skip
         except NetworkError as error:
             raise _with_the_rest(error, folder, base_url, todo[position + 1 :]) from error
         results.append(_unpack(folder, archive, force))
@@ -129,7 +140,7 @@ def _listed_files(folder: Path, archive: Archive) -> list[str] | None:
     """The files of an archive unpacked earlier; None when there is no readable list."""
     try:
         listed = json.loads(_list_path(folder, archive).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     files = listed.get("files") if isinstance(listed, dict) else None
     if not isinstance(files, list) or not all(isinstance(name, str) for name in files):

@@ -6,9 +6,10 @@ page is never taken for data, the confirmation is given, and a refusal is
 reported with all that is needed to do it by hand.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from html.parser import HTMLParser
+from html import unescape
 from pathlib import Path
 from urllib.parse import urlencode, urljoin
 
@@ -22,6 +23,9 @@ OFFICIAL_URL = "https://drive.usercontent.google.com"
 _BY_HAND_URL = "https://drive.google.com/uc"
 _LONGEST_PAGE = 200_000
 _PAGE_TIMEOUT_S = 30.0
+_LONGEST_TAG = 2000
+_LONGEST_NAME = 20
+_ATTRIBUTE = re.compile(r"""([a-zA-Z-]{1,40})\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)')""")
 
 
 @dataclass(frozen=True)
@@ -116,9 +120,10 @@ def download_webshop(
             if force or not target.exists():
                 progress = on_file(file) if on_file is not None else None
                 url = _confirmed(url, file)
-            fetch(
-                url, target, sha256=file.sha256, progress=progress, retry=retry, force=force
-            )  # checks what is there
+            fetch(  # checks what is there
+                url, target, sha256=file.sha256, progress=progress, retry=retry, force=force,
+                max_bytes=file.size,
+            )  # fmt: skip
         except NetworkError as error:
             raise _by_hand(error, folder, todo[position:]) from error
     return tuple(folder / file.name for file in todo)
@@ -145,37 +150,36 @@ def _page_at(url: str) -> "_Page | None":
             response = answer.response
             if response is None or response.headers.get_content_type() != "text/html":
                 return None
-            page = _Page()
-            page.feed(response.read(_LONGEST_PAGE).decode("utf-8", "replace"))
-            return page
+            text = b""
+            while len(text) < _LONGEST_PAGE and (chunk := answer.chunk(_LONGEST_PAGE)):
+                text += chunk
+            return _Page(text.decode("utf-8", "replace"))
     except (Broken, Hopeless, Outdated, OSError):
         return None  # fetching meets the same, tries again, and says what is wrong
 
 
-class _Page(HTMLParser):
-    """What matters of a page: its title, and the hidden fields of its form."""
+class _Page:
+    """What matters of a page: its title, and the hidden fields of its form.
 
-    def __init__(self) -> None:
-        super().__init__()
+    Read tag by tag, each up to a bound: the standard library's parser takes time that
+    grows with the square of what some pages are long.
+    """
+
+    def __init__(self, html: str) -> None:
         self.title = ""
         self.action = ""
         self.fields: dict[str, str] = {}
-        self._in_title = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
-        self._in_title = tag == "title"
-        if tag == "form":
-            self.action = given.get("action", "")
-        elif tag == "input" and given.get("name"):
-            self.fields[given["name"]] = given.get("value", "")
-
-    def handle_endtag(self, tag: str) -> None:
-        self._in_title = False
-
-    def handle_data(self, data: str) -> None:
-        if self._in_title:
-            self.title += data
+        for piece in html.split("<")[1:]:
+            tag, _, text = piece[:_LONGEST_TAG].partition(">")
+            name = tag[:_LONGEST_NAME].partition(" ")[0].lower()
+            if name == "title":
+                self.title += unescape(text)
+            elif name in ("form", "input"):
+                given = {key.lower(): unescape(a or b) for key, a, b in _ATTRIBUTE.findall(tag)}
+                if name == "form":
+                    self.action = given.get("action", "")
+                elif given.get("name"):
+                    self.fields[given["name"]] = given.get("value", "")
 
 
 def _by_hand(error: NetworkError, folder: Path, missing: tuple[OfficialFile, ...]) -> NetworkError:

@@ -85,7 +85,8 @@ def _kind_of_product(product: Product, goal: Goal, nouns: Nouns) -> dict[str, An
     query_match = product.query == goal.query
     common = _category_parts(product.product_category) & _category_parts(goal.product_category)
     category_match = len(common) >= 2
-    bought, wanted = nouns(product.title), nouns(goal.name)
+    wanted = nouns(goal.name)
+    bought = wanted if product.title == goal.name else nouns(product.title, bought=True)
     title_score = len(set(bought) & set(wanted)) / len(wanted) if wanted else 0.2
     r_type = 1.0
     if not (query_match or category_match or title_score > 0.2):
