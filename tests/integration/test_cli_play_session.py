@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from agentquest.benchmarks.alfworld import AlfWorldDriver, AlfWorldUtils
 from agentquest.benchmarks.alfworld.terminal import AlfWorldView, grouped_names
 from agentquest.cli.play_choice import find_task, find_type
-from agentquest.cli.play_session import WORDS, PlaySession, Reply, Turn, as_number
 from agentquest.errors import UnknownName
 from agentquest.lib import (
     Action,
@@ -20,6 +19,7 @@ from agentquest.lib import (
     TerminalView,
 )
 from agentquest.lib.oracle import DriverOracle
+from agentquest.lib.play_session import WORDS, PlaySession, Reply, Turn, as_number
 
 GAMES = AlfWorldUtils.load_data(source="valid_seen", data_path="builtin")
 

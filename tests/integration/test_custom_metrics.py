@@ -19,9 +19,10 @@ from agentquest.records.run_directory import METRICS, RESULTS, RunDirectory
 from agentquest.reports.compare import compare_runs, load_compared
 from agentquest.reports.model import load_report
 from agentquest.reports.render.csv import csv_report
-from agentquest.reports.render.html import write_html_report
 from agentquest.reports.render.markdown import markdown_report
 from agentquest.reports.render.text import text_report
+from agentquest.viewer.export import export
+from agentquest.viewer.library import Library
 
 
 def choices(record: EpisodeRecord) -> float | None:
@@ -60,11 +61,11 @@ def test_one_value_in_every_document(tmp_path: Path, executor: str) -> None:
         sorted(by_hand)
     )
     report = load_report(run)
-    write_html_report(run, tmp_path / "page.html")
+    export(Library(run.path), tmp_path / "pages")
     for written in (
         text_report(report),
         markdown_report(report),
-        (tmp_path / "page.html").read_text(),
+        (tmp_path / "pages" / "index.html").read_text(),
     ):
         assert f"{mean:.3f}" in written
     *_, row = csv.DictReader(io.StringIO(csv_report(report)))

@@ -93,8 +93,9 @@ def test_csv_of_two_runs_fit_under_each_other(runs: Path) -> None:
 def test_html_goes_beside_the_records(runs: Path) -> None:
     result = report(runs / "muddled", "--format", "html")
     assert result.exit_code == 0
-    assert "report.html" in result.stderr
-    assert (runs / "muddled" / "report.html").stat().st_size > 100_000
+    assert "index.html" in result.stderr
+    pages = {file.name for file in (runs / "muddled" / "report").glob("*.html")}
+    assert pages >= {"index.html", "1.html", "12.html", "1-prompts.html"}
 
 
 def test_a_folder_that_is_no_run_is_an_error(tmp_path: Path) -> None:
@@ -114,9 +115,9 @@ def test_a_damaged_line_is_told_and_its_episode_is_in_no_figure(tmp_path: Path) 
     assert re.search(r"all +2 +2 ", result.stdout)
     assert "damaged lines (2)" in " ".join(compare(run.path, run.path).stdout.split())
     assert report(run.path, "-f", "html").exit_code == 0
-    page = (run.path / "report.html").read_text(encoding="utf-8")
+    page = (run.path / "report" / "index.html").read_text(encoding="utf-8")
     assert "damaged lines (2)" in page
-    assert page.count('<details class="episode') == 2
+    assert page.count('class="square ') == 2
 
 
 def test_a_record_of_another_version_names_its_line(tmp_path: Path) -> None:
@@ -131,7 +132,8 @@ def test_a_record_of_another_version_names_its_line(tmp_path: Path) -> None:
 
 def test_a_place_that_cannot_be_written_is_an_error(runs: Path, tmp_path: Path) -> None:
     for form in ("html", "text"):
-        result = report(runs / "oracle", "-f", form, "-o", tmp_path / "missing" / "page")
+        (tmp_path / "file").touch()
+        result = report(runs / "oracle", "-f", form, "-o", tmp_path / "file" / "page")
         assert isinstance(result.exception, UserError)
         assert "cannot write" in str(result.exception)
 
@@ -201,22 +203,20 @@ def test_the_browser_check_would_see_a_console_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize("run", ["muddled", "oracle", "hostile"])
 def test_a_browser_opens_the_page_in_silence(runs: Path, run: str) -> None:
     assert report(runs / run, "-f", "html").exit_code == 0
-    page, console = browse((runs / run / "report.html").as_uri())
-    assert console == []
-    assert title_of(page).endswith("· AgentQuest")
-    assert "<script" not in page
-    assert page.count('<details class="episode') == _episodes(runs / run)
+    for name in ("index.html", "1.html"):
+        page, console = browse((runs / run / "report" / name).as_uri())
+        assert console == []
+        assert title_of(page).endswith("· AgentQuest")
+        assert page.count("<script") == 1
+    page, _ = browse((runs / run / "report" / "index.html").as_uri())
+    assert page.count('class="square ') == _episodes(runs / run)
 
 
 @needs_chromium
-def test_a_link_to_an_episode_opens_it(runs: Path) -> None:
+def test_a_link_to_a_step_leads_there_without_a_server(runs: Path) -> None:
     assert report(runs / "muddled", "-f", "html").exit_code == 0
-    address = (runs / "muddled" / "report.html").as_uri()
-    closed, _ = browse(address)
-    assert not re.search(r"<details[^>]* open", closed)
-    opened, console = browse(f"{address}#e4")
-    assert len(re.findall(r"<details[^>]* open", opened)) == 1
-    assert re.search(r"<details class=\"episode unscored\" open", opened)
+    page, console = browse((runs / "muddled" / "report" / "1.html").as_uri() + "?step=3")
+    assert re.search(r'<section class="step now" id="step-3"', page)
     assert console == []
 
 
@@ -262,7 +262,9 @@ def test_a_page_asks_nobody_for_anything(tmp_path: Path, beacon: tuple[str, list
     control.write_text(f'<img src="{address}/control">')
     browse(control.as_uri())
     assert asked == ["/control"]
-    _, console = browse((run.path / "report.html").as_uri())
+    for name in ("index.html", "1.html"):
+        _, console = browse((run.path / "report" / name).as_uri())
+        assert console == []
     assert asked == ["/control"]
     assert console == []
 

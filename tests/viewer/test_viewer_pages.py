@@ -1,5 +1,6 @@
 """The viewer's pages over HTTP: complete, shareable, and safe whatever a record says."""
 
+import html
 import json
 import re
 import shutil
@@ -10,8 +11,12 @@ from urllib.parse import quote, urlencode
 import pytest
 from viewer_process import get, make_runs, viewing
 
+from agentquest.records.episode import EpisodeRecord
+from agentquest.records.glance import GLANCE
 from agentquest.records.index import INDEX
 from agentquest.records.run_directory import EPISODES, MANIFEST, RunDirectory
+from agentquest.viewer.filters import find
+from agentquest.viewer.glances import Glance
 from agentquest.viewer.library import Library, OpenRun
 from report_runs import hostile, hostile_manifest, saved
 
@@ -55,8 +60,57 @@ def test_a_run_has_its_figures_and_every_episode(
         assert record.goal in text
     assert text.count('class="square ') == 6
     assert "Success by task type" in text
-    _, none, _ = get(f"{site}/run/{names['scripted']}?outcome=lost&text=nothing-like-it")
-    assert "0 of 6 episodes" in none
+
+
+def fitting(site: str, run: str, **query: str) -> int:
+    _, text, _ = get(f"{site}/run/{run}?{urlencode(query)}")
+    found = re.search(r"(\d+) of 6 episodes", text)
+    assert found is not None
+    return int(found[1])
+
+
+def test_episodes_are_found_by_what_they_say_and_how_they_went(
+    site: str, runs: tuple[Path, dict[str, str]]
+) -> None:
+    folder, names = runs
+    name = names["random"]
+    records = RunDirectory(folder / name).records()
+    first = records[0]
+    for query, expected in (
+        ({"type": first.task_type}, [r for r in records if r.task_type == first.task_type]),
+        ({"outcome": "lost"}, [r for r in records if not r.success]),
+        ({"end": "step_limit"}, [r for r in records if r.end.value == "step_limit"]),
+        ({"invalid": "1"}, [r for r in records if r.invalid_actions >= 1]),
+        ({"repetition": "0.2"}, [r for r in records if r.repetition_rate >= 0.2]),
+        ({"cost": "0.01"}, []),
+        ({"text": "Nothing-Like-It"}, []),
+        ({"text": "INVENTORY"}, [r for r in records if "inventory" in said(r)]),
+        ({"text": first.goal}, [r for r in records if first.goal in f"{r.goal} {said(r)}"]),
+        ({"sort": "most steps"}, records),
+    ):
+        assert fitting(site, name, **query) == len(expected), query
+
+
+def said(record: EpisodeRecord) -> str:
+    told = [f"{s.action} {s.observation} {s.reply} {s.reasoning}" for s in record.steps]
+    return " ".join([record.first_observation, *told]).lower()
+
+
+def test_a_search_for_words_stops_and_goes_on(runs: tuple[Path, dict[str, str]]) -> None:
+    folder, names = runs
+    run = OpenRun("a", folder / names["scripted"])
+    part = find(run, {"text": "you"}, most_bytes=1)
+    assert 0 < part.searched < part.among == 6
+    rest = find(run, {"text": "you", "after": str(part.searched)})
+    everything = find(run, {"text": "you"})
+    assert [*part.rows, *rest.rows] == everything.rows
+    assert all(step == 0 for step in everything.steps.values())
+
+
+def test_runs_can_be_grouped(site: str, runs: tuple[Path, dict[str, str]]) -> None:
+    _, text, _ = get(f"{site}/?group=agent")
+    headings = re.findall(r"<h2>(\w+) <small>1 runs", text)
+    assert headings == sorted(runs[1])
 
 
 def test_an_episode_shows_every_step_the_prompt_and_the_way_to_the_goal(
@@ -70,10 +124,20 @@ def test_an_episode_shows_every_step_the_prompt_and_the_way_to_the_goal(
     assert text.count('<section class="step"') == len(record.steps) + 1
     assert 'data-step="2"' in text
     assert "Prompt as sent" in text
-    assert "<mark>" in text
     shortest = len(record.milestones)
     assert f"The goal is {shortest} steps from here" in text
     assert "The place as the agent knows it" in text
+    assert text.count("Play on from here") == len(record.steps) + 1
+    sent = record.prompt(record.steps[1])
+    for bare in ("", "&bare=1"):
+        status, whole, _ = get(f"{site}/prompt?{query}{bare}")
+        assert status == 200
+        shown = html.unescape(re.sub(r"</?mark>", "", whole))
+        assert all(message.content in shown for message in sent)
+        marked = html.unescape(" ".join(re.findall("<mark>(.*?)</mark>", whole, re.DOTALL)))
+        assert record.steps[0].observation in marked
+        assert record.goal not in marked
+    assert ("<html" in whole) is False
 
 
 def test_two_runs_side_by_side_mark_where_they_first_differ(
@@ -90,7 +154,10 @@ def test_two_runs_side_by_side_mark_where_they_first_differ(
     status, text, _ = get(f"{site}/compare?{query}")
     assert status == 200
     assert f"first differ at step {expected}." in text
-    assert f'<td class="number">{expected} <span' in text
+    assert text.count("first difference") == 1
+    _, all_tasks, _ = get(f"{site}/compare?{urlencode([('run', n) for n in names.values()])}")
+    assert all_tasks.count("of each task: below the line") >= 2
+    assert all_tasks.count('class="task"') >= 1
 
 
 def test_what_is_not_there_is_said(site: str) -> None:
@@ -153,16 +220,25 @@ def test_folders_that_cannot_be_read_say_what_is_wrong(tmp_path: Path) -> None:
     foreign = tmp_path / "foreign"
     foreign.mkdir()
     (foreign / MANIFEST).write_text(json.dumps({"schema_version": 1}), encoding="utf-8")
-    found = {run.name: run for run in Library(tmp_path).runs()}
-    assert isinstance(found["torn"], OpenRun)
-    assert 0 < len(found["torn"].rows) < 6
-    assert found["torn"].state in ("running", "stopped")
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    shutil.copy(whole / EPISODES, bare)
+    spoilt = tmp_path / "spoilt"
+    shutil.copytree(whole, spoilt)
+    (spoilt / EPISODES).write_bytes(content.replace(b"look", b"look!", 1))
+    found = {run.name: run for run in Library(tmp_path).glances()}
+    torn_run = found["torn"]
+    assert isinstance(torn_run, Glance)
+    assert 0 < torn_run.figures.episodes < 6
+    assert torn_run.state in ("running", "stopped")
     with viewing(tmp_path) as site:
         _, text, _ = get(f"{site}/")
     assert f">{quote(names['random'])}</a>" in text
     assert "damaged: " in text
     assert "foreign: " in text
     assert "written as schema 1" in text
+    assert "bare: episodes without a manifest.json" in text
+    assert "damaged lines (" in text
 
 
 def test_the_index_saves_reading_and_can_be_deleted(tmp_path: Path) -> None:
@@ -178,6 +254,15 @@ def test_the_index_saves_reading_and_can_be_deleted(tmp_path: Path) -> None:
     assert OpenRun("a", folder).rows == first.rows
     (folder / INDEX).unlink()
     assert OpenRun("a", folder).rows == first.rows
+    seen = Library(tmp_path).glances()
+    (folder / GLANCE).write_text("[]")
+    assert Library(tmp_path).glances() == seen
+    (folder / GLANCE).unlink()
+    assert Library(tmp_path).glances() == seen
+    figures = next(one.figures for one in seen if one.name == folder.name)
+    overall = first.report.overall.cells
+    assert figures.success == overall["success"].estimate
+    assert figures.steps == pytest.approx(overall["steps"].estimate.value)
 
 
 def test_a_run_that_grows_is_followed(tmp_path: Path) -> None:

@@ -22,9 +22,9 @@ from agentquest.cli.play_choice import find_task, find_type, some_tasks
 from agentquest.cli.play_prompt import make_reader
 from agentquest.cli.play_record import GameLog
 from agentquest.cli.play_screen import Screen
-from agentquest.cli.play_session import WORDS, PlaySession, Reply, Turn, count
 from agentquest.errors import UnknownName, UserError
 from agentquest.lib import Benchmark, Task
+from agentquest.lib.play_session import WORDS, PlaySession, Reply, Turn, count
 from agentquest.running.factory import make_benchmark
 
 T = TypeVar("T")

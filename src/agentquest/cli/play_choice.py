@@ -3,9 +3,9 @@
 import random
 from collections.abc import Sequence
 
-from agentquest.cli.play_session import as_number
 from agentquest.errors import UnknownName
 from agentquest.lib import Task
+from agentquest.lib.play_session import as_number
 
 SHOWN = 8
 

@@ -8,20 +8,22 @@ are deterministic, so this is the same game. One that was left unfinished is
 """
 
 import asyncio
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from agentquest.api import save_results
-from agentquest.cli.play_session import Move, PlaySession
 from agentquest.config import config_from
 from agentquest.lib import Agent, Answer, Benchmark, Observation, Task
+from agentquest.lib.play_session import Move, PlaySession
 from agentquest.records.episode import EpisodeRecord
 from agentquest.running.factory import Resources
 from agentquest.running.play import make_player
 from agentquest.running.run import Run
 from agentquest.running.selection import Selection
 from agentquest.running.spec import EpisodeSpec, RunContext
+from agentquest.viewer.games import WebGame
 
 AGENT = "human"
 _NO_LIMIT = 10_000  # steps: people stop by themselves
@@ -30,9 +32,16 @@ _NO_LIMIT = 10_000  # steps: people stop by themselves
 class GameLog:
     """Appends games to the run directory of a person who plays a benchmark."""
 
-    def __init__(self, source: Benchmark, settings: Mapping[str, Any], folder: Path) -> None:
+    def __init__(
+        self,
+        source: Benchmark,
+        settings: Mapping[str, Any],
+        folder: Path,
+        run_name: str | None = None,
+    ) -> None:
         config, _ = config_from(
             {
+                "run_name": run_name,
                 "benchmark": source.name,
                 # People choose their games one by one, whatever they were offered.
                 "benchmark_settings": {k: v for k, v in settings.items() if k != "task_types"},
@@ -48,8 +57,10 @@ class GameLog:
         """The folder of the run that the games go to."""
         return self._run.directory.path
 
-    def save(self, session: PlaySession, task: Task) -> EpisodeRecord:
-        """Write a game down; one that goes on was left."""
+    def save(
+        self, session: PlaySession, task: Task, facts: Mapping[str, str] | None = None
+    ) -> EpisodeRecord:
+        """Write a game down, with further facts; one that goes on was left."""
         run = self._run
         run.prepare()
         with run.directory.locked() as log:
@@ -57,6 +68,8 @@ class GameLog:
             trial = sum(record.task_id == task.id for record in run.records)
             spec = EpisodeSpec(run.context, task, trial)
             record = asyncio.run(_replayed(spec, run.benchmark, session))
+            told = {**record.facts, **(facts or {})}
+            record = record.model_copy(update={"facts": told})
             log.append(record)
             run.prepare()
             save_results(run, run.records)
@@ -94,6 +107,25 @@ def _help_taken(session: PlaySession) -> dict[str, str]:
     return {name: str(number) for name, number in taken.items() if number}
 
 
+class Notebook:
+    """Writes down what people play in the viewer, each benchmark's games in a run of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def save(self, game: WebGame) -> tuple[str, str]:
+        """Where the game is now: its run and its key there."""
+        origin, name, told = game.origin, None, {}
+        if origin is not None:
+            # Games that an agent began are no measure of people: they have a run of their own.
+            plain = re.sub(r"[^A-Za-z0-9._-]+", "-", origin.run)
+            name = f"played-on-{plain}"[:100]
+            told = {"played on from": f"{origin.run} {origin.key}, step {origin.step}"}
+        log = GameLog(game.benchmark, game.settings, self._folder, name)
+        record = log.save(game.session, game.task, told)
+        return log.path.name, record.key
+
+
 class _Person(Resources):
     """Everything as in any run, but the agent says what was said before."""
 
@@ -113,8 +145,7 @@ class _Repeats(Agent):
         move = next(self._moves, None)
         if move is None:
             raise _LeftUnfinished
-        how = "after_hint" if move.hinted else "typed"
-        return Answer(action=move.command, how=how, reply=move.command)
+        return Answer(action=move.command, how=move.how, reply=move.command)
 
 
 class _LeftUnfinished(BaseException):

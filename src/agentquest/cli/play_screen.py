@@ -11,8 +11,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from agentquest.cli.play_session import Group, PlaySession, Reply, count
 from agentquest.lib import Task
+from agentquest.lib.play_session import Group, PlaySession, Reply, count
 
 _BAR = 20
 _THING = r"\b[a-z]+ \d+\b"

@@ -1,4 +1,4 @@
-"""`agentquest report`: a run as text, Markdown, CSV or one HTML page."""
+"""`agentquest report`: a run as text, Markdown, CSV or HTML pages."""
 
 import shutil
 from collections.abc import Callable
@@ -13,9 +13,10 @@ from agentquest.records.files import write_atomically
 from agentquest.records.run_directory import RunDirectory
 from agentquest.reports.model import Report, load_report
 from agentquest.reports.render.csv import csv_report
-from agentquest.reports.render.html import write_html_report
 from agentquest.reports.render.markdown import markdown_report
 from agentquest.reports.render.text import text_report
+from agentquest.viewer.export import export
+from agentquest.viewer.library import Library
 
 
 class Format(str, Enum):
@@ -41,7 +42,7 @@ def command(
     format: Annotated[Format, typer.Option("--format", "-f", help="How to show it.")] = Format.TEXT,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write to this file (html: RUN/report.html)."),
+        typer.Option("--output", "-o", help="Write to this file (html: this folder, RUN/report)."),
     ] = None,
 ) -> None:
     """Report a run, finished or not: what was run, and its figures by task type.
@@ -52,8 +53,10 @@ def command(
     if run.is_dir() and not directory.exists:
         _list_instead(run)
     if format is Format.HTML:
-        page = output or run / "report.html"
-        _write(page, lambda: write_html_report(directory, page))
+        folder = output or run / "report"
+        directory.manifest()  # says what is wrong where it is no run
+        export(Library(run), folder)
+        typer.echo(f"wrote {folder / 'index.html'}", err=True)
         return
     content = _PRINTED[format](load_report(directory))
     if output is None:

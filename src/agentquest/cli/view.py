@@ -1,4 +1,4 @@
-"""`agentquest view`: a folder of runs in the browser."""
+"""`agentquest view`: a folder of runs in the browser, or as files for a web host."""
 
 import os
 import webbrowser
@@ -9,6 +9,7 @@ import typer
 
 from agentquest.errors import UserError
 from agentquest.extras import require
+from agentquest.viewer.library import Library
 
 TOKEN = "AGENTQUEST_TOKEN"
 
@@ -18,33 +19,52 @@ def command(
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free port.")] = 7575,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     open_browser: Annotated[bool, typer.Option("--open", help="Open the browser.")] = False,
+    export: Annotated[
+        Path | None, typer.Option(help="Write the pages as files into this folder, and end.")
+    ] = None,
 ) -> None:
     """Look at runs in the browser: figures, every episode step by step, runs side by side.
 
-    Another host than this machine needs a token in $AGENTQUEST_TOKEN, which requests then send
-    as `Authorization: Bearer`.
+    Another host than this machine needs a token in $AGENTQUEST_TOKEN; browsers are asked for it,
+    programs send it as `Authorization: Bearer`.
 
     Example: agentquest view runs --open
     """
     if not folder.is_dir():
         raise UserError(f"{folder} is not a folder; `agentquest eval` makes runs in `runs`")
+    if export is not None:
+        from agentquest.viewer.export import export as write
+
+        number = write(Library(folder), export)
+        typer.echo(f"wrote {number:,} files; begin with {export / 'index.html'}", err=True)
+        return
+    serve_viewer(folder, host, port, open_browser)
+
+
+def serve_viewer(folder: Path, host: str, port: int, open_browser: bool) -> None:
+    """Answer until a signal asks to stop."""
     require("serve", "starlette", "uvicorn", why="the viewer")
     from agentquest.http.guard import Rules, guarded, page_headers, require_token
     from agentquest.http.names import Names
     from agentquest.http.serving import Served, serve
     from agentquest.http.sockets import listen
     from agentquest.viewer.app import viewer_app
-    from agentquest.viewer.library import Library
+    from agentquest.viewer.entry import OPEN_PATHS, with_cookie
+    from agentquest.cli.play_record import Notebook
 
     token = os.environ.get(TOKEN) or None
     require_token(host, token, f"set {TOKEN}")
     rules = Rules(
         names=Names(host),
         token=token,
+        open_paths=OPEN_PATHS,
         headers=page_headers(script_src="'self'", connect_src="'self'"),
     )
-    served = Served(guarded(viewer_app(Library(folder)), rules), listen(host, port))
-    typer.echo(f"runs in {folder}: {served.url}")
+    library = Library(folder)
+    notebook = Notebook(folder.resolve().parent if library.alone else folder)
+    app = with_cookie(guarded(viewer_app(library, notebook), rules))
+    served = Served(app, listen(host, port))
+    typer.echo(f"runs in {folder}: {served.url}{'/enter' if token else ''}")
     if open_browser:
-        webbrowser.open(served.url)
+        webbrowser.open(served.url + ("/enter" if token else ""))
     serve(served)

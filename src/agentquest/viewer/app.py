@@ -1,8 +1,9 @@
 """The web application: addresses, and what each answers."""
 
 import asyncio
-from collections.abc import Callable, Iterable
-from importlib.resources import files
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 from starlette.applications import Starlette
@@ -12,23 +13,30 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from agentquest.errors import AgentQuestError, UserError
+from agentquest.records.episode import EpisodeRecord
 from agentquest.reports.safe_text import html_text
+from agentquest.viewer.addresses import ServedAddresses
 from agentquest.viewer.compare_page import compare_page
+from agentquest.viewer.entry import ENTER, enter
 from agentquest.viewer.episode_page import episode_page
-from agentquest.viewer.insight import insight
+from agentquest.viewer.export import ASSETS, asset
+from agentquest.viewer.filters import whole
+from agentquest.viewer.games import Games, Recorder
+from agentquest.viewer.glances import Glance
+from agentquest.viewer.insight import Insight, insight
 from agentquest.viewer.layout import page
-from agentquest.viewer.library import Library
+from agentquest.viewer.library import Library, OpenRun
+from agentquest.viewer.people_page import people_page
+from agentquest.viewer.play_routes import PlayRoutes
+from agentquest.viewer.prompt_page import prompt, prompts_page
 from agentquest.viewer.run_page import run_page
 from agentquest.viewer.runs_page import leaderboard_page, runs_page
 
+SITE = ServedAddresses()
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
-_STATIC = {
-    "page.css": "agentquest.reports.render.html",
-    "viewer.css": "agentquest.viewer.static",
-    "viewer.js": "agentquest.viewer.static",
-    "icon.svg": "agentquest.viewer.static",
-}
 _MOST_COMPARED = 8
+_KEPT_INSIGHTS = 64
+_EVENTS_TOLD = 200
 
 
 class Viewer:
@@ -37,27 +45,40 @@ class Viewer:
     def __init__(self, library: Library) -> None:
         self._library = library
         self._reading = asyncio.Lock()
+        self._insights: OrderedDict[tuple[str, str, str], Insight] = OrderedDict()
 
-    async def _answer(self, make: Callable[[], str]) -> Response:
+    async def answer(self, make: Callable[[], str]) -> Response:
+        """A page, or what is wrong with what was asked for."""
         try:
             async with self._reading:
                 return HTMLResponse(await run_in_threadpool(make))
-        except AgentQuestError as error:
+        except (AgentQuestError, OSError) as error:
             body = f"<h1>Not found</h1><p>{html_text(error)}</p>"
-            return HTMLResponse(page("Not found", [body]), status_code=404)
+            return HTMLResponse(page(SITE, "Not found", [body]), status_code=404)
 
     async def runs(self, request: Request) -> Response:
         """The list of runs, filtered by the query."""
         query = dict(request.query_params)
-        return await self._answer(
-            lambda: page("Runs", runs_page(self._library.runs(), query), "/", _follow("/state"))
+        return await self.answer(
+            lambda: page(SITE, "Runs", runs_page(SITE, self._glances(), query), "runs", "/state")
         )
 
     async def leaderboard(self, request: Request) -> Response:
-        """Complete runs by success, a table for each setting."""
-        return await self._answer(
-            lambda: page("Leaderboard", leaderboard_page(self._library.runs()), "/leaderboard")
+        return await self.answer(
+            lambda: page(
+                SITE, "Leaderboard", leaderboard_page(SITE, self._glances()), "leaderboard"
+            )
         )
+
+    async def people(self, request: Request) -> Response:
+        return await self.answer(
+            lambda: page(
+                SITE, "People", people_page(SITE, self._library, self._glances()), "people"
+            )
+        )
+
+    def _glances(self) -> list[Any]:
+        return self._library.glances()
 
     async def run(self, request: Request) -> Response:
         """One run; while it goes on, the page follows it."""
@@ -65,58 +86,83 @@ class Viewer:
 
         def make() -> str:
             run = self._library.run(name)
-            follow = _follow(f"/live/{name}") if run.state == "running" else ""
-            return page(name, run_page(run, query), script_data=follow)
+            follow = f"/live/{SITE.run(name)[5:]}" if run.state == "running" else ""
+            return page(SITE, name, run_page(SITE, run, query), follow=follow)
 
-        return await self._answer(make)
+        return await self.answer(make)
+
+    def episode_asked(self, asked: dict[str, str]) -> tuple[OpenRun, EpisodeRecord, int]:
+        """The run, the episode and the step that an address or a form names."""
+        run = self._library.run(asked.get("run", ""))
+        record = run.episode(asked.get("episode", ""))
+        return run, record, min(whole(asked.get("step", "")), len(record.steps))
 
     async def episode(self, request: Request) -> Response:
-        """One episode, open at the step that the query names."""
-        query = request.query_params
-        name, key = query.get("run", ""), query.get("episode", "")
-        step = query.get("step", "0")
+        asked = dict(request.query_params)
 
         def make() -> str:
-            run = self._library.run(name)
-            record = run.episode(key)
-            seen = insight(record, run.manifest)
-            place = min(int(step) if step.isdigit() and len(step) < 6 else 0, len(record.steps))
-            return page(record.goal, episode_page(name, record, seen, place))
+            run, record, step = self.episode_asked(asked)
+            seen = self._insight(run, record)
+            return page(SITE, record.goal, episode_page(SITE, run.name, record, seen, step))
 
-        return await self._answer(make)
+        return await self.answer(make)
+
+    def _insight(self, run: OpenRun, record: EpisodeRecord) -> Insight:
+        """Played again once; whoever looks at the next step looks at the same episode."""
+        key = (run.name, record.key, record.started_at)
+        found = self._insights.pop(key, None) or insight(record, run.manifest)
+        self._insights[key] = found
+        while len(self._insights) > _KEPT_INSIGHTS:
+            self._insights.popitem(last=False)
+        return found
+
+    async def prompt(self, request: Request) -> Response:
+        asked = dict(request.query_params)
+
+        def make() -> str:
+            run, record, step = self.episode_asked(asked)
+            if not 1 <= step <= len(record.steps):
+                raise UserError("the start of an episode has no prompt")
+            one = record.steps[step - 1]
+            if asked.get("bare"):
+                return prompt(record, one)
+            return page(SITE, "Prompt", prompts_page(SITE, run.name, record, [one]))
+
+        return await self.answer(make)
 
     async def compare(self, request: Request) -> Response:
         """The runs that the query names, compared with the first of them."""
         names = request.query_params.getlist("run")[:_MOST_COMPARED]
-        query = dict(request.query_params)
+        task = request.query_params.get("task")
 
         def make() -> str:
             if len(names) < 2:
                 raise UserError("choose at least two runs to compare")
             runs = [self._library.run(name) for name in names]
-            return page("Compare", compare_page(runs, query))
+            return page(SITE, "Compare", compare_page(SITE, runs, task))
 
-        return await self._answer(make)
+        return await self.answer(make)
 
     async def state(self, request: Request) -> Response:
         """What the list of runs shows, in short: a page whose state changed loads itself anew."""
         async with self._reading:
-            runs = await run_in_threadpool(self._library.runs)
-        told = [[run.name, len(getattr(run, "rows", ()))] for run in runs]
+            runs = await run_in_threadpool(self._library.glances)
+        told = [
+            [run.name, run.state, run.figures.episodes] if isinstance(run, Glance) else [run.name]
+            for run in runs
+        ]
         return JSONResponse({"state": told})
 
     async def live(self, request: Request) -> Response:
-        """What has happened in a run since `from`, as JSON, and where to ask on."""
-        name = request.path_params["name"]
-        offset = request.query_params.get("from", "0")
+        name, offset = request.path_params["name"], request.query_params.get("from", "0")
 
         def make() -> dict[str, Any]:
             run = self._library.run(name)
-            events, end = run.live(int(offset) if offset.isdigit() else 0)
+            events, end = run.live(whole(offset))
             return {
                 "from": end,
                 "state": [run.state, len(run.rows)],
-                "events": [_told(event) for event in events[-200:]],
+                "events": [_told(event) for event in events[-_EVENTS_TOLD:]],
             }
 
         try:
@@ -131,6 +177,7 @@ def _told(event: Any) -> dict[str, Any]:
     return {
         "event": event.event,
         "key": event.key,
+        "goal": event.goal,
         "step": step.index if step else None,
         "action": step.action if step else None,
         "progress": step.progress if step else None,
@@ -138,30 +185,38 @@ def _told(event: Any) -> dict[str, Any]:
     }
 
 
-def _follow(address: str) -> str:
-    return f' data-follow="{html_text(address)}"'
-
-
 async def static(request: Request) -> Response:
     """A style or script of the pages, and no other file."""
     name = request.path_params["name"]
-    if name not in _STATIC:
+    if name not in ASSETS:
         return Response("not found", status_code=404)
-    content = files(_STATIC[name]).joinpath(name).read_bytes()
-    return Response(content, media_type=_TYPES[name.rpartition(".")[2]])
+    return Response(asset(name), media_type=_TYPES[name.rpartition(".")[2]])
 
 
-def viewer_app(library: Library) -> Starlette:
-    """The application over a library; it only reads."""
+def viewer_app(library: Library, recorder: Recorder | None = None) -> Starlette:
+    """The pages; without a recorder nobody plays."""
     viewer = Viewer(library)
-    routes: Iterable[Route] = (
+    routes = [
         Route("/", viewer.runs),
         Route("/leaderboard", viewer.leaderboard),
+        Route("/people", viewer.people),
         Route("/run/{name:path}", viewer.run),
         Route("/episode", viewer.episode),
+        Route("/prompt", viewer.prompt),
         Route("/compare", viewer.compare),
         Route("/state", viewer.state),
         Route("/live/{name:path}", viewer.live),
         Route("/static/{name}", static),
-    )
-    return Starlette(routes=list(routes))
+        Route(ENTER, enter, methods=["GET", "POST"]),
+    ]
+    if recorder is None:
+        return Starlette(routes=routes)
+    games = Games(recorder)
+    routes += PlayRoutes(viewer, games).routes()
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        await run_in_threadpool(games.close)
+
+    return Starlette(routes=routes, lifespan=lifespan)

@@ -1,107 +1,127 @@
-"""Two or more runs beside each other: differences, tasks that flipped, trajectories aligned."""
+"""Two or more runs beside each other: differences, tasks that flipped, steps and cost."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import zip_longest
-from urllib.parse import urlencode
+from collections.abc import Iterator, Sequence
 
-from agentquest.records.episode import EpisodeRecord, Step
+from agentquest.metrics.rows import EpisodeRow
 from agentquest.reports.compare import ComparedRun, Comparison, compare_runs
-from agentquest.reports.render.comparison import text_comparison
+from agentquest.reports.render.comparison import answer, difference_table, sentences
 from agentquest.reports.safe_text import html_text
-from agentquest.viewer.layout import badge, episode_address, link, run_address, table
+from agentquest.viewer.addresses import Addresses
+from agentquest.viewer.alignment import side_by_side
+from agentquest.viewer.charts import Dot, scatter
+from agentquest.viewer.figures import captioned, data_table
+from agentquest.viewer.layout import KINDS, alert, badge, link, outcome, table
 from agentquest.viewer.library import OpenRun
 
+_MOST_TASKS = 500
+Rows = Sequence[EpisodeRow]
+Tasks = dict[str, list[EpisodeRow]]
 
-def compare_page(runs: Sequence[OpenRun], query: Mapping[str, str]) -> Iterator[str]:
-    """Each run against the first; `task` in the query shows their episodes of it side by side."""
+
+def compare_page(site: Addresses, runs: Sequence[OpenRun], task: str | None) -> Iterator[str]:
     yield "<h1>Compare</h1>"
+    if task is not None:
+        yield f'<p class="up">{link(site.compare([run.name for run in runs]), "All tasks")}</p>'
+        yield from side_by_side(site, runs, task)
+        return
+    tasks = [_by_task(run) for run in runs]
     compared = [
         ComparedRun(run.name, run.manifest, [one.row for one in run.rows], run.table)
         for run in runs
     ]
-    comparisons = compare_runs(compared)
-    for comparison in comparisons:
-        yield f'<section><pre class="answer">{html_text(text_comparison([comparison]))}</pre>'
-        yield from _flips(runs, comparison)
+    for place, comparison in enumerate(compare_runs(compared), start=1):
+        yield f'<section><h2 class="answer">{html_text(answer(comparison))}</h2>'
+        for warning in comparison.warnings:
+            yield alert(warning)
+        yield data_table(difference_table(comparison))
+        yield f'<p class="note">{html_text(" ".join(sentences(comparison)))}</p>'
+        yield f'<div class="grid">{"".join(_scatters(comparison, tasks[0], tasks[place]))}</div>'
         yield "</section>"
-    wanted = query.get("task")
-    if wanted:
-        yield from _side_by_side(runs, wanted)
+    yield from _flips(site, runs, tasks)
 
 
-def _flips(runs: Sequence[OpenRun], comparison: Comparison) -> Iterator[str]:
-    for title, tasks in (
-        ("Solved in the baseline only", comparison.worse),
-        ("Solved here only", comparison.better),
-    ):
-        if not tasks:
-            continue
-        yield f"<h3>{html_text(title)} ({len(tasks)})</h3>"
-        chosen = [("run", run.name) for run in runs]
-        yield table(
-            ("task", ""),
-            (
-                (html_text(task), link(f"/compare?{urlencode([*chosen, ('task', task)])}#pair",
-                                       "side by side"))
-                for task in tasks
-            ),
-        )  # fmt: skip
+def flipped(runs: Sequence[OpenRun]) -> list[str]:
+    """The tasks whose outcome is not the same in all runs that scored them."""
+    return _flipped([_by_task(run) for run in runs])
 
 
-def _side_by_side(runs: Sequence[OpenRun], task: str) -> Iterator[str]:
-    """The first trial of one task in each run, step by step, the first difference marked."""
-    yield f'<section id="pair"><h2>{html_text(task)}</h2>'
-    records = []
-    for run in runs:
-        one = next((one for one in run.in_order() if one.row.task_id == task), None)
-        if one is not None:
-            records.append((run, run.index.record(one)))
-    if len(records) < 2:
-        yield "<p>Only one of these runs has this task.</p></section>"
-        return
-    differs = first_difference([record for _, record in records])
-    if differs is not None:
-        yield f'<p class="note">The trajectories first differ at step {differs}.</p>'
-    headings = ["#step", *(run.name for run, _ in records)]
-    yield table(headings, _aligned(records, differs), "pair")
-    yield '<p class="note">' + " · ".join(
-        f"{link(run_address(run.name), run.name)}: "
-        f"{link(episode_address(run.name, record.key), 'whole episode')}"
-        for run, record in records
+def _flipped(tasks: Sequence[Tasks]) -> list[str]:
+    found = []
+    for task in dict.fromkeys(name for one in tasks for name in one):
+        rates = {
+            sum(row.success for row in rows) / len(rows)
+            for one in tasks
+            if (rows := [row for row in one.get(task, ()) if row.scored])
+        }
+        if len(rates) > 1:
+            found.append(task)
+    return found
+
+
+def _by_task(run: OpenRun) -> Tasks:
+    tasks: Tasks = {}
+    for one in run.in_order():
+        tasks.setdefault(one.row.task_id, []).append(one.row)
+    return tasks
+
+
+def _flips(site: Addresses, runs: Sequence[OpenRun], tasks: Sequence[Tasks]) -> Iterator[str]:
+    names = [run.name for run in runs]
+    found = _flipped(tasks)
+    yield f'<section><h2 id="flipped">Tasks that went differently <small>{len(found)}</small></h2>'
+    if len(found) > _MOST_TASKS:
+        yield f'<p class="note">The first {_MOST_TASKS} are shown.</p>'
+    rows = (
+        (
+            link(site.compare(names, task), task, "task"),
+            *("".join(_trial(row) for row in one.get(task, ())) or "–" for one in tasks),
+        )
+        for task in found[:_MOST_TASKS]
     )
-    yield "</p></section>"
+    yield table(("task", *names), rows, "flips", "Tasks that went differently")
+    yield "</section>"
 
 
-def first_difference(records: Sequence[EpisodeRecord]) -> int | None:
-    """The first step whose actions are not the same in all episodes, from 1; None for no such."""
-    actions = [record.actions for record in records]
-    for place, together in enumerate(zip_longest(*actions), start=1):
-        if len(set(together)) > 1:
-            return place
-    return None
+def _trial(row: EpisodeRow) -> str:
+    kind = outcome(row.scored, row.success)
+    return f'{badge(kind, KINDS[kind])} <span class="soft">{row.steps} steps</span> '
 
 
-def _aligned(
-    records: Sequence[tuple[OpenRun, EpisodeRecord]], differs: int | None
-) -> Iterator[Sequence[str]]:
-    steps = [record.steps for _, record in records]
-    for place, together in enumerate(zip_longest(*steps), start=1):
-        mark = f" {badge('lost', 'first difference')}" if place == differs else ""
-        cells = [
-            _cell(run.name, record, step)
-            for (run, record), step in zip(records, together, strict=True)
-        ]
-        yield (f"{place}{mark}", *cells)
+def _scatters(comparison: Comparison, before: Tasks, after: Tasks) -> Iterator[str]:
+    shared = [task for task in before if task in after]
+    steps = [_dot(task, before[task], after[task], "steps") for task in shared]
+    yield _scatter("Steps", comparison, [dot for dot in steps if dot])
+    cost = [_dot(task, before[task], after[task], "cost") for task in shared]
+    if any(dot and dot.x + dot.y for dot in cost):
+        yield _scatter("Cost", comparison, [dot for dot in cost if dot])
+    tokens = [_dot(task, before[task], after[task], "tokens") for task in shared]
+    if any(dot and dot.x + dot.y for dot in tokens):
+        yield _scatter("Tokens", comparison, [dot for dot in tokens if dot])
 
 
-def _cell(run: str, record: EpisodeRecord, step: Step | None) -> str:
-    if step is None:
-        return f'<span class="soft">{html_text(record.end.value.replace("_", " "))}</span>'
-    action = step.action if step.action is not None else "no action"
-    kind = "" if step.valid else " invalid"
-    address = html_text(episode_address(run, record.key, step.index))
-    return (
-        f'<a class="act{kind}" href="{address}"><code>{html_text(action)}</code></a>'
-        f'<span class="soft"> {step.progress:.2f}</span><br>'
-        f'<span class="seen">{html_text(step.observation[:300])}</span>'
-    )
+def _scatter(what: str, comparison: Comparison, dots: Sequence[Dot]) -> str:
+    drawn = scatter(f"{what} of each task", comparison.baseline, comparison.other, dots)
+    return captioned(drawn, f"{what} of each task: below the line, the other took less")
+
+
+def _dot(task: str, before: Rows, after: Rows, of: str) -> Dot | None:
+    x, y = _mean(before, of), _mean(after, of)
+    if x is None or y is None:
+        return None
+    won = [sum(row.success for row in rows) / len(rows) for rows in (before, after)]
+    kind = "unscored" if won[0] == won[1] else ("won" if won[1] > won[0] else "lost")
+    return Dot(x, y, kind, f"{task}: {x:g} against {y:g}")
+
+
+def _mean(rows: Sequence[EpisodeRow], of: str) -> float | None:
+    values = [_value(row, of) for row in rows]
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _value(row: EpisodeRow, of: str) -> float | None:
+    if of == "steps":
+        return float(row.steps)
+    if of == "tokens":
+        return row.spent.tokens
+    return row.spent.cost if row.spent.calls and not row.spent.unpriced_calls else None

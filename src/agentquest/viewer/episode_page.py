@@ -1,66 +1,79 @@
 """One episode, step by step: what was asked, said, read, done and seen, and the way to the goal."""
 
-import difflib
+import json
 from collections.abc import Iterator, Sequence
 
-from agentquest.records.episode import EpisodeRecord, Step
-from agentquest.records.messages import Message
+from agentquest.llms.types import ReplyKind
+from agentquest.records.episode import Call, EpisodeRecord, Step
 from agentquest.records.outcome import MEANINGS
-from agentquest.reports.render.html.episodes import outcome
-from agentquest.reports.render.html.trajectory import fold
 from agentquest.reports.safe_text import html_text
-from agentquest.viewer.home_map import home_map
+from agentquest.viewer.addresses import Addresses
+from agentquest.viewer.home_map import home_maps
 from agentquest.viewer.insight import Insight
-from agentquest.viewer.layout import alert, badge, episode_address, link, run_address
+from agentquest.viewer.layout import alert, badge, facts, fold, link, outcome
 from agentquest.viewer.progress_chart import progress_chart
+from agentquest.viewer.prompt_page import prompt_size
+from agentquest.viewer.shop_view import shop_pages
 
 _PLAN_SHOWN = 12
+_LONG_THOUGHT = 700
 
 
-def episode_page(run: str, record: EpisodeRecord, seen: Insight, step: int) -> Iterator[str]:
-    """The page of an episode, with `step` marked as the one to show first."""
-    kind = outcome(record.scored, record.success)
-    yield f'<p class="up">{link(run_address(run), run)}</p>'
-    yield f"<h1>{html_text(record.goal)}</h1>"
-    yield _facts(record, kind)
+def episode_page(
+    site: Addresses, run: str, record: EpisodeRecord, seen: Insight, step: int
+) -> Iterator[str]:
+    yield f'<p class="up">{link(site.run(run), run)}</p>'
+    yield f"<h1>{html_text(record.goal) or '(no goal)'}</h1>"
+    yield _facts(record)
     if record.error is not None:
         error = record.error
         yield alert(f"{error.source}, {error.kind}: {error.message}")
-    yield progress_chart(run, record, seen)
-    yield _findings(run, record, seen)
+    yield progress_chart(site, run, record, seen)
+    yield _findings(site, run, record, seen)
     yield (
-        '<p class="note keys">← → or j k: step by step · space: play · Home, End: first, last</p>'
+        '<p class="note keys"><kbd>←</kbd> <kbd>→</kbd> or <kbd>j</kbd> <kbd>k</kbd> step by step'
+        " · <kbd>space</kbd> plays · <kbd>Home</kbd> <kbd>End</kbd></p>"
         f'<div class="replay" data-steps="{len(record.steps)}" data-step="{step}">'
     )
-    yield _opening(record, seen)
+    views = _Views(site, run, record, seen)
+    yield views.opening()
     for one in record.steps:
-        yield _step(record, one, seen)
+        yield views.step(one)
     yield "</div>"
 
 
-def _facts(record: EpisodeRecord, kind: str) -> str:
+def _facts(record: EpisodeRecord) -> str:
+    kind = outcome(record.scored, record.success)
     spent = [call.usage for call in record.calls if call.usage is not None]
     tokens = sum(usage.prompt_tokens + usage.completion_tokens for usage in spent)
-    pairs = [
-        ("outcome", badge(kind, MEANINGS[record.end])),
-        ("task", html_text(record.task_id)),
-        ("type", html_text(record.task_type)),
-        ("trial", str(record.trial + 1)),
-        ("agent", html_text(record.agent)),
-        ("model", html_text(record.model or "–")),
-        ("steps", f"{len(record.steps)} of {record.max_steps}"),
-        ("progress", f"{record.progress:.2f}"),
-        ("reward", f"{record.reward:.2f}"),
-        ("invalid", str(record.invalid_actions)),
-        ("tokens", f"{tokens:,}" if spent else "–"),
-        ("seconds", f"{record.seconds:.1f}"),
-        *((html_text(name), html_text(value)) for name, value in record.facts.items()),
-    ]
-    body = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in pairs)
-    return f'<dl class="facts">{body}</dl>'
+    priced = [call.cost for call in record.calls if call.cost is not None]
+    texts = {
+        "task": record.task_id,
+        "type": record.task_type,
+        "trial": str(record.trial + 1),
+        "agent": record.agent,
+        "model": record.model or "–",
+        "steps": f"{len(record.steps)} of {record.max_steps:,}",
+        "progress": f"{record.progress:.2f}",
+        "reward": f"{record.reward:.2f}",
+        "invalid": str(record.invalid_actions),
+        "repetition": f"{record.repetition_rate:.2f}",
+        "tokens": f"{tokens:,}" if spent else "–",
+        "cost": f"{sum(priced):.4f}" if priced else "–",
+        "seconds": f"{record.seconds:.1f}",
+        "seed": str(record.seed),
+        **record.facts,
+        "started": record.started_at[:19].replace("T", " "),
+    }
+    shown = [(html_text(name), html_text(value)) for name, value in texts.items()]
+    extras = ""
+    if record.details:
+        details = json.dumps(record.details, indent=2, ensure_ascii=False, default=str)
+        extras = fold("Details of the benchmark", f"<pre>{html_text(details)}</pre>")
+    return facts([("outcome", badge(kind, MEANINGS[record.end])), *shown]) + extras
 
 
-def _findings(run: str, record: EpisodeRecord, seen: Insight) -> str:
+def _findings(site: Addresses, run: str, record: EpisodeRecord, seen: Insight) -> str:
     """The places worth a look, as links."""
     lines = []
     if seen.first_harmful is not None:
@@ -73,52 +86,99 @@ def _findings(run: str, record: EpisodeRecord, seen: Insight) -> str:
     unread = next((one.index for one in record.steps if one.action is None), None)
     if unread is not None:
         lines.append((unread, "first reply without an action"))
-    if not lines:
-        return ""
     listed = "".join(
-        f"<li>{link(episode_address(run, record.key, place), f'step {place}')}: {text}</li>"
+        f"<li>{link(site.episode(run, record.key, place), f'step {place}')} {text}</li>"
         for place, text in sorted(lines)
     )
-    return f'<ul class="findings">{listed}</ul>'
+    return f'<ul class="findings">{listed}</ul>' if listed else ""
 
 
-def _opening(record: EpisodeRecord, seen: Insight) -> str:
-    return (
-        '<section class="step" id="step-0"><h2>Start</h2><div class="columns"><div>'
-        f'<pre class="told">{html_text(record.first_observation)}</pre>'
-        f"{_admissible(record.first_admissible)}</div>{_beside(record, seen, 0)}</div></section>"
-    )
+class _Views:
+    """The sections of an episode; maps and pages grow from step to step."""
 
+    def __init__(self, site: Addresses, run: str, record: EpisodeRecord, seen: Insight) -> None:
+        self._site, self._run, self._record, self._seen = site, run, record, seen
+        self._maps, self._shops = list(home_maps(record)), list(shop_pages(record))
 
-def _step(record: EpisodeRecord, step: Step, seen: Insight) -> str:
-    place = step.index - 1
-    marks = [
-        badge("lost", "invalid") if not step.valid else "",
-        badge("unscored", "repeated") if seen.repeated[place] else "",
-        badge("unscored", "in a circle") if seen.in_cycle[place] else "",
-        badge("lost", "first harmful step") if seen.first_harmful == step.index else "",
-    ]
-    action = (
-        f"<code>{html_text(step.action)}</code>"
-        if step.action is not None
-        else "<em>no action</em>"
-    )
-    return (
-        f'<section class="step" id="step-{step.index}"><h2>Step {step.index} {action}'
-        f'<span class="marks">{"".join(marks)}</span></h2><div class="columns"><div>'
-        f"{_said(step)}"
-        f'<p class="note">read as <b>{html_text(step.how)}</b> · {_took(step)}</p>'
-        f'<pre class="told">{html_text(step.observation)}</pre>'
-        f"{_admissible(step.admissible)}{_prompt(record, step)}</div>"
-        f"{_beside(record, seen, step.index)}</div></section>"
-    )
+    def opening(self) -> str:
+        record = self._record
+        told = f'<pre class="told">{html_text(record.first_observation)}</pre>'
+        return (
+            '<section class="step" id="step-0"><h2><span class="number">0</span> Start</h2>'
+            f'<div class="columns"><div>{told}{_admissible(record.first_admissible)}'
+            f"{self._play_on(0)}</div>{self._beside(0)}</div></section>"
+        )
+
+    def step(self, step: Step) -> str:
+        if step.action is not None:
+            action = f"<code>{html_text(step.action)}</code>"
+        else:
+            action = "<em>no action</em>"
+        return (
+            f'<section class="step" id="step-{step.index}"><h2><span class="number">{step.index}'
+            f'</span> {action}<span class="marks">{self._marks(step)}</span></h2>'
+            f'<div class="columns"><div>{_said(step)}<pre class="told">'
+            f"{html_text(step.observation)}</pre>{_took(step)}{_admissible(step.admissible)}"
+            f"{self._prompt(step)}{self._play_on(step.index)}</div>"
+            f"{self._beside(step.index)}</div></section>"
+        )
+
+    def _marks(self, step: Step) -> str:
+        seen, place = self._seen, step.index - 1
+        marks = [
+            badge("lost", "not carried out") if not step.valid else "",
+            badge("unscored", "repeated") if seen.repeated[place] else "",
+            badge("unscored", "in a circle") if seen.in_cycle[place] else "",
+            badge("lost", "first harmful step") if seen.first_harmful == step.index else "",
+            badge("lost", "goal out of reach") if not step.reachable else "",
+        ]
+        return "".join(marks)
+
+    def _prompt(self, step: Step) -> str:
+        """Where the prompt is; the script shows it here when it is asked for."""
+        messages, size = prompt_size(self._record, step)
+        if not messages:
+            return ""
+        address = html_text(self._site.prompts(self._run, self._record.key, step.index))
+        load = f' data-load="{address}&amp;bare=1"' if self._site.served else ""
+        title = f"Prompt as sent: {messages} messages, {size:,} characters"
+        return (
+            f"<details{load}><summary>{title}</summary>"
+            f'<p><a href="{address}">the whole prompt on a page of its own</a></p></details>'
+        )
+
+    def _play_on(self, step: int) -> str:
+        address = self._site.play_on(self._run, self._record.key, step)
+        if address is None or not self._seen.can_play:
+            return ""
+        return f'<p class="play-on">{link(address, "Play on from here")}</p>'
+
+    def _beside(self, place: int) -> str:
+        """How far the goal is, the way there, and what the agent knows of the place."""
+        seen, parts = self._seen, []
+        if place < len(seen.distances):
+            distance = seen.distances[place]
+            steps = "1 step" if distance == 1 else f"{distance} steps"
+            said = "out of reach" if distance is None else f"{steps} from here"
+            parts.append(f"<h3>The goal is {said if distance != 0 else 'reached'}</h3>")
+            plan = seen.plans[place]
+            if plan and distance is not None:
+                shown = "".join(f"<li><code>{html_text(c)}</code></li>" for c in plan[:_PLAN_SHOWN])
+                parts.append(f'<ol class="plan">{shown}</ol>')
+        parts.append(self._maps[place])
+        parts.append(self._shops[place])
+        content = "".join(parts)
+        return f'<aside aria-label="after step {place}">{content}</aside>' if content else ""
 
 
 def _said(step: Step) -> str:
     parts = []
     if step.reasoning:
-        parts.append(fold("Reasoning", f'<pre class="said">{html_text(step.reasoning)}</pre>'))
-    if step.reply:
+        shown = f'<pre class="said">{html_text(step.reasoning)}</pre>'
+        long = len(step.reasoning) > _LONG_THOUGHT
+        title = f"Reasoning: {len(step.reasoning):,} characters"
+        parts.append(fold(title, shown) if long else shown)
+    if step.reply and step.reply != step.action:
         parts.append(f'<pre class="said">{html_text(step.reply)}</pre>')
     for call in step.tool_calls:
         parts.append(f'<pre class="said">{html_text(f"{call.name}({call.arguments})")}</pre>')
@@ -126,65 +186,36 @@ def _said(step: Step) -> str:
 
 
 def _took(step: Step) -> str:
-    parts = [f"{step.seconds:.2f} s", f"progress {step.progress:.2f}"]
-    for call in step.calls:
-        if call.usage is not None:
-            parts.append(f"{call.usage.prompt_tokens:,} + {call.usage.completion_tokens:,} tokens")
-        if call.cost is not None:
-            parts.append(f"cost {call.cost:.5f}")
-        if call.attempts > 1:
-            parts.append(f"{call.attempts} tries")
-    return html_text(" · ".join(parts))
+    parts = [f"read as {step.how}", f"progress {step.progress:.2f}", f"{step.seconds:.2f} s"]
+    parts += [_call(call) for call in step.calls]
+    return f'<p class="note took">{html_text(" · ".join(parts))}</p>'
+
+
+def _call(call: Call) -> str:
+    usage = call.usage
+    parts = [f"{call.model}: tokens unknown"]
+    if usage is not None:
+        parts = [f"{call.model}: {usage.prompt_tokens:,} → {usage.completion_tokens:,} tokens"]
+        if usage.reasoning_tokens:
+            parts.append(f"{usage.reasoning_tokens:,} of reasoning")
+        if usage.cached_tokens:
+            parts.append(f"{usage.cached_tokens:,} cached")
+    if call.latency_s:
+        parts.append(f"answered in {call.latency_s:.2f} s")
+    if call.cost is not None:
+        parts.append(f"cost {call.cost:.5f}")
+    if call.attempts > 1:
+        parts.append(f"{call.attempts} attempts")
+    if call.cached:
+        parts.append("from the cache")
+    if call.kind not in ("", ReplyKind.COMPLETE.value):
+        parts.append(call.kind)
+    return ", ".join(parts)
 
 
 def _admissible(commands: Sequence[str]) -> str:
     if not commands:
         return ""
-    listed = "".join(f"<li><code>{html_text(command)}</code></li>" for command in commands)
-    return fold(f"Possible commands: {len(commands)}", f'<ul class="commands">{listed}</ul>')
-
-
-def _prompt(record: EpisodeRecord, step: Step) -> str:
-    """The prompt as it was sent; what the last one did not say is marked."""
-    messages = record.prompt(step)
-    if not messages:
-        return ""
-    before = record.prompt(record.steps[step.index - 2]) if step.index > 1 else []
-    shown = "".join(
-        f"<h5>{html_text(message.role)}</h5>{_message(message, _earlier(before, place))}"
-        for place, message in enumerate(messages)
-    )
-    size = sum(len(message.content) for message in messages)
-    return fold(f"Prompt as sent: {len(messages)} messages, {size:,} characters", shown)
-
-
-def _earlier(before: Sequence[Message], place: int) -> str | None:
-    return before[place].content if place < len(before) else None
-
-
-def _message(message: Message, earlier: str | None) -> str:
-    if earlier is None or earlier == message.content:
-        return f"<pre>{html_text(message.content)}</pre>"
-    old, new = earlier.splitlines(), message.content.splitlines()
-    lines = []
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-    for kind, _, _, start, end in matcher.get_opcodes():
-        text = html_text("\n".join(new[start:end]))
-        lines.append(f"<mark>{text}</mark>" if kind in ("insert", "replace") and text else text)
-    return f"<pre>{chr(10).join(lines)}</pre>"
-
-
-def _beside(record: EpisodeRecord, seen: Insight, place: int) -> str:
-    """How far the goal is, the way there, and what the agent knows of the place."""
-    parts = []
-    if place < len(seen.distances):
-        distance = seen.distances[place]
-        said = "out of reach" if distance is None else f"{distance} steps from here"
-        parts.append(f"<h3>The goal is {said}</h3>")
-        plan = seen.plans[place]
-        if plan and distance is not None:
-            listed = "".join(f"<li><code>{html_text(c)}</code></li>" for c in plan[:_PLAN_SHOWN])
-            parts.append(f'<ol class="plan">{listed}</ol>')
-    parts.append(home_map(record, place))
-    content = "".join(parts)
-    return f"<aside>{content}</aside>" if content else ""
+    # One element, not one for each: commands would be most of a long page's elements.
+    listed = html_text("\n".join(commands))
+    return fold(f"Possible commands: {len(commands)}", f'<pre class="commands">{listed}</pre>')

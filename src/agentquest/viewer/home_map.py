@@ -5,6 +5,7 @@ they are called; any other text leaves the map empty.
 """
 
 import re
+from collections.abc import Iterator, Sequence
 
 from agentquest.records.episode import EpisodeRecord
 from agentquest.reports.safe_text import html_text
@@ -15,23 +16,35 @@ _CONTENTS = re.compile(
 )
 _TAKEN = re.compile(r"You (?:pick up|take) the ([a-z]+ \d+) from the ([a-z]+ \d+)\.")
 _PLACED = re.compile(r"You (?:put|move) the ([a-z]+ \d+) (?:in/on|to) the ([a-z]+ \d+)\.")
-_CLOSED = re.compile(r"The ([a-z]+ \d+) is closed\.")
+_CLOSED = re.compile(r"(?:The ([a-z]+ \d+) is closed|You close the ([a-z]+ \d+))\.")
+_TREATED = re.compile(r"You (heat|cool|clean|slice) the ([a-z]+ \d+) using the")
+_WENT = re.compile(r"^go to ([a-z]+ \d+)$")
 _NAME = re.compile(r"([a-z]+ \d+)")
+_DONE = {"heat": "heated", "cool": "cooled", "clean": "cleaned", "slice": "sliced"}
 
 
-class _Known:
+class Known:
+    """What the texts have told so far."""
+
     def __init__(self) -> None:
         self.places: dict[str, list[str] | None] = {}
+        self.closed: set[str] = set()
         self.held = ""
+        self.at = ""
+        self.treated: dict[str, str] = {}
 
-    def read(self, text: str) -> None:
+    def read(self, text: str, action: str = "") -> None:
+        if went := _WENT.match(action):
+            self.at = went[1]
         if room := _ROOM.search(text):
             for name in _NAME.findall(room[1]):
                 self.places.setdefault(name, None)
         for on, inside, things in _CONTENTS.findall(text):
             self.places[on or inside] = _NAME.findall(things)
-        for name in _CLOSED.findall(text):
-            self.places.setdefault(name, None)
+            self.closed.discard(on or inside)
+        for told, done in _CLOSED.findall(text):
+            self.places.setdefault(told or done, None)
+            self.closed.add(told or done)
         for thing, place in _TAKEN.findall(text):
             self.held = thing
             if thing in (there := self.places.get(place) or []):
@@ -39,20 +52,38 @@ class _Known:
         for thing, place in _PLACED.findall(text):
             self.held = ""
             self.places[place] = [*(self.places.get(place) or []), thing]
+        for verb, thing in _TREATED.findall(text):
+            self.treated[thing] = _DONE[verb]
+
+    def drawn(self) -> str:
+        """The receptacles seen, what is in them and what is held."""
+        if not self.places:
+            return ""
+        cells = "".join(self._cell(name, things) for name, things in self.places.items())
+        held = f"{self._thing(self.held)} in hand" if self.held else "nothing in hand"
+        return (
+            '<h3>The place as the agent knows it</h3><div class="map">'
+            f'<span class="place hand"><b>{held}</b></span>{cells}</div>'
+        )
+
+    def _cell(self, name: str, things: list[str] | None) -> str:
+        kinds = ["place", "unseen" if things is None else "seen"]
+        kinds += ["here"] if name == self.at else []
+        told = ", ".join(self._thing(thing) for thing in things or ())
+        if not told:
+            told = "closed" if name in self.closed else ("empty" if things is not None else "")
+        inside = f" {told}" if told else ""
+        return f'<span class="{" ".join(kinds)}"><b>{html_text(name)}</b>{inside}</span>'
+
+    def _thing(self, name: str) -> str:
+        treated = self.treated.get(name)
+        return html_text(f"{name} ({treated})" if treated else name)
 
 
-def home_map(record: EpisodeRecord, steps: int) -> str:
-    """The receptacles seen, what is in them and what is held, after so many steps."""
-    known = _Known()
-    known.read(record.first_observation)
-    for step in record.steps[:steps]:
-        known.read(step.observation)
-    if not known.places:
-        return ""
-    cells = []
-    for name, things in known.places.items():
-        looked = "unseen" if things is None else "seen"
-        inside = "" if not things else "".join(f"<li>{html_text(t)}</li>" for t in things)
-        cells.append(f'<div class="place {looked}"><b>{html_text(name)}</b><ul>{inside}</ul></div>')
-    held = f'<p class="note">in hand: <b>{html_text(known.held)}</b></p>' if known.held else ""
-    return f'<h3>The place as the agent knows it</h3>{held}<div class="map">{"".join(cells)}</div>'
+def home_maps(record: EpisodeRecord) -> Iterator[str]:
+    """The map at the start, and after each step."""
+    steps: Sequence[tuple[str, str]] = [(one.observation, one.action or "") for one in record.steps]
+    known = Known()
+    for text, action in [(record.first_observation, ""), *steps]:
+        known.read(text, action)
+        yield known.drawn()

@@ -1,18 +1,16 @@
 """Where an episode went wrong: loops, repetitions, and the oracle's distance at each step.
 
-The environments are deterministic, so an episode is played again from its
-actions to ask the oracle. Where that is not possible (no data here, no oracle)
-the record's own progress is shown alone.
+An episode is played again from its actions to ask the oracle. Where that is not
+possible (no data here, no oracle) the record's own progress is shown alone.
 """
 
 from dataclasses import dataclass
 
-from agentquest import registry
 from agentquest.errors import AgentQuestError
-from agentquest.lib import Benchmark, Task
 from agentquest.metrics.behaviour import find_cycles
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.manifest import Manifest
+from agentquest.viewer.replay import carried_out, opened
 
 
 @dataclass(frozen=True)
@@ -25,6 +23,7 @@ class Insight:
     in_cycle: tuple[bool, ...]
     first_harmful: int | None
     lost_for_good: int | None
+    can_play: bool
 
 
 def insight(record: EpisodeRecord, manifest: Manifest) -> Insight:
@@ -36,7 +35,11 @@ def insight(record: EpisodeRecord, manifest: Manifest) -> Insight:
         repeated.append(action in seen)
         seen.add(action)
     looped = {step for cycle in find_cycles(actions).cycle_patterns for step in cycle.steps}
-    distances, plans = _replayed(record, manifest)
+    can_play = True
+    try:
+        distances, plans = _ask_oracle(record, manifest)
+    except (AgentQuestError, OSError, AssertionError):
+        distances, plans, can_play = (), (), False
     return Insight(
         distances=distances,
         plans=plans,
@@ -44,6 +47,7 @@ def insight(record: EpisodeRecord, manifest: Manifest) -> Insight:
         in_cycle=tuple(place in looped for place in range(len(actions))),
         first_harmful=_first_harmful(distances),
         lost_for_good=_lost_for_good(record),
+        can_play=can_play,
     )
 
 
@@ -70,22 +74,8 @@ def _lost_for_good(record: EpisodeRecord) -> int | None:
 Replay = tuple[tuple[int | None, ...], tuple[tuple[str, ...], ...]]
 
 
-def _replayed(record: EpisodeRecord, manifest: Manifest) -> Replay:
-    try:
-        return _ask_oracle(record, manifest)
-    except (AgentQuestError, OSError, AssertionError):
-        return (), ()
-
-
 def _ask_oracle(record: EpisodeRecord, manifest: Manifest) -> Replay:
-    # Only what is registered: a record's words must not import anything.
-    found: type[Benchmark] = registry.load_registered("benchmark", record.benchmark)
-    settings = found.Settings.model_validate(manifest.config.get("benchmark_settings", {}))
-    benchmark = found(settings)
-    task = Task(record.task_id, record.task_type, record.split, record.problem)
-    driver = benchmark.driver(task)
-    if driver.data_hash != record.data_hash:
-        return (), ()
+    benchmark, driver = opened(record, manifest)
     driver.reset()
     oracle = benchmark.oracle(driver)
     if oracle is None:
@@ -93,9 +83,11 @@ def _ask_oracle(record: EpisodeRecord, manifest: Manifest) -> Replay:
     plans = [tuple(oracle.plan())]
     reachable = [True]
     for step in record.steps:
-        if step.action is not None and step.valid and driver.accepts(step.action):
-            driver.step(driver.action_class(value=step.action))
-        plans.append(tuple(oracle.plan()))
+        command = carried_out(step, driver)
+        if command is not None:
+            driver.step(driver.action_class(value=command))
+        # What changed nothing leaves the way as it was.
+        plans.append(tuple(oracle.plan()) if command is not None and step.valid else plans[-1])
         reachable.append(step.reachable)
     distances = tuple(
         len(plan) if fine else None for plan, fine in zip(plans, reachable, strict=True)

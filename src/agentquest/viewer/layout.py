@@ -1,70 +1,107 @@
 """What all pages have in common, and small pieces that several use."""
 
-from collections.abc import Iterable, Sequence
-from urllib.parse import quote, urlencode
+from collections.abc import Iterable, Mapping, Sequence
 
 from agentquest.metrics.statistics import Estimate
 from agentquest.reports.safe_text import html_text
+from agentquest.viewer.addresses import PAGES, Addresses
 
-NAVIGATION = (("/", "Runs"), ("/leaderboard", "Leaderboard"))
+KINDS = {"won": "solved", "lost": "not solved", "unscored": "no score"}
+# What an exported page may do, whatever a record says; a server says it in a header.
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self';"
+    " base-uri 'none'; form-action 'none'"
+)
 
 
-def page(title: str, body: Iterable[str], here: str = "", script_data: str = "") -> str:
-    """A whole page; `script_data` tells the script what to follow."""
+def page(site: Addresses, title: str, body: Iterable[str], here: str = "", follow: str = "") -> str:
+    """A whole page; `follow` is what the script asks whether something has changed."""
     links = "".join(
-        f'<a href="{href}"{" aria-current=page" if href == here else ""}>{text}</a>'
-        for href, text in NAVIGATION
+        f'<a href="{address}"{" aria-current=page" if name == here else ""}>{text}</a>'
+        for name, text in PAGES.items()
+        if (address := site.page(name))
     )
+    policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+    followed = f' data-follow="{html_text(follow)}"' if follow else ""
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f"{'' if site.served else policy}"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark">'
         f"<title>{html_text(title)} · AgentQuest</title>"
-        '<link rel="icon" href="/static/icon.svg"><link rel="stylesheet" href="/static/page.css">'
-        '<link rel="stylesheet" href="/static/viewer.css">'
-        '<script src="/static/viewer.js" defer></script></head>'
-        f'<body{script_data}><a class="skip" href="#content">Skip to the content</a>'
-        f'<nav class="top"><span class="brand">AgentQuest</span>{links}</nav>'
-        f'<main id="content">{"".join(body)}</main></body></html>\n'
+        f'<link rel="icon" href="{site.asset("icon.svg")}">'
+        f'<link rel="stylesheet" href="{site.asset("viewer.css")}">'
+        f'<script src="{site.asset("viewer.js")}" defer></script></head>'
+        f'<body{followed}><a class="skip" href="#content">Skip to the content</a>'
+        f'<header class="top"><span class="brand">AgentQuest</span>'
+        f'<nav aria-label="Pages">{links}</nav></header>'
+        f'<main id="content" tabindex="-1">{"".join(body)}</main></body></html>\n'
     )
 
 
-def link(href: str, text: object, kind: str = "") -> str:
-    """A link; both parts are escaped here, `kind` is a CSS class."""
+def link(href: str | None, text: object, kind: str = "") -> str:
+    """A link, or the text alone where there is nothing to lead to."""
     style = f' class="{kind}"' if kind else ""
+    if href is None:
+        return f"<span{style}>{html_text(text)}</span>"
     return f'<a href="{html_text(href)}"{style}>{html_text(text)}</a>'
 
 
-def run_address(name: str) -> str:
-    """Where a run's page is."""
-    return f"/run/{quote(name)}"
+def outcome(scored: bool, success: bool) -> str:
+    """The style class for how an episode went; `KINDS` has the word."""
+    if not scored:
+        return "unscored"
+    return "won" if success else "lost"
 
 
-def episode_address(run: str, key: str, step: int | None = None) -> str:
-    """Where an episode's page is, opened at a step if one is given."""
-    query = {"run": run, "episode": key, **({"step": str(step)} if step is not None else {})}
-    return f"/episode?{urlencode(query)}"
+def fold(summary: str, content: str) -> str:
+    """A part that is closed at first; `content` is HTML, `summary` is not."""
+    return f"<details><summary>{html_text(summary)}</summary>{content}</details>"
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "") -> str:
-    """Cells are HTML already; a heading that begins with `#` is of numbers."""
+def facts(pairs: Iterable[tuple[str, str]]) -> str:
+    """Names and values, which are HTML already."""
+    body = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in pairs)
+    return f'<dl class="facts">{body}</dl>'
+
+
+def table(
+    headings: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "", caption: str = ""
+) -> str:
+    """Cells are HTML already; a heading that begins with `#` is of numbers.
+
+    A row may begin with a mapping of what filters know of it.
+    """
     head = "".join(
         f'<th scope="col"{_number(heading)}>{html_text(heading.lstrip("#"))}</th>'
         for heading in headings
     )
-    body = "".join(
-        "<tr>"
-        + "".join(
-            f"<td{_number(heading)}>{cell}</td>"
-            for heading, cell in zip(headings, row, strict=True)
-        )
-        + "</tr>"
-        for row in rows
-    )
     return (
-        f'<div class="wide"><table class="{kind}"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
+        f'<div class="wide" tabindex="0" role="region" aria-label="{html_text(caption or kind)}">'
+        f'<table class="{kind}"><caption>{html_text(caption)}</caption>'
+        f"<thead><tr>{head}</tr></thead>"
+        f"<tbody>{''.join(_table_row(headings, row) for row in rows)}</tbody></table></div>"
     )
+
+
+class Cells(tuple[str, ...]):
+    """The cells of a row, and what filters know of it."""
+
+    known: Mapping[str, str]
+
+    def __new__(cls, cells: Iterable[str], known: Mapping[str, str]) -> "Cells":
+        made = super().__new__(cls, cells)
+        made.known = known
+        return made
+
+
+def _table_row(headings: Sequence[str], row: Sequence[str]) -> str:
+    known = row.known if isinstance(row, Cells) else {}
+    data = "".join(f' data-{name}="{html_text(value)}"' for name, value in known.items())
+    cells = "".join(
+        f"<td{_number(heading)}>{cell}</td>" for heading, cell in zip(headings, row, strict=True)
+    )
+    return f"<tr{data}>{cells}</tr>"
 
 
 def _number(heading: str) -> str:
@@ -77,10 +114,25 @@ def interval(estimate: Estimate | None) -> str:
         return "–"
     low, dot, high = (round(100 * v, 1) for v in (estimate.low, estimate.value, estimate.high))
     return (
-        f'<span class="rate">{dot:.1f}% <span class="soft">[{low:.1f}–{high:.1f}]</span></span>'
-        f'<svg class="mini" viewBox="0 0 100 8" aria-hidden="true">'
-        f'<rect class="band" x="{low}" y="2" width="{max(high - low, 0.8):.1f}" height="4" rx="2"/>'
-        f'<circle class="dot" cx="{dot}" cy="4" r="3"/></svg>'
+        f'<span class="rate"><b>{dot:.1f}%</b> <span class="soft">{low:.0f}–{high:.0f}</span>'
+        "</span>"
+        f'<svg class="mini" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="band" x="{low}" y="0" width="{max(high - low, 0.8):.1f}" height="8"/>'
+        f'<rect class="dot" x="{max(dot - 0.8, 0):.1f}" y="0" width="1.6" height="8"/></svg>'
+    )
+
+
+def choice(
+    name: str, label: str, options: Iterable[str], chosen: str, any_text: str = "any"
+) -> str:
+    """A labelled choice of values; the first is none of them."""
+    listed = "".join(
+        f"<option{' selected' if option == chosen else ''}>{html_text(option)}</option>"
+        for option in options
+    )
+    return (
+        f'<label>{label}<select name="{name}"><option value="">{any_text}</option>{listed}'
+        "</select></label>"
     )
 
 

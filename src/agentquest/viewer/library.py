@@ -1,21 +1,26 @@
 """The runs in a folder, opened when somebody looks at them and kept up to date."""
 
+import os
 import time
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from agentquest.errors import AgentQuestError, UserError
 from agentquest.metrics.measured import table_of
 from agentquest.metrics.row_index import IndexedRow, RowIndex
 from agentquest.metrics.table import Metric
 from agentquest.records.episode import EpisodeRecord
+from agentquest.records.glance import load_glance, save_glance, stamp
 from agentquest.records.live import LIVE, LiveEvent, read_live
 from agentquest.records.manifest import Manifest
 from agentquest.records.run_directory import EPISODES, MANIFEST, RunDirectory, describe_damage
 from agentquest.reports.model import Report, build_report
+from agentquest.viewer.glances import Figures, Glance, figures_from, figures_of
 
 _RUNNING_S = 60.0  # a run that has written nothing for longer is not called running
+_LEVELS = 2
 
 
 @dataclass(frozen=True)
@@ -48,34 +53,25 @@ class OpenRun:
         return self.index.rows
 
     @property
+    def damage(self) -> str:
+        return describe_damage(self.directory.path / EPISODES, self.index.damaged) or ""
+
+    @property
     def report(self) -> Report:
         """Worked out anew only when episodes have come."""
         rows = self.rows
         state = hash((len(rows), sum(one.at for one in rows)))
         if self._report is None or self._report[0] != state:
-            damage = describe_damage(self.directory.path / EPISODES, self.index.damaged)
-            made = build_report(self.manifest, [one.row for one in rows], self.table, damage)
+            told = self.damage or None
+            made = build_report(self.manifest, [one.row for one in rows], self.table, told)
             self._report = (state, made)
         return self._report[1]
 
     @property
     def state(self) -> str:
-        """`complete`, `running`, `owed` (some have no score) or `stopped`."""
-        scored = sum(one.scored for one in self.rows)
-        if scored >= self.manifest.requested:
-            return "complete"
-        if time.time() - self._last_written() < _RUNNING_S:
-            return "running"
-        return "owed" if len(self.rows) >= self.manifest.requested else "stopped"
-
-    def _last_written(self) -> float:
-        times = [0.0]
-        for name in (EPISODES, LIVE):
-            try:
-                times.append((self.directory.path / name).stat().st_mtime)
-            except OSError:
-                continue
-        return max(times)
+        rows = self.rows
+        scored = sum(one.scored for one in rows)
+        return _state(self.directory.path, self.manifest, len(rows), scored)
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -107,32 +103,92 @@ class Library:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._open: dict[str, OpenRun] = {}
+        self._glances: dict[str, tuple[list[Any], Manifest, Figures]] = {}
+
+    @property
+    def alone(self) -> bool:
+        """Whether the folder is a run itself."""
+        return (self.folder / MANIFEST).is_file()
 
     def names(self) -> list[str]:
-        """The runs that are there now, by their path in the folder."""
-        if (self.folder / MANIFEST).is_file():
+        """Every folder that is a run or looks like one."""
+        if self.alone:
             return [self.folder.resolve().name]
-        found = [*self.folder.glob(f"*/{MANIFEST}"), *self.folder.glob(f"*/*/{MANIFEST}")]
-        return sorted(file.parent.relative_to(self.folder).as_posix() for file in found)
+        found: list[Path] = []
+        for levels in range(1, _LEVELS + 1):
+            for file in (MANIFEST, EPISODES):
+                found += self.folder.glob(f"{'*/' * levels}{file}")
+        return sorted({file.parent.relative_to(self.folder).as_posix() for file in found})
 
-    def runs(self) -> list[OpenRun | Broken]:
-        """All of them, those that cannot be read with what is wrong."""
-        found: list[OpenRun | Broken] = []
+    def glances(self) -> list[Glance | Broken]:
+        """All runs, those that cannot be read with what is wrong."""
+        found: list[Glance | Broken] = []
         for name in self.names():
             try:
-                found.append(self.run(name))
+                found.append(self._glance(name))
             except (AgentQuestError, OSError, RecursionError) as error:
                 found.append(Broken(name, str(error)))
         return found
 
+    def _glance(self, name: str) -> Glance:
+        path = self._path(name)
+        if not (path / MANIFEST).is_file():
+            raise UserError(f"episodes without a {MANIFEST}: nobody knows what was run")
+        known, now = self._glances.get(name), stamp(path)
+        if known is None or known[0] != now:
+            manifest = RunDirectory(path).manifest() if known is None else known[1]
+            stored = load_glance(path)
+            figures = figures_from(stored) if stored is not None else None
+            if figures is None:
+                run = self.run(name)
+                figures = figures_of(run.rows, run.damage)
+                save_glance(path, now, figures.stored())
+            known = self._glances[name] = (now, manifest, figures)
+        _, manifest, figures = known
+        state = _state(path, manifest, figures.episodes, figures.scored)
+        return Glance(name, manifest, state, figures)
+
     def run(self, name: str) -> OpenRun:
-        """A run, up to date; raises UserError for a name that is not in the folder."""
-        if name not in self.names():
+        path = self._path(name)
+        if not (path / MANIFEST).is_file():
             raise UserError(f"there is no run {name!r} in this folder")
         known = self._open.get(name)
         if known is None:
-            single = (self.folder / MANIFEST).is_file()
-            known = self._open[name] = OpenRun(name, self.folder if single else self.folder / name)
+            known = self._open[name] = OpenRun(name, path)
         else:
             known.refresh()
         return known
+
+    def _path(self, name: str) -> Path:
+        """The folder of a run of ours; a name from outside leads nowhere else."""
+        if self.alone:
+            if name != self.folder.resolve().name:
+                raise UserError(f"there is no run {name!r} in this folder")
+            return self.folder
+        parts = name.split("/")
+        if len(parts) > _LEVELS or any(_leads_away(part) for part in parts):
+            raise UserError(f"there is no run {name!r} in this folder")
+        return self.folder.joinpath(*parts)
+
+
+def _leads_away(part: str) -> bool:
+    return part in ("", ".", "..") or "\0" in part or os.sep in part or "\\" in part
+
+
+def _state(path: Path, manifest: Manifest, episodes: int, scored: int) -> str:
+    """`complete`, `running`, `owed` (some have no score) or `stopped`."""
+    if scored >= manifest.requested:
+        return "complete"
+    if time.time() - _last_written(path) < _RUNNING_S:
+        return "running"
+    return "owed" if episodes >= manifest.requested else "stopped"
+
+
+def _last_written(path: Path) -> float:
+    times = [0.0]
+    for name in (EPISODES, LIVE):
+        try:
+            times.append((path / name).stat().st_mtime)
+        except OSError:
+            continue
+    return max(times)

@@ -1,83 +1,151 @@
-"""Progress over the steps of an episode, with the oracle's distance and the places to look at."""
+"""Progress over the steps of an episode, with the oracle's distance and the places to look at.
 
-from collections.abc import Callable
+Marks differ in shape as well as in colour.
+"""
 
-from agentquest.records.episode import EpisodeRecord
-from agentquest.reports.render.html.charts import picture
+from collections.abc import Callable, Iterator
+
+from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.reports.safe_text import html_text
+from agentquest.viewer.addresses import Addresses
+from agentquest.viewer.charts import picture
 from agentquest.viewer.insight import Insight
-from agentquest.viewer.layout import episode_address
 
-_WIDTH, _HEIGHT = 900, 150
-_LEFT, _TOP, _BOTTOM = 36, 14, 122
+_WIDTH, _HEIGHT = 1300, 132
+_LEFT, _RIGHT, _TOP, _BOTTOM = 30, 26, 12, 104
 Scale = Callable[[float], float]
+# What is drawn at a step, by what is most worth seeing, with the words of the legend.
+MARKS = {
+    "harmful": "first harmful step",
+    "invalid": "not carried out",
+    "cycle": "in a circle",
+    "repeated": "repeated",
+    "plain": "step",
+}
 
 
-def progress_chart(run: str, record: EpisodeRecord, seen: Insight) -> str:
-    """The chart as SVG, each step a link; empty for an episode without steps."""
+def progress_chart(site: Addresses, run: str, record: EpisodeRecord, seen: Insight) -> str:
     count = len(record.steps)
     if not count:
         return ""
-    wide = (_WIDTH - _LEFT - 16) / max(count, 1)
+    wide = (_WIDTH - _LEFT - _RIGHT) / count
 
     def x(place: float) -> float:
         return _LEFT + wide * place
 
     def y(share: float) -> float:
-        return _BOTTOM - (_BOTTOM - _TOP) * share
+        return _BOTTOM - (_BOTTOM - _TOP) * min(max(share, 0.0), 1.0)
 
-    shapes = [
-        f'<line class="rule" x1="{_LEFT}" y1="{y(v):.1f}" x2="{_WIDTH - 16}" y2="{y(v):.1f}"/>'
-        f'<text class="tick end" x="{_LEFT - 8}" y="{y(v) + 4:.1f}">{v:g}</text>'
-        for v in (0, 0.5, 1)
-    ]
-    shapes += _distance_line(seen, x, y)
-    points = " ".join(
-        f"{x(place):.1f},{y(value):.1f}"
-        for place, value in enumerate([0.0, *(step.progress for step in record.steps)])
-    )
+    shapes = [*_frame(count, x, y), *_unreachable(seen, count, x), *_distance(seen, x, y)]
+    values = [0.0, *(step.progress for step in record.steps)]
+    points = " ".join(f"{x(place):.1f},{y(value):.1f}" for place, value in enumerate(values))
     shapes.append(f'<polyline class="progress-line" points="{points}"/>')
+    kinds = set()
     for step in record.steps:
-        place = step.index - 1
-        kinds = [
-            "invalid" if not step.valid else "",
-            "cycle" if seen.in_cycle[place] else "",
-            "repeated" if seen.repeated[place] else "",
-            "unreachable" if not step.reachable else "",
-            "harmful" if seen.first_harmful == step.index else "",
-        ]
-        kind = " ".join(filter(None, kinds)) or "plain"
+        kind = _kind(step, seen)
+        kinds.add(kind)
         title = f"step {step.index}: {step.action or 'no action'}"
-        if kind != "plain":
-            title += f" ({kind.replace(' ', ', ')})"
-        address = html_text(episode_address(run, record.key, step.index))
+        title += "" if kind == "plain" else f" ({MARKS[kind]})"
+        address = html_text(site.episode(run, record.key, step.index))
         shapes.append(
-            f'<a href="{address}" data-goto="{step.index}"><title>{html_text(title)}</title>'
-            f'<rect class="hit" x="{x(step.index) - wide / 2:.1f}" y="{_TOP - 8}"'
-            f' width="{wide:.1f}" height="{_HEIGHT - _TOP}"/>'
-            f'<circle class="mark {kind}" cx="{x(step.index):.1f}" cy="{y(step.progress):.1f}"'
-            ' r="4"/></a>'
+            f'<a href="{address}" data-goto="{step.index}" aria-label="{html_text(title)}">'
+            f"<title>{html_text(title)}</title>"
+            f'<rect class="hit" x="{x(step.index) - wide / 2:.1f}" y="4"'
+            f' width="{wide:.1f}" height="{_BOTTOM}"/>'
+            f"{mark(kind, x(step.index), y(step.progress), min(4.0, max(1.6, wide / 2)))}</a>"
         )
-    described = f"progress from 0 to {record.progress:.2f} over {count} steps"
-    legend = (
-        '<p class="note legend"><span class="key progress-key"></span>progress'
-        '<span class="key distance-key"></span>distance to the goal, of the longest seen'
-        '<span class="key invalid-key"></span>invalid<span class="key cycle-key"></span>in a circle'
-        "</p>"
+    told = f"progress from 0 to {record.progress:.2f} over {count} steps"
+    name = html_text(f"Progress: {told}")
+    svg = picture("timeline", _WIDTH, _HEIGHT, "Progress", told, shapes)
+    svg = svg.replace('role="img"', 'role="group"', 1)
+    return (
+        f'<figure class="timeline" aria-label="{name}">'
+        f'<div class="scroll" tabindex="0" role="group" aria-label="Steps">{svg}</div>'
+        f"{_legend(kinds, seen)}</figure>"
     )
-    svg = picture("timeline", _WIDTH, _HEIGHT, "Progress", described, shapes)
-    return f'<figure class="timeline">{svg}{legend}</figure>'
 
 
-def _distance_line(seen: Insight, x: Scale, y: Scale) -> list[str]:
+def mark(kind: str, x: float, y: float, size: float) -> str:
+    """A small sign at a place: a dot, a ring, a square, a cross or a triangle."""
+    style = f'class="mark {kind}"'
+    if kind == "invalid":
+        return (
+            f'<path {style} d="M{x - size:.1f} {y - size:.1f}L{x + size:.1f} {y + size:.1f}'
+            f'M{x + size:.1f} {y - size:.1f}L{x - size:.1f} {y + size:.1f}"/>'
+        )
+    if kind == "harmful":
+        wide = size * 1.5
+        return (
+            f'<path {style} d="M{x:.1f} {y + wide:.1f}L{x - wide:.1f} {y - wide:.1f}'
+            f'H{x + wide:.1f}z"/>'
+        )
+    if kind == "cycle":
+        return (
+            f'<rect {style} x="{x - size:.1f}" y="{y - size:.1f}" width="{2 * size:.1f}"'
+            f' height="{2 * size:.1f}"/>'
+        )
+    return f'<circle {style} cx="{x:.1f}" cy="{y:.1f}" r="{size:.1f}"/>'
+
+
+def _kind(step: Step, seen: Insight) -> str:
+    place = step.index - 1
+    if seen.first_harmful == step.index:
+        return "harmful"
+    if not step.valid:
+        return "invalid"
+    if seen.in_cycle[place]:
+        return "cycle"
+    return "repeated" if seen.repeated[place] else "plain"
+
+
+def _frame(count: int, x: Scale, y: Scale) -> Iterator[str]:
+    for value in (0, 0.5, 1):
+        yield (
+            f'<line class="rule" x1="{_LEFT}" y1="{y(value):.1f}" x2="{_WIDTH - _RIGHT}"'
+            f' y2="{y(value):.1f}"/>'
+            f'<text class="tick end" x="{_LEFT - 8}" y="{y(value) + 4:.1f}">{value:g}</text>'
+        )
+    apart = next(n for n in (1, 2, 5, 10, 20, 50, 100, 1000, 10_000) if count / n <= 25)
+    for step in range(0, count + 1, apart):
+        yield f'<text class="tick middle" x="{x(step):.1f}" y="{_HEIGHT - 8}">{step}</text>'
+
+
+def _unreachable(seen: Insight, count: int, x: Scale) -> Iterator[str]:
+    if seen.lost_for_good is not None:
+        start = x(seen.lost_for_good - 0.5)
+        yield (
+            f'<rect class="lost-for-good" x="{start:.1f}" y="{_TOP}"'
+            f' width="{x(count) - start + 8:.1f}" height="{_BOTTOM - _TOP}">'
+            "<title>the goal is out of reach</title></rect>"
+        )
+
+
+def _distance(seen: Insight, x: Scale, y: Scale) -> Iterator[str]:
     """The oracle's remaining steps, as a share of the most there ever were."""
-    known = [distance for distance in seen.distances if distance is not None]
-    most = max(known, default=0)
+    most = max((distance for distance in seen.distances if distance is not None), default=0)
     if not most:
-        return []
+        return
     points = " ".join(
         f"{x(place):.1f},{y(distance / most):.1f}"
         for place, distance in enumerate(seen.distances)
         if distance is not None
     )
-    return [f'<polyline class="distance-line" points="{points}"/>']
+    yield f'<polyline class="distance-line" points="{points}"/>'
+    yield f'<text class="tick" x="{_WIDTH - _RIGHT + 6}" y="{y(1) + 4:.1f}">{most}</text>'
+    yield f'<text class="tick" x="{_WIDTH - _RIGHT + 6}" y="{y(0) + 4:.1f}">0</text>'
+
+
+def _legend(kinds: set[str], seen: Insight) -> str:
+    parts = ['<span><i class="line progress"></i>progress (left)</span>']
+    if seen.distances:
+        parts.append('<span><i class="line distance"></i>steps to the goal (right)</span>')
+    for kind, text in MARKS.items():
+        if kind in kinds:
+            sign = mark(kind, 6, 6, 3.5)
+            parts.append(
+                f'<span><svg class="sign" viewBox="0 0 12 12" aria-hidden="true">{sign}</svg>'
+                f"{text}</span>"
+            )
+    if seen.lost_for_good is not None:
+        parts.append('<span><i class="area"></i>goal out of reach</span>')
+    return f'<figcaption class="legend">{"".join(parts)}</figcaption>'

@@ -1,134 +1,144 @@
 """One run: its figures, a matrix of its episodes, and the list of those that fit a filter."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from urllib.parse import urlencode
 
 from agentquest.metrics.row_index import IndexedRow
-from agentquest.reports.render.html.charts import sparkline
-from agentquest.reports.render.html.episodes import outcome
-from agentquest.reports.render.html.sections import figures, opening
+from agentquest.metrics.table import Metric
 from agentquest.reports.safe_text import html_text
-from agentquest.viewer.layout import badge, episode_address, link, table
+from agentquest.viewer.addresses import Addresses
+from agentquest.viewer.charts import sparkline
+from agentquest.viewer.figures import figures, opening, pictures
+from agentquest.viewer.filters import SORTS, Found, find, invalid_actions, whole
+from agentquest.viewer.layout import KINDS, Cells, badge, choice, link, outcome, table
 from agentquest.viewer.library import OpenRun
+from agentquest.viewer.matrix import matrix
 
 PAGE_SIZE = 200
-_HEADINGS = ("outcome", "task", "goal", "end", "#steps", "#progress", "progress", "#invalid")
+_HEADINGS = (
+    "outcome", "goal", "task", "end", "#steps", "#progress", "over its steps", "#invalid",
+    "#repetition", "#tokens", "#cost", "#seconds",
+)  # fmt: skip
+_LEAST = {"invalid": "invalid actions from", "repetition": "repetition from", "cost": "cost from"}
 
 
-def run_page(run: OpenRun, query: Mapping[str, str]) -> Iterator[str]:
-    """The content of a run's page; the query filters the list of episodes."""
+def run_page(site: Addresses, run: OpenRun, query: Mapping[str, str]) -> Iterator[str]:
     report = run.report
+    yield f'<p class="up">{link(site.page("runs"), "All runs")}</p>' if site.page("runs") else ""
     yield from opening(report)
-    if run.state == "running":
+    if site.served and run.state == "running":
         yield '<section id="live" aria-live="polite"><h2>Under way</h2><ol></ol></section>'
-    yield from _matrix(run)
-    yield from _episodes(run, query)
+    yield from matrix(site, run)
+    yield from episode_list(site, run, query)
     yield from figures(report)
+    yield from pictures(report, run.rows)
 
 
-def _matrix(run: OpenRun) -> Iterator[str]:
-    """One square for each episode, in the run's order: tasks across, trials down."""
-    yield "<section><h2>Episodes at a glance</h2>"
-    by_trial: dict[int, list[IndexedRow]] = {}
-    for one in run.in_order():
-        by_trial.setdefault(one.row.trial, []).append(one)
-    for trial, members in sorted(by_trial.items()):
-        if run.manifest.trials > 1:
-            yield f'<h3 class="note">Trial {trial + 1}</h3>'
-        yield '<div class="matrix">' + "".join(_square(run, one) for one in members) + "</div>"
-    yield (
-        f'<p class="note">{badge("won", "solved")} {badge("lost", "not solved")}'
-        f" {badge('unscored', 'no score')} The fuller a square, the further the episode got.</p>"
-        "</section>"
-    )
-
-
-def _square(run: OpenRun, one: IndexedRow) -> str:
-    row = one.row
-    kind = outcome(row.scored, row.success)
-    tenths = min(10, max(0, round(10 * (one.progress[-1] if one.progress else 0.0))))
-    title = html_text(f"{row.task_type}: {one.goal} ({row.end.value}, {row.steps} steps)")
-    address = html_text(episode_address(run.name, row.key))
-    return f'<a class="square {kind} p{tenths}" href="{address}" title="{title}"></a>'
-
-
-def _episodes(run: OpenRun, query: Mapping[str, str]) -> Iterator[str]:
-    fitting = [one for one in run.in_order() if _wanted(one, query)]
-    start = max(0, _whole(query.get("from", "0")))
-    shown = fitting[start : start + PAGE_SIZE]
+def episode_list(site: Addresses, run: OpenRun, query: Mapping[str, str]) -> Iterator[str]:
+    """The episodes that fit, a page of them."""
+    found = find(run, query)
+    start = min(whole(query.get("from", "0")), max(len(found.rows) - 1, 0))
+    shown = found.rows[start : start + PAGE_SIZE]
     yield '<section><h2 id="episodes">Episodes</h2>'
-    yield _filters(run, query)
-    yield f'<p class="note">{len(fitting):,} of {len(run.rows):,} episodes</p>'
-    yield table(_HEADINGS, (_row(run, one) for one in shown), "sortable")
-    yield _pages(len(fitting), start, query)
+    yield _filters(site, run, query)
+    yield f'<p class="note" id="fitting">{len(found.rows):,} of {len(run.rows):,} episodes</p>'
+    yield _searched(site, run, query, found)
+    headings = (*_HEADINGS, *(f"#{metric.heading}" for metric in _own(run)))
+    rows = (_row(site, run, one, found) for one in shown)
+    yield table(headings, rows, "episodes sortable", "Episodes")
+    yield _pages(site, run, len(found.rows), start, query)
     yield "</section>"
 
 
-def _row(run: OpenRun, one: IndexedRow) -> Sequence[str]:
+def _row(site: Addresses, run: OpenRun, one: IndexedRow, found: Found) -> Sequence[str]:
     row = one.row
-    kind = outcome(row.scored, row.success)
-    trial = f" · {row.trial + 1}" if run.manifest.trials > 1 else ""
-    invalid = row.values.get("invalid")
-    return (
-        badge(kind, {"won": "solved", "lost": "not solved"}.get(kind, "no score")),
-        link(episode_address(run.name, row.key), f"{row.task_id}{trial}", "task"),
-        html_text(one.goal),
+    kind, task = outcome(row.scored, row.success), html_text(row.task_id)
+    trial = f" · {row.trial + 1}" if run.manifest.trials > 1 or row.trial else ""
+    repetition = row.values.get("repetition")
+    tokens, calls = row.spent.tokens, row.spent.calls
+    cells = (
+        badge(kind, KINDS[kind]),
+        link(site.episode(run.name, row.key, found.steps.get(row.key)), one.goal or "(no goal)"),
+        f'<span class="task" title="{task}">{task}{trial}</span>'
+        f"<small>{html_text(row.task_type)}</small>",
         html_text(row.end.value.replace("_", " ")),
         str(row.steps),
         f"{one.progress[-1]:.2f}" if one.progress else "–",
         sparkline((0.0, *one.progress), kind),
-        "–" if invalid is None else f"{invalid:.0%}",
+        str(invalid_actions(one)),
+        "–" if repetition is None else f"{repetition:.2f}",
+        "–" if tokens is None else f"{tokens:,}",
+        f"{row.spent.cost:.4f}" if calls and not row.spent.unpriced_calls else "–",
+        f"{row.seconds:.1f}",
+        *(_value(metric, one) for metric in _own(run)),
     )
+    if site.served:
+        return cells
+    known = {
+        "type": row.task_type,
+        "outcome": kind,
+        "end": row.end.value,
+        "invalid": str(invalid_actions(one)),
+        "repetition": str(repetition or 0),
+        "cost": str(row.spent.cost),
+    }
+    return Cells(cells, known)
 
 
-def _wanted(one: IndexedRow, query: Mapping[str, str]) -> bool:
-    row = one.row
-    kind = outcome(row.scored, row.success)
-    text = query.get("text", "").lower()
-    return (
-        query.get("type", "") in ("", row.task_type)
-        and query.get("outcome", "") in ("", kind)
-        and query.get("end", "") in ("", row.end.value)
-        and (not text or text in f"{row.task_id} {one.goal}".lower())
-    )
+def _own(run: OpenRun) -> list[Metric]:
+    """Metrics of the benchmark's or the user's own."""
+    return [metric for metric in run.report.shown if metric.path]
 
 
-def _filters(run: OpenRun, query: Mapping[str, str]) -> str:
+def _value(metric: Metric, one: IndexedRow) -> str:
+    value = one.row.values.get(metric.key)
+    return "–" if value is None else html_text(metric.written(value))
+
+
+def _filters(site: Addresses, run: OpenRun, query: Mapping[str, str]) -> str:
     rows = run.rows
     choices = {
         "type": sorted({one.row.task_type for one in rows}),
         "outcome": sorted({outcome(one.row.scored, one.row.success) for one in rows}),
         "end": sorted({one.row.end.value for one in rows}),
     }
-    parts = []
-    for name, values in choices.items():
-        options = "".join(
-            f"<option{' selected' if query.get(name) == value else ''}>{html_text(value)}</option>"
-            for value in values
-        )
+    parts = [choice(name, name, values, query.get(name, "")) for name, values in choices.items()]
+    for name, label in _LEAST.items():
+        value = html_text(query.get(name, ""))
         parts.append(
-            f'<label>{name}<select name="{name}"><option value="">any</option>{options}'
-            "</select></label>"
+            f'<label>{label}<input type="number" name="{name}" min="0" step="any"'
+            f' value="{value}"></label>'
         )
+    if site.served:
+        parts.append(choice("sort", "order", SORTS, query.get("sort", ""), "as in the run"))
     text = html_text(query.get("text", ""))
-    parts.append(f'<label>text<input type="search" name="text" value="{text}"></label>')
-    return f'<form class="filters">{"".join(parts)}<button>Show</button></form>'
+    label = "text in actions, observations, thoughts" if site.served else "text in the list"
+    parts.append(f'<label>{label}<input type="search" name="text" value="{text}"></label>')
+    here = "" if site.served else ' data-here="episodes"'
+    return f'<form class="filters"{here}>{"".join(parts)}<button>Show</button></form>'
 
 
-def _pages(total: int, start: int, query: Mapping[str, str]) -> str:
+def _searched(site: Addresses, run: OpenRun, query: Mapping[str, str], found: Found) -> str:
+    """How far a search for words has come, and the way on."""
+    if found.searched >= found.among:
+        return ""
+    on = urlencode({**query, "after": found.searched})
+    rest = link(f"{site.run(run.name)}?{on}#episodes", "Search on from there")
+    told = f"Searched {found.searched:,} of {found.among:,} episodes."
+    return f'<p class="note">{told} {rest}</p>'
+
+
+def _pages(site: Addresses, run: OpenRun, total: int, start: int, query: Mapping[str, str]) -> str:
     if total <= PAGE_SIZE:
         return ""
-    kept = "".join(
-        f'<input type="hidden" name="{html_text(name)}" value="{html_text(value)}">'
-        for name, value in query.items()
-        if name != "from"
-    )
-    buttons = "".join(
-        f'<button name="from" value="{first}"{" disabled" if first == start else ""}>'
-        f"{first + 1}–{min(first + PAGE_SIZE, total)}</button>"
-        for first in range(0, total, PAGE_SIZE)
-    )
-    return f'<form class="pages">{kept}{buttons}</form>'
-
-
-def _whole(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+    links = []
+    for first in range(0, total, PAGE_SIZE):
+        text = f"{first + 1}–{min(first + PAGE_SIZE, total)}"
+        if first == start:
+            links.append(f'<span aria-current="page">{text}</span>')
+        elif site.served:
+            address = f"{site.run(run.name)}?{urlencode({**query, 'from': first})}#episodes"
+            links.append(link(address, text))
+        else:
+            links.append(link(site.run(run.name, first), text))
+    return f'<nav class="pages" aria-label="Further episodes">{"".join(links)}</nav>'

@@ -4,59 +4,101 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from agentquest.records.manifest import Manifest
 from agentquest.reports.safe_text import html_text
-from agentquest.viewer.layout import alert, badge, interval, link, run_address, table
-from agentquest.viewer.library import Broken, OpenRun
+from agentquest.viewer.addresses import Addresses
+from agentquest.viewer.glances import Glance
+from agentquest.viewer.layout import Cells, alert, badge, choice, interval, link, table
+from agentquest.viewer.library import Broken
 
+Setting = tuple[str, ...]
 _HEADINGS = (
-    "", "run", "benchmark", "agent", "model", "protocol", "state", "success", "#progress",
-    "#steps", "#episodes", "#tokens", "#cost", "started",
+    "run", "benchmark", "agent", "model", "protocol", "state", "success", "#progress", "#steps",
+    "#episodes", "#tokens", "#cost", "started",
 )  # fmt: skip
 FILTERS = ("benchmark", "agent", "model", "protocol", "state")
 
 
-def runs_page(runs: Sequence[OpenRun | Broken], query: Mapping[str, str]) -> Iterator[str]:
-    """The content of the list, newest first, and a warning for each run that cannot be read."""
-    readable = [run for run in runs if isinstance(run, OpenRun)]
-    yield f"<h1>Runs</h1>{_filters(readable, query)}"
+def runs_page(
+    site: Addresses, runs: Sequence[Glance | Broken], query: Mapping[str, str]
+) -> Iterator[str]:
+    readable = [run for run in runs if isinstance(run, Glance)]
+    yield f"<h1>Runs</h1>{_filters(site, readable, query)}"
     shown = [run for run in readable if _wanted(run, query)]
     shown.sort(key=lambda run: run.manifest.created_at, reverse=True)
     if not readable:
         yield "<p>There is no run in this folder yet. Start one: <code>agentquest eval</code></p>"
+    elif site.served:
+        yield f'<form action="{html_text(site.compare([]))}" id="compare">'
+        yield from _groups(site, shown, query.get("group", ""))
+        yield '<p class="act-row"><button>Compare the chosen runs</button></p></form>'
     else:
-        yield '<form action="/compare" id="compare">'
-        yield table(_HEADINGS, (_row(run) for run in shown), "runs sortable")
-        yield '<p><button type="submit">Compare the chosen runs</button></p></form>'
+        yield from _groups(site, shown, "")
     for run in runs:
         if isinstance(run, Broken):
             yield alert(f"{run.name}: {run.problem}")
+        elif run.figures.damage:
+            yield alert(run.figures.damage)
 
 
-def leaderboard_page(runs: Sequence[OpenRun | Broken]) -> Iterator[str]:
+def _groups(site: Addresses, runs: Sequence[Glance], by: str) -> Iterator[str]:
+    """One table, or one for each value of what they are grouped by."""
+    groups: dict[str, list[Glance]] = {}
+    for run in runs:
+        groups.setdefault(value_of(run, by) if by in FILTERS else "", []).append(run)
+    for name, members in sorted(groups.items()):
+        if name:
+            yield f"<h2>{html_text(name)} <small>{len(members)} runs</small></h2>"
+        headings = ("choose", *_HEADINGS) if site.served else _HEADINGS
+        rows = (_row(site, run) for run in members)
+        yield table(headings, rows, "runs sortable", f"Runs {name}".strip())
+
+
+def leaderboard_page(site: Addresses, runs: Sequence[Glance | Broken]) -> Iterator[str]:
     """One table for each setting: only runs of the same one may be set beside each other."""
     yield "<h1>Leaderboard</h1>"
     yield (
         '<p class="note">Runs stand in one table only where benchmark, protocol, split, data,'
         " step limit and tasks are the same. Runs that are not complete are left out.</p>"
     )
-    groups: dict[tuple[str, ...], list[OpenRun]] = {}
-    for run in runs:
-        if isinstance(run, OpenRun) and run.state == "complete":
-            groups.setdefault(_comparable(run.manifest), []).append(run)
-    for setting, members in sorted(groups.items()):
-        title, protocol, split, data, steps = setting[:5]
-        yield f"<h2>{html_text(title)} · {html_text(protocol or 'no protocol')}</h2>"
-        yield f'<p class="note">{html_text(f"{split}, {data} data, {steps} steps at most")}</p>'
-        members.sort(key=lambda run: -_success(run))
+    for setting, members in standings(runs).items():
+        title, protocol, split, data, steps, trials = setting[:6]
+        told = f"{split}, {data} data, {steps} steps at most"
+        told += f", {trials} trials of each task" if trials != "1" else ""
+        yield f"<h2>{html_text(title)} <small>{html_text(protocol or 'no protocol')}</small></h2>"
+        yield f'<p class="note">{html_text(told)}</p>'
+        first = members[0].name
         yield table(
-            ("#", "agent", "model", "success", "#progress", "#steps", "#cost", "run"),
+            ("#", "agent", "model", "success", "#progress", "#steps", "#cost", "run", "beside"),
             (
-                (str(place), *_standing(run), link(run_address(run.name), run.name))
+                (
+                    str(place),
+                    *_standing(run),
+                    link(site.run(run.name), run.name),
+                    _beside(site, first, run.name),
+                )
                 for place, run in enumerate(members, start=1)
             ),
+            "standings",
+            f"{title}, {split}",
         )
 
 
-def _comparable(manifest: Manifest) -> tuple[str, ...]:
+def _beside(site: Addresses, first: str, name: str) -> str:
+    address = None if first == name else site.compare([first, name])
+    return link(address, "compare with the first") if address else ""
+
+
+def standings(runs: Sequence[Glance | Broken]) -> dict[Setting, list[Glance]]:
+    """Complete runs by what must be the same for a comparison, the best of each first."""
+    groups: dict[Setting, list[Glance]] = {}
+    for run in runs:
+        if isinstance(run, Glance) and run.state == "complete" and run.figures.scored:
+            groups.setdefault(_comparable(run.manifest), []).append(run)
+    for members in groups.values():
+        members.sort(key=lambda run: (-_success(run), run.figures.steps or 0.0))
+    return dict(sorted(groups.items()))
+
+
+def _comparable(manifest: Manifest) -> Setting:
     where = manifest.provenance
     return (
         manifest.benchmark_title or manifest.benchmark,
@@ -70,33 +112,29 @@ def _comparable(manifest: Manifest) -> tuple[str, ...]:
     )
 
 
-def _success(run: OpenRun) -> float:
-    estimate = run.report.overall.cells["success"].estimate
-    return estimate.value if estimate else 0.0
+def _success(run: Glance) -> float:
+    return run.figures.success.value if run.figures.success else 0.0
 
 
-def _standing(run: OpenRun) -> tuple[str, ...]:
-    cells, manifest = run.report.overall.cells, run.manifest
+def _standing(run: Glance) -> tuple[str, ...]:
+    figures, manifest = run.figures, run.manifest
     who = html_text(manifest.agent) + (" " + badge("informed") if manifest.informed else "")
     return (
         who,
         html_text(manifest.model or "–"),
-        interval(cells["success"].estimate),
-        _mean(run, "progress", 2),
-        _mean(run, "steps", 1),
-        _cost(run),
+        interval(figures.success),
+        "–" if figures.progress is None else f"{figures.progress:.2f}",
+        "–" if figures.steps is None else f"{figures.steps:.1f}",
+        "–" if figures.cost is None else f"{figures.cost:.4f}",
     )
 
 
-def _row(run: OpenRun) -> tuple[str, ...]:
-    manifest = run.manifest
-    scored = sum(one.scored for one in run.rows)
-    tokens = run.report.summary.spent.tokens
+def _row(site: Addresses, run: Glance) -> Sequence[str]:
+    manifest, figures = run.manifest, run.figures
     agent, model, success, progress, steps, cost = _standing(run)
-    return (
-        f'<input type="checkbox" name="run" value="{html_text(run.name)}"'
-        f' aria-label="choose {html_text(run.name)}">',
-        link(run_address(run.name), run.name),
+    asked = f"/{manifest.requested:,}" if manifest.requested else ""
+    cells = (
+        link(site.run(run.name), run.name),
         html_text(manifest.benchmark_title or manifest.benchmark),
         agent,
         model,
@@ -105,49 +143,38 @@ def _row(run: OpenRun) -> tuple[str, ...]:
         success,
         progress,
         steps,
-        f"{scored}/{manifest.requested}",
-        "–" if tokens is None else f"{tokens:,}",
+        f"{figures.scored:,}{asked}",
+        "–" if figures.tokens is None else f"{figures.tokens:,}",
         cost,
         html_text(manifest.created_at[:16].replace("T", " ")),
     )
+    if not site.served:
+        return Cells(cells, {name: value_of(run, name) for name in FILTERS})
+    name = html_text(run.name)
+    box = f'<input type="checkbox" name="run" value="{name}" aria-label="choose {name}">'
+    return (box, *cells)
 
 
-def _mean(run: OpenRun, key: str, digits: int) -> str:
-    estimate = run.report.overall.cells[key].estimate
-    return "–" if estimate is None else f"{estimate.value:.{digits}f}"
-
-
-def _cost(run: OpenRun) -> str:
-    spent = run.report.summary.spent
-    if not spent.calls or spent.unpriced_calls == spent.calls:
-        return "–"
-    return f"{spent.cost:.4f}"
-
-
-def _value(run: OpenRun, name: str) -> str:
+def value_of(run: Glance, name: str) -> str:
     if name == "state":
         return run.state
     return str(getattr(run.manifest, name) or "none")
 
 
-def _wanted(run: OpenRun, query: Mapping[str, str]) -> bool:
+def _wanted(run: Glance, query: Mapping[str, str]) -> bool:
     text = query.get("text", "").lower()
-    fits = all(not query.get(name) or _value(run, name) == query[name] for name in FILTERS)
+    fits = all(not query.get(name) or value_of(run, name) == query[name] for name in FILTERS)
     return fits and (not text or text in f"{run.name} {' '.join(run.manifest.tags)}".lower())
 
 
-def _filters(runs: Sequence[OpenRun], query: Mapping[str, str]) -> str:
-    parts = []
-    for name in FILTERS:
-        values = sorted({_value(run, name) for run in runs})
-        options = "".join(
-            f"<option{' selected' if query.get(name) == value else ''}>{html_text(value)}</option>"
-            for value in values
-        )
-        parts.append(
-            f'<label>{name}<select name="{name}"><option value="">any</option>{options}'
-            "</select></label>"
-        )
+def _filters(site: Addresses, runs: Sequence[Glance], query: Mapping[str, str]) -> str:
+    parts = [
+        choice(name, name, sorted({value_of(run, name) for run in runs}), query.get(name, ""))
+        for name in FILTERS
+    ]
+    if site.served:
+        parts.append(choice("group", "group by", FILTERS, query.get("group", ""), "nothing"))
     text = html_text(query.get("text", ""))
     parts.append(f'<label>text<input type="search" name="text" value="{text}"></label>')
-    return f'<form class="filters">{"".join(parts)}<button>Show</button></form>'
+    here = "" if site.served else ' data-here="runs"'
+    return f'<form class="filters"{here}>{"".join(parts)}<button>Show</button></form>'

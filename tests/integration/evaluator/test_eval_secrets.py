@@ -47,7 +47,7 @@ def test_a_key_that_the_server_echoes_is_found_nowhere(tmp_path: Path) -> None:
         assert told.returncode == 0, told.stderr
         said += told.stdout + told.stderr
     files = everything_in(tmp_path)
-    assert {Path(name).name for name, _ in files} >= {"run.log", "report.html", "config.yaml"}
+    assert {Path(name).name for name, _ in files} >= {"run.log", "index.html", "config.yaml"}
     assert any("cache" in name for name, _ in files)
     for name, content in files:
         assert KEY.encode() not in content, name

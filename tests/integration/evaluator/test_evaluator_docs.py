@@ -70,7 +70,7 @@ def run_all(commands: str, folder: Path) -> None:
 
 def test_the_commands_do_what_the_pages_say(worked_through: dict[str, Path]) -> None:
     runs = worked_through["evaluator.md"] / "runs"
-    assert (runs / "first" / "report.html").is_file()
+    assert (runs / "first" / "report" / "index.html").is_file()
     assert results(runs / "first")["summary"]["total_games"] == 6
     configs = [RunDirectory(run).manifest().config["agent"] for run in sorted(runs.iterdir())]
     assert {config["name"] for config in configs} == {"react", "scripted", "my_agent:Nosy"}

@@ -4,11 +4,14 @@ import csv
 import html
 import io
 import re
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agentquest.metrics.measured import measured
 from agentquest.metrics.rows import rows_of
 from agentquest.metrics.table import Metric, metrics_table
 from agentquest.records.episode import Call, EpisodeRecord
@@ -17,10 +20,12 @@ from agentquest.records.messages import Usage
 from agentquest.records.outcome import AgentFaults, End
 from agentquest.reports.model import Report, build_report
 from agentquest.reports.render.csv import csv_report
-from agentquest.reports.render.html.page import page, sketched
 from agentquest.reports.render.markdown import markdown_report
 from agentquest.reports.render.text import text_report
-from report_runs import hostile, hostile_manifest, manifest, play, record, step
+from agentquest.viewer.addresses import ServedAddresses
+from agentquest.viewer.library import OpenRun
+from agentquest.viewer.run_page import run_page
+from report_runs import hostile, hostile_manifest, manifest, play, record, saved, step
 
 
 def report_of(records: list[EpisodeRecord], content: Manifest | None = None) -> Report:
@@ -30,8 +35,12 @@ def report_of(records: list[EpisodeRecord], content: Manifest | None = None) -> 
 
 
 def html_of(records: list[EpisodeRecord], content: Manifest) -> str:
-    sketches = sketched(enumerate(records), metrics_table(content))
-    return "".join(page(report_of(records, content), sketches, records))
+    """The page of a run directory with these records, as the runner leaves it."""
+    table = metrics_table(content)
+    with tempfile.TemporaryDirectory() as folder:
+        run = saved(Path(folder) / "run", records, content)
+        run.write_measured(measured(rows_of(records, table), table))
+        return "".join(run_page(ServedAddresses(), OpenRun("run", run.path), {}))
 
 
 @pytest.fixture(scope="module")

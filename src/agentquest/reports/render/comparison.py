@@ -23,8 +23,8 @@ def text_comparison(
         title = f"{one_line(comparison.other)} against {one_line(comparison.baseline)} (baseline)"
         parts.append(wrapped(title, width, "  "))
         parts += [wrapped(f"!!! {one_line(line)}", width, "    ") for line in comparison.warnings]
-        parts.append(text_table(_table(comparison), width))
-        parts.append("\n".join(wrapped(line, width) for line in _sentences(comparison)))
+        parts.append(text_table(difference_table(comparison), width))
+        parts.append("\n".join(wrapped(line, width) for line in sentences(comparison)))
         for name, tasks in _lists(comparison) if list_tasks else ():
             listed = "\n".join(f"  {one_line(task)}" for task in tasks)
             parts.append(f"{name} ({len(tasks)})\n{listed}")
@@ -39,8 +39,8 @@ def markdown_comparison(comparisons: Sequence[Comparison], list_tasks: bool = Fa
         other, baseline = markdown_text(comparison.other), markdown_text(comparison.baseline)
         parts.append(f"## {other} against {baseline} (baseline)")
         parts += [f"> **Warning:** {markdown_text(line)}" for line in comparison.warnings]
-        parts.append(markdown_table(_table(comparison)))
-        parts.append("\n".join(f"- {markdown_text(line)}" for line in _sentences(comparison)))
+        parts.append(markdown_table(difference_table(comparison)))
+        parts.append("\n".join(f"- {markdown_text(line)}" for line in sentences(comparison)))
         for name, tasks in _lists(comparison) if list_tasks else ():
             listed = "\n".join(f"- {markdown_text(task)}" for task in tasks)
             parts.append(f"### {name} ({len(tasks)})\n\n{listed}")
@@ -83,7 +83,8 @@ def answer(comparison: Comparison) -> str:
     )
 
 
-def _table(comparison: Comparison) -> Table:
+def difference_table(comparison: Comparison) -> Table:
+    """Every metric of both runs, its difference, and how sure that is."""
     rows = [_shown(difference) for difference in comparison.differences.values()]
     headings = ("metric", "baseline", "other", "difference", "95% interval", "p")
     return Table("Differences", headings, tuple(rows))
@@ -105,7 +106,8 @@ def _shown(found: Difference) -> tuple[str, ...]:
     )
 
 
-def _sentences(comparison: Comparison) -> Iterator[str]:
+def sentences(comparison: Comparison) -> Iterator[str]:
+    """What was compared, how, and what was left out."""
     counts, success = comparison.counts, comparison.success
     if counts is None:
         same = comparison.tasks - len(comparison.better) - len(comparison.worse)

@@ -1,21 +1,17 @@
-"""The sections of the HTML page above its episodes."""
+"""A run's report as parts of its page: what was run, its figures, and pictures of them."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 
+from agentquest.metrics.row_index import IndexedRow
 from agentquest.records.outcome import End
 from agentquest.reports.model import Report, tokens_text
-from agentquest.reports.render.html.charts import (
-    Bar,
-    bar_chart,
-    curve_chart,
-    histogram,
-    interval_chart,
-)
-from agentquest.reports.render.html.episodes import KINDS, Sketch
-from agentquest.reports.render.html.trajectory import fold
 from agentquest.reports.safe_text import html_text
 from agentquest.reports.tables import Table
+from agentquest.viewer.charts import Bar, bar_chart, curve_chart, histogram, interval_chart
+from agentquest.viewer.layout import KINDS, alert, fold, outcome
+from agentquest.viewer.layout import facts as facts_list
 
 # More single curves than this are one grey mass, and most of a page's size.
 _FAINT_CURVES = 150
@@ -26,24 +22,15 @@ _TILES = {
     "reward": "average reward",
     "behaviour": "behaviour",
 }
-_MEANINGS = {
-    "won": "solved",
-    "lost": "not solved",
-    "unscored": "no score (not the agent's doing)",
-}
 
 
 def opening(report: Report) -> Iterator[str]:
     """What was run, what is missing, and the figures most people look for."""
     manifest = report.manifest
-    yield f'<header><p class="brand">AgentQuest report</p><h1>{html_text(manifest.run_id)}</h1>'
-    facts = "".join(
-        f"<div><dt>{html_text(name)}</dt><dd>{html_text(value)}</dd></div>"
-        for name, value in report.facts
-    )
-    yield f'<dl class="facts">{facts}</dl></header>'
+    yield f"<h1>{html_text(manifest.run_id)}</h1>"
+    yield facts_list((html_text(name), html_text(value)) for name, value in report.facts)
     for warning in report.warnings:
-        yield f'<div class="alert" role="alert">{html_text(warning)}</div>'
+        yield alert(warning)
     yield f'<div class="tiles">{"".join(_tiles(report))}</div>'
     if report.published:
         listed = "".join(f"<li>{html_text(line)}</li>" for line in report.published)
@@ -59,40 +46,40 @@ def figures(report: Report) -> Iterator[str]:
         (row.name, row.cells["success"].estimate, row.cells["success"].text) for row in report.rows
     ]
     yield _section("success", "Success by task type")
-    yield _figure(
+    yield captioned(
         interval_chart("Success by task type, with 95% intervals", rows),
         "Dot: success rate. Band: its 95% interval.",
     )
     first, *others = report.tables
-    yield _table(first)
+    yield data_table(first)
     yield f'<p class="note">{html_text(" ".join(report.notes))}</p>'
     for table in others:
-        yield f"<h3>{html_text(table.title)}</h3>{_table(table)}"
+        yield f"<h3>{html_text(table.title)}</h3>{data_table(table)}"
     yield "</section>"
 
 
-def pictures(report: Report, sketches: Sequence[Sketch]) -> Iterator[str]:
+def pictures(report: Report, rows: Sequence[IndexedRow]) -> Iterator[str]:
     """Progress curves, distributions, and why episodes failed."""
-    scored = [sketch for sketch in sketches if sketch.scored]
-    present = {sketch.kind for sketch in sketches}
+    scored = [one for one in rows if one.scored]
+    present = {_kind(one) for one in rows}
     legend = "".join(
-        f'<span class="key {kind}">{html_text(text)}</span>'
-        for kind, text in _MEANINGS.items()
-        if kind in present
+        f'<span class="key {kind}">{text}</span>' for kind, text in KINDS.items() if kind in present
     )
     yield f'{_section("pictures", "How the episodes went")}<p class="legend">{legend}</p>'
     yield '<div class="grid">'
     yield from _curves(scored)
-    steps = [(float(sketch.row.steps), sketch.kind) for sketch in scored]
-    yield _figure(histogram("Steps per episode", "steps", steps, KINDS), "Steps per episode")
-    yield from _tokens(sketches)
+    steps = [(float(one.row.steps), _kind(one)) for one in scored]
+    yield captioned(
+        histogram("Steps per episode", "steps", steps, tuple(KINDS)), "Steps per episode"
+    )
+    yield from _tokens(rows)
     failures = [
         Bar(one.meaning, one.episodes, "lost" if one.scored else "unscored")
         for one in report.ends
         if one.end is not End.SOLVED
     ]
     yield (
-        _figure(bar_chart("Failures by cause", failures), "Failures by cause")
+        captioned(bar_chart("Failures by cause", failures), "Failures by cause")
         if failures
         else "<figure><figcaption>Failures by cause</figcaption><p>No episode failed.</p></figure>"
     )
@@ -119,38 +106,45 @@ def _tile(title: str, head: str, rest: str) -> str:
     )
 
 
-def _curves(scored: Sequence[Sketch]) -> Iterator[str]:
-    steps = max((sketch.row.steps for sketch in scored), default=0)
+def _kind(one: IndexedRow) -> str:
+    return outcome(one.row.scored, one.row.success)
+
+
+def _curves(scored: Sequence[IndexedRow]) -> Iterator[str]:
+    steps = max((one.row.steps for one in scored), default=0)
     if not steps:
         return
-    mean = [
-        sum(sketch.curve[min(step, sketch.row.steps)] for sketch in scored) / len(scored)
-        for step in range(steps + 1)
-    ]
+    # What each step adds to the sum, so that long runs are read once.
+    added = [0.0] * (steps + 1)
+    for one in scored:
+        before = 0.0
+        for place, value in enumerate(one.progress, start=1):
+            added[place] += value - before
+            before = value
+    mean = [total / len(scored) for total in accumulate(added)]
     every = -(-len(scored) // _FAINT_CURVES)
-    faint = [(sketch.kind, sketch.curve) for sketch in scored[::every]]
-    which = "each scored episode" if every == 1 else f"{len(faint)} of {len(scored)} episodes"
-    yield _figure(
+    faint = [(_kind(one), (0.0, *one.progress)) for one in scored[::every]]
+    which = "each scored episode" if every == 1 else f"{len(faint)} of {len(scored):,} episodes"
+    yield captioned(
         curve_chart("Progress by step", mean, faint, steps),
         f"Progress by step: the mean (an episode that ended counts on with its last value)"
         f" and, faint, {which}",
     )
 
 
-def _tokens(sketches: Sequence[Sketch]) -> Iterator[str]:
-    counted = [
-        (sketch.row.spent.tokens, sketch.kind) for sketch in sketches if sketch.row.spent.calls
-    ]
+def _tokens(rows: Sequence[IndexedRow]) -> Iterator[str]:
+    counted = [(one.row.spent.tokens, _kind(one)) for one in rows if one.row.spent.calls]
     values = [(float(tokens), kind) for tokens, kind in counted if tokens is not None]
     if not values:
         return
     unknown = len(counted) - len(values)
     left_out = f"; {unknown} left out, their server gave no counts" if unknown else ""
-    drawn = histogram("Tokens per episode", "tokens", values, KINDS)
-    yield _figure(drawn, f"Tokens per episode{left_out}")
+    drawn = histogram("Tokens per episode", "tokens", values, tuple(KINDS))
+    yield captioned(drawn, f"Tokens per episode{left_out}")
 
 
-def _table(table: Table) -> str:
+def data_table(table: Table) -> str:
+    """A table of the report."""
     hints = table.hints or ("",) * len(table.headings)
     headings = "".join(
         f'<th scope="col"{_title(hint)}>{html_text(heading)}</th>'
@@ -165,7 +159,8 @@ def _table(table: Table) -> str:
         )
     kind = ' class="pairs"' if len(table.headings) == 2 else ""
     return (
-        f'<div class="wide"><table{kind}><caption>{html_text(table.title)}</caption>'
+        f'<div class="wide" tabindex="0" role="region" aria-label="{html_text(table.title)}">'
+        f"<table{kind}><caption>{html_text(table.title)}</caption>"
         f"<thead><tr>{headings}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
@@ -173,7 +168,8 @@ def _table(table: Table) -> str:
 def _cell(text: str, number: bool) -> str:
     if not number:
         return f"<td>{html_text(text)}</td>"
-    head, _, rest = text.partition(" ")
+    # An interval that stands by itself is no remark on the figure before it.
+    head, _, rest = (text, "", "") if text.startswith("[") else text.partition(" ")
     small = f" <small>{html_text(rest)}</small>" if rest else ""
     return f'<td class="number">{html_text(head)}{small}</td>'
 
@@ -182,7 +178,8 @@ def _title(hint: str) -> str:
     return f' title="{html_text(hint)}"' if hint else ""
 
 
-def _figure(svg: str, caption: str) -> str:
+def captioned(svg: str, caption: str) -> str:
+    """A picture with its words."""
     return f"<figure><figcaption>{html_text(caption)}</figcaption>{svg}</figure>"
 
 

@@ -1,4 +1,4 @@
-"""Small SVG pictures for the HTML page: drawn here, coloured by its style sheet.
+"""Small SVG pictures: drawn here, coloured by the style sheet.
 
 Every picture has a title and a description for those who cannot see it, and
 takes plain numbers. Text from outside goes through `html_text`.
@@ -142,6 +142,41 @@ def histogram(
     return picture("histogram", _WIDTH, bottom + 44, title, described, shapes)
 
 
+@dataclass(frozen=True)
+class Dot:
+    """A point of a scatter; `kind` is the style class of its colour."""
+
+    x: float
+    y: float
+    kind: str
+    title: str
+
+
+def scatter(title: str, across: str, up: str, dots: Sequence[Dot]) -> str:
+    """One dot for each task; on the line both are the same."""
+    left, right, top, bottom = 56, 356, 26, 326
+    most = max((max(dot.x, dot.y) for dot in dots), default=0.0) or 1.0
+    shapes = [_line(left, bottom, right, top, "rule")]
+    shapes += [_line(left, bottom, right, bottom, "axis"), _line(left, bottom, left, top, "axis")]
+    for share in (0.0, 0.5, 1.0):
+        x, y = left + (right - left) * share, bottom - (bottom - top) * share
+        shapes.append(_text(x, bottom + 16, _short_number(most * share), "tick middle"))
+        shapes.append(_text(left - 6, y + 4, _short_number(most * share), "tick end"))
+    shapes.append(_text((left + right) / 2, bottom + 34, _shortened(across, 44), "tick middle"))
+    shapes.append(_text(left - 40, top - 12, _shortened(up, 56), "tick"))
+    for dot in dots:
+        x = left + (right - left) * dot.x / most
+        y = bottom - (bottom - top) * dot.y / most
+        shapes.append(
+            f'<circle class="point {dot.kind}" cx="{x:.1f}" cy="{y:.1f}" r="4">'
+            f"<title>{html_text(dot.title)}</title></circle>"
+        )
+    above = sum(dot.y > dot.x for dot in dots)
+    below = sum(dot.y < dot.x for dot in dots)
+    described = f"{len(dots)} tasks, {above} above the line, {below} below it"
+    return picture("scatter", 380, 366, title, described, shapes)
+
+
 def sparkline(values: Sequence[float], kind: str) -> str:
     """A tiny curve of progress; decoration beside the number, so hidden from readers aloud."""
     scale = 64 / max(len(values) - 1, 1)
@@ -198,7 +233,8 @@ def _shortened(text: str, most: int) -> str:
 
 
 def _short_number(value: float) -> str:
+    """Three figures, and a letter for thousands and millions."""
     for limit, letter in ((1e6, "M"), (1e3, "k")):
         if value >= limit:
-            return f"{value / limit:g}{letter}"
-    return f"{value:g}"
+            return f"{value / limit:.3g}{letter}"
+    return f"{value:.3g}"

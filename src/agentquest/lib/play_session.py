@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from enum import Enum
 
-from agentquest.lib import Driver, Oracle, TerminalView
 from agentquest.lib.commands import has_blank
-from agentquest.lib.terminal import fits
+from agentquest.lib.driver import Driver
+from agentquest.lib.oracle import Oracle
+from agentquest.lib.terminal import TerminalView, fits
 
 WORDS = ("hint", "hint all", "commands", "task", "undo", "restart", "next", "quit")
 _OTHER_NAMES = {"?": "hint", "exit": "quit"}
@@ -59,11 +60,19 @@ class Reply:
 
 @dataclass(frozen=True)
 class Move:
-    """A step as it came about, for the record."""
+    """A step as it came about, for the record; `inherited`: somebody else took it before."""
 
     command: str
     hinted: bool
     seconds: float
+    inherited: bool = False
+
+    @property
+    def how(self) -> str:
+        """What a record says of how the command was read."""
+        if self.inherited:
+            return "inherited"
+        return "after_hint" if self.hinted else "typed"
 
 
 class PlaySession:
@@ -119,6 +128,17 @@ class PlaySession:
         """Whether a number is what the game asks for, and not a place in the last list."""
         is_place = word == str(number) and 1 <= number <= len(self.listed)
         return not is_place and self.driver.accepts(word)
+
+    def inherit(self, command: str, seconds: float) -> None:
+        """Begin with a step that somebody else took; it cannot be taken back."""
+        self.observation = self.driver.step(self.driver.action_class(value=command))
+        self.moves.append(Move(command, False, seconds, inherited=True))
+        self._clock = time.perf_counter()
+
+    @property
+    def own_moves(self) -> int:
+        """How many steps the player took."""
+        return sum(not move.inherited for move in self.moves)
 
     def completions(self, typed: str) -> list[str]:
         """Commands and words that fit: each word typed begins a word of them, in order."""
@@ -233,7 +253,7 @@ class PlaySession:
     def _undo(self) -> Reply:
         """Take back the last step, by playing the others again: games are deterministic."""
         steps = list(self.driver.metrics.interactions)
-        if not steps:
+        if not self.own_moves:
             return Reply(notice="There is nothing to undo.")
         self.observation = self.driver.reset()
         for step in steps[:-1]:

@@ -1,0 +1,142 @@
+"""Where pages are: at a server's addresses, or as files beside each other.
+
+Pages are written once and know only an `Addresses`; what a page cannot lead to
+(a comparison nobody exported, playing without a server) has no address there.
+"""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from urllib.parse import quote, urlencode
+
+PAGES = {"runs": "Runs", "leaderboard": "Leaderboard", "people": "People", "play": "Play"}
+
+
+class Addresses(ABC):
+    """What links lead to. `served`: there is a server that filters, follows and plays."""
+
+    served: bool
+
+    @abstractmethod
+    def asset(self, name: str) -> str:
+        """A style sheet, script or picture."""
+
+    @abstractmethod
+    def page(self, name: str) -> str | None:
+        """One of `PAGES`."""
+
+    @abstractmethod
+    def run(self, name: str, start: int = 0) -> str:
+        """A run; `start` is the first episode to list."""
+
+    @abstractmethod
+    def episode(self, run: str, key: str, step: int | None = None) -> str: ...
+
+    @abstractmethod
+    def prompts(self, run: str, key: str, step: int) -> str:
+        """The prompt of a step, whole."""
+
+    @abstractmethod
+    def play_on(self, run: str, key: str, step: int) -> str | None:
+        """Where a person goes on from a step."""
+
+    @abstractmethod
+    def compare(self, runs: Sequence[str], task: str | None = None) -> str | None:
+        """Runs side by side, or one task of theirs."""
+
+
+class ServedAddresses(Addresses):
+    """Of `agentquest view`."""
+
+    served = True
+
+    def asset(self, name: str) -> str:
+        return f"/static/{name}"
+
+    def page(self, name: str) -> str | None:
+        return "/" if name == "runs" else f"/{name}"
+
+    def run(self, name: str, start: int = 0) -> str:
+        return f"/run/{quote(name)}" + (f"?from={start}" if start else "")
+
+    def episode(self, run: str, key: str, step: int | None = None) -> str:
+        return f"/episode?{_query(run, key, step)}"
+
+    def prompts(self, run: str, key: str, step: int) -> str:
+        return f"/prompt?{_query(run, key, step)}"
+
+    def play_on(self, run: str, key: str, step: int) -> str | None:
+        return f"/play-on?{_query(run, key, step)}"
+
+    def compare(self, runs: Sequence[str], task: str | None = None) -> str | None:
+        chosen = [("run", name) for name in runs]
+        if task is None:
+            return f"/compare?{urlencode(chosen)}"
+        return f"/compare?{urlencode([*chosen, ('task', task)])}#pair"
+
+
+class FileAddresses(Addresses):
+    """Of an export, as seen from the folder `at`; `files` says where each page is."""
+
+    served = False
+
+    def __init__(self, files: "Files", at: str = "") -> None:
+        self._files = files
+        self._up = "../" * at.count("/")
+
+    def asset(self, name: str) -> str:
+        return f"{self._up}static/{name}"
+
+    def page(self, name: str) -> str | None:
+        file = self._files.pages.get(name)
+        return None if file is None else self._up + file
+
+    def run(self, name: str, start: int = 0) -> str:
+        return self._up + self._files.run_file(name, start)
+
+    def episode(self, run: str, key: str, step: int | None = None) -> str:
+        place = "" if step is None else f"?step={step}#step-{step}"
+        return f"{self._up}{self._files.episode_file(run, key)}{place}"
+
+    def prompts(self, run: str, key: str, step: int) -> str:
+        return f"{self._up}{self._files.prompts_file(run, key)}#prompt-{step}"
+
+    def play_on(self, run: str, key: str, step: int) -> str | None:
+        return None
+
+    def compare(self, runs: Sequence[str], task: str | None = None) -> str | None:
+        file = self._files.comparisons.get((tuple(runs), task))
+        return None if file is None else self._up + file
+
+
+class Files:
+    """The files of an export. A name of a record never is a file's name as it stands."""
+
+    def __init__(self, page_size: int) -> None:
+        self.pages: dict[str, str] = {}
+        self.comparisons: dict[tuple[tuple[str, ...], str | None], str] = {}
+        self._folders: dict[str, str] = {}
+        self._numbers: dict[str, dict[str, int]] = {}
+        self._page_size = page_size
+
+    def add_run(self, name: str, keys: Sequence[str], alone: bool) -> str:
+        """The folder of a run; `alone`: it is all that there is."""
+        plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-")[:80] or "run"
+        folder = "" if alone else f"run/{len(self._folders) + 1}-{plain}/"
+        self._folders[name] = folder
+        self._numbers[name] = {key: number for number, key in enumerate(keys, start=1)}
+        return folder
+
+    def run_file(self, name: str, start: int = 0) -> str:
+        page = "index" if not start else f"page-{start // self._page_size + 1}"
+        return f"{self._folders[name]}{page}.html"
+
+    def episode_file(self, run: str, key: str) -> str:
+        return f"{self._folders[run]}{self._numbers[run][key]}.html"
+
+    def prompts_file(self, run: str, key: str) -> str:
+        return f"{self._folders[run]}{self._numbers[run][key]}-prompts.html"
+
+
+def _query(run: str, key: str, step: int | None) -> str:
+    return urlencode({"run": run, "episode": key, **({} if step is None else {"step": step})})

@@ -1,0 +1,58 @@
+"""How a browser shows a token: typed in once, then kept in a cookie that no script can read.
+
+The guard asks for `Authorization: Bearer`, which no browser sends by itself. The
+cookie is `SameSite=Strict`, so that no other site's page can use it.
+"""
+
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qs
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from agentquest.viewer.addresses import ServedAddresses
+from agentquest.viewer.layout import page
+
+ENTER = "/enter"
+OPEN_PATHS = (ENTER, "/static/viewer.css", "/static/viewer.js", "/static/icon.svg")
+_COOKIE = "agentquest_token"
+_FORM = (
+    '<h1>This viewer asks for a token</h1><form method="post" class="filters">'
+    '<label>Token<input name="token" type="password" autocomplete="current-password" required>'
+    '</label><button class="primary">Enter</button></form>'
+)
+
+
+def with_cookie(app: ASGIApp) -> ASGIApp:
+    """`app`, told of the cookie as if the request had sent its token."""
+
+    async def told(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            token = _token_in(Headers(scope=scope).get("cookie", ""))
+            if token and "authorization" not in Headers(scope=scope):
+                header = (b"authorization", b"Bearer " + token.encode("latin-1", "replace"))
+                scope = {**scope, "headers": [*scope["headers"], header]}
+        await app(scope, receive, send)
+
+    return told
+
+
+async def enter(request: Request) -> HTMLResponse | RedirectResponse:
+    """The page that asks for the token, and the answer to it; a wrong one leads back here."""
+    if request.method == "POST":
+        given = parse_qs((await request.body()).decode("utf-8", "replace")).get("token", [""])[-1]
+        if given.isascii() and given.isprintable():
+            answer = RedirectResponse("/", status_code=303)
+            answer.set_cookie(_COOKIE, given, httponly=True, samesite="strict")
+            return answer
+    return HTMLResponse(page(ServedAddresses(), "Token", [_FORM]))
+
+
+def _token_in(cookies: str) -> str:
+    try:
+        found = SimpleCookie(cookies).get(_COOKIE)
+    except CookieError:
+        return ""
+    return found.value if found else ""

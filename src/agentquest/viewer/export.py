@@ -1,0 +1,139 @@
+"""The pages as files for any web host, or none: links are relative, an episode is a file.
+
+An export is written beside its place and put there when it is whole.
+"""
+
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from importlib.resources import files
+from pathlib import Path
+
+from agentquest.errors import UserError
+from agentquest.viewer.addresses import FileAddresses, Files
+from agentquest.viewer.compare_page import compare_page, flipped
+from agentquest.viewer.episode_page import episode_page
+from agentquest.viewer.glances import Glance
+from agentquest.viewer.insight import insight
+from agentquest.viewer.layout import page
+from agentquest.viewer.library import Broken, Library, OpenRun
+from agentquest.viewer.people_page import people_page
+from agentquest.viewer.prompt_page import prompts_page
+from agentquest.viewer.run_page import PAGE_SIZE, episode_list, run_page
+from agentquest.viewer.runs_page import leaderboard_page, runs_page, standings
+
+ASSETS = ("viewer.css", "viewer.js", "icon.svg")
+_MARKER = ".agentquest-export"
+_MOST_PAIRS = 20  # of one table of the leaderboard
+_MOST_TASKS = 200  # of one comparison, side by side
+
+
+def asset(name: str) -> bytes:
+    return files("agentquest.viewer.static").joinpath(name).read_bytes()
+
+
+def export(library: Library, target: Path) -> int:
+    """Write all pages below `target`, in place of an earlier export; returns how many files."""
+    if target.exists() and not (target / _MARKER).is_file() and any(target.iterdir()):
+        raise UserError(f"{target} is not empty and no export; choose another folder")
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        draft.mkdir(parents=True)
+        number = _Export(library, draft).write()
+        (draft / _MARKER).touch()
+        if target.exists():
+            shutil.rmtree(target)
+        draft.replace(target)
+    except OSError as error:
+        raise UserError(f"cannot write {target}: {error.strerror}") from None
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return number
+
+
+class _Export:
+    def __init__(self, library: Library, folder: Path) -> None:
+        self._library = library
+        self._folder = folder
+        self._files = Files(PAGE_SIZE)
+        self._number = 0
+
+    def write(self) -> int:
+        glances = self._library.glances()
+        names = [one.name for one in glances if isinstance(one, Glance)]
+        if self._library.alone:
+            if not names:
+                raise UserError(next(one.problem for one in glances if isinstance(one, Broken)))
+        else:
+            self._files.pages.update(
+                runs="index.html", leaderboard="leaderboard.html", people="people.html"
+            )
+        for name in ASSETS:
+            self._put(f"static/{name}", asset(name))
+        for name in names:
+            run = self._library.run(name)
+            keys = [one.key for one in run.in_order()]
+            self._files.add_run(name, keys, self._library.alone)
+        pairs = list(self._pairs(glances))
+        if not self._library.alone:
+            self._overview(glances)
+        for name in names:
+            self._run(self._library.run(name))
+        for pair in pairs:
+            self._comparison(pair)
+        return self._number
+
+    def _overview(self, glances: list[Glance | Broken]) -> None:
+        here = FileAddresses(self._files)
+        self._page("index.html", "Runs", runs_page(here, glances, {}), "runs")
+        content = leaderboard_page(here, glances)
+        self._page("leaderboard.html", "Leaderboard", content, "leaderboard")
+        self._page("people.html", "People", people_page(here, self._library, glances), "people")
+
+    def _run(self, run: OpenRun) -> None:
+        file = self._files.run_file(run.name)
+        here = self._at(file)
+        self._page(file, run.name, run_page(here, run, {}))
+        for start in range(PAGE_SIZE, len(run.rows), PAGE_SIZE):
+            content = episode_list(here, run, {"from": str(start)})
+            self._page(self._files.run_file(run.name, start), run.name, content)
+        for one in run.in_order():
+            record = run.index.record(one)
+            seen = insight(record, run.manifest)
+            file = self._files.episode_file(run.name, one.key)
+            self._page(file, record.goal, episode_page(here, run.name, record, seen, 0))
+            asked = [step for step in record.steps if step.prompt]
+            if asked:
+                content = prompts_page(here, run.name, record, asked)
+                self._page(self._files.prompts_file(run.name, one.key), "Prompts", content)
+
+    def _pairs(self, glances: list[Glance | Broken]) -> Iterator[tuple[str, str]]:
+        """The best run of each table with each of the others."""
+        for members in standings(glances).values():
+            for other in members[1 : _MOST_PAIRS + 1]:
+                pair = (members[0].name, other.name)
+                number = len({runs for runs, _ in self._files.comparisons}) + 1
+                folder = f"compare/{number}/"
+                self._files.comparisons[pair, None] = f"{folder}index.html"
+                tasks = flipped([self._library.run(name) for name in pair])
+                for place, task in enumerate(tasks[:_MOST_TASKS], start=1):
+                    self._files.comparisons[pair, task] = f"{folder}{place}.html"
+                yield pair
+
+    def _comparison(self, pair: tuple[str, str]) -> None:
+        runs = [self._library.run(name) for name in pair]
+        for (names, task), file in self._files.comparisons.items():
+            if names == pair:
+                self._page(file, "Compare", compare_page(self._at(file), runs, task))
+
+    def _at(self, file: str) -> FileAddresses:
+        return FileAddresses(self._files, file)
+
+    def _page(self, file: str, title: str, body: Iterable[str], here: str = "") -> None:
+        self._put(file, page(self._at(file), title, body, here).encode())
+
+    def _put(self, file: str, content: bytes) -> None:
+        path = self._folder / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        self._number += 1

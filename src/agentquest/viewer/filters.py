@@ -1,0 +1,114 @@
+"""Which episodes of a run are asked for: by what their rows say, then by their words.
+
+Rows are in memory. Words are in the records, which may be far larger than memory:
+they are read one by one, so many bytes at most, and the page says how far it got.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from agentquest.metrics.row_index import IndexedRow
+from agentquest.records.episode import EpisodeRecord, Step
+from agentquest.viewer.layout import outcome
+from agentquest.viewer.library import OpenRun
+
+SEARCHED_BYTES = 48 * 1024 * 1024
+SORTS: dict[str, Callable[[IndexedRow], float]] = {
+    "most steps": lambda one: -one.row.steps,
+    "least progress": lambda one: one.progress[-1] if one.progress else 0.0,
+    "most invalid actions": lambda one: -invalid_actions(one),
+    "most repetition": lambda one: -(one.row.values.get("repetition") or 0.0),
+    "highest cost": lambda one: -one.row.spent.cost,
+    "slowest": lambda one: -one.row.seconds,
+}
+
+
+@dataclass(frozen=True)
+class Found:
+    """The episodes that fit, and the first step of each that has the words.
+
+    `searched` of `among` episodes were read for them; all where no words were asked for.
+    """
+
+    rows: list[IndexedRow]
+    steps: Mapping[str, int]
+    searched: int
+    among: int
+
+
+def find(run: OpenRun, query: Mapping[str, str], most_bytes: int = SEARCHED_BYTES) -> Found:
+    rows = [one for one in run.in_order() if _wanted(one, query)]
+    if query.get("sort") in SORTS:
+        rows.sort(key=SORTS[query["sort"]])
+    text = query.get("text", "").strip().lower()
+    if not text:
+        return Found(rows, {}, len(rows), len(rows))
+    skipped = whole(query.get("after", ""))
+    return _search(run, rows, text, skipped, most_bytes)
+
+
+def invalid_actions(one: IndexedRow) -> int:
+    return round((one.row.values.get("invalid") or 0.0) * one.row.steps)
+
+
+def whole(text: str) -> int:
+    """A number of an address; 0 where it is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
+def _wanted(one: IndexedRow, query: Mapping[str, str]) -> bool:
+    row = one.row
+    return (
+        query.get("type", "") in ("", row.task_type)
+        and query.get("outcome", "") in ("", outcome(row.scored, row.success))
+        and query.get("end", "") in ("", row.end.value)
+        and invalid_actions(one) >= _number(query.get("invalid"))
+        and (row.values.get("repetition") or 0.0) >= _number(query.get("repetition"))
+        and row.spent.cost >= _number(query.get("cost"))
+    )
+
+
+def _number(text: str | None) -> float:
+    try:
+        return float(text or 0)
+    except ValueError:
+        return 0.0
+
+
+def _search(
+    run: OpenRun, rows: Sequence[IndexedRow], text: str, skipped: int, most_bytes: int
+) -> Found:
+    sizes = _sizes(run.rows)
+    found: list[IndexedRow] = []
+    steps: dict[str, int] = {}
+    read, searched = 0, skipped
+    for one in rows[skipped:]:
+        if read > most_bytes:
+            break
+        searched += 1
+        if text in f"{one.row.task_id} {one.goal}".lower():
+            found.append(one)
+            continue
+        read += sizes[one.at]
+        step = _first_step(run.index.record(one), text)
+        if step is not None:
+            found.append(one)
+            steps[one.key] = step
+    return Found(found, steps, searched, len(rows))
+
+
+def _sizes(rows: Sequence[IndexedRow]) -> dict[int, int]:
+    """How many bytes each record has, by where it begins; of the last it is not known."""
+    places = sorted(one.at for one in rows)
+    return {at: end - at for at, end in zip(places, [*places[1:], places[-1]], strict=True)}
+
+
+def _first_step(record: EpisodeRecord, text: str) -> int | None:
+    if text in record.first_observation.lower():
+        return 0
+    return next((step.index for step in record.steps if _says(step, text)), None)
+
+
+def _says(step: Step, text: str) -> bool:
+    told = (step.action or "", step.observation, step.reply, step.reasoning)
+    return any(text in part.lower() for part in told)

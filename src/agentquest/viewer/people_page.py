@@ -1,0 +1,104 @@
+"""People's scores beside agents', on the very tasks that people played."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from agentquest.metrics.row_index import IndexedRow
+from agentquest.reports.safe_text import html_text
+from agentquest.viewer.addresses import Addresses
+from agentquest.viewer.glances import Figures, Glance, figures_of
+from agentquest.viewer.layout import badge, interval, link, table
+from agentquest.viewer.library import Broken, Library
+
+_PERSON = "human"
+_HELP = ("hints", "undone", "restarts")
+_PLAYED_ON = "played on from"
+_HEADINGS = (
+    "player", "model", "success", "#progress", "#steps", "#seconds", "#scored", "#left", "run",
+)  # fmt: skip
+Setting = tuple[str, str, str]
+
+
+def people_page(
+    site: Addresses, library: Library, glances: Sequence[Glance | Broken]
+) -> Iterator[str]:
+    yield "<h1>People</h1>"
+    groups: dict[Setting, list[Glance]] = {}
+    for one in glances:
+        if isinstance(one, Glance):
+            groups.setdefault(_setting(one), []).append(one)
+    groups = {
+        setting: members
+        for setting, members in sorted(groups.items())
+        if any(one.manifest.agent == _PERSON for one in members)
+    }
+    if not groups:
+        yield "<p>Nobody has played here yet."
+        yield f" {link(site.page('play'), 'Play a game')}.</p>" if site.served else "</p>"
+        return
+    yield (
+        '<p class="note">Agents are measured over the tasks that people played, and only those.'
+        " Games with hints or steps taken back, and games that an agent began, stand by"
+        " themselves; games that were left have no score.</p>"
+    )
+    for (title, split, data), members in groups.items():
+        yield f"<h2>{html_text(title)} <small>{html_text(f'{split}, {data} data')}</small></h2>"
+        rows = _rows(site, library, members)
+        yield table(_HEADINGS, rows, "people", f"People and agents: {title}")
+
+
+def _setting(one: Glance) -> Setting:
+    manifest = one.manifest
+    where = manifest.provenance
+    return manifest.benchmark_title or manifest.benchmark, where.split, where.data
+
+
+def _rows(site: Addresses, library: Library, members: Sequence[Glance]) -> Iterator[Sequence[str]]:
+    tasks: set[tuple[str, str]] = set()
+    for one in members:
+        if one.manifest.agent == _PERSON:
+            rows = library.run(one.name).rows
+            tasks |= {(row.row.task_id, row.row.data_hash) for row in rows}
+            for name, part in _parts(rows).items():
+                yield _row(site, badge("complete", name), one, part)
+    for one in sorted(members, key=_by_success):
+        if one.manifest.agent != _PERSON:
+            rows = library.run(one.name).rows
+            same = [row for row in rows if (row.row.task_id, row.row.data_hash) in tasks]
+            if same:
+                yield _row(site, html_text(one.manifest.agent), one, same)
+
+
+def _parts(rows: Iterable[IndexedRow]) -> dict[str, list[IndexedRow]]:
+    """People alone, with help, and those who went on from an agent's step."""
+    parts: dict[str, list[IndexedRow]] = {}
+    for one in rows:
+        facts = dict(one.row.setting.facts)
+        if _PLAYED_ON in facts:
+            name = "people, played on"
+        elif any(name in facts for name in _HELP):
+            name = "people, with help"
+        else:
+            name = "people"
+        parts.setdefault(name, []).append(one)
+    return dict(sorted(parts.items()))
+
+
+def _row(site: Addresses, player: str, one: Glance, rows: Sequence[IndexedRow]) -> Sequence[str]:
+    figures: Figures = figures_of(rows, "")
+    scored = [row for row in rows if row.scored]
+    seconds = sum(row.row.seconds for row in scored) / len(scored) if scored else None
+    return (
+        player,
+        html_text(one.manifest.model or "–"),
+        interval(figures.success),
+        "–" if figures.progress is None else f"{figures.progress:.2f}",
+        "–" if figures.steps is None else f"{figures.steps:.1f}",
+        "–" if seconds is None else f"{seconds:.1f}",
+        str(figures.scored),
+        str(figures.episodes - figures.scored),
+        link(site.run(one.name), one.name),
+    )
+
+
+def _by_success(one: Glance) -> float:
+    return -one.figures.success.value if one.figures.success else 0.0

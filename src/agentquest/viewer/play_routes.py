@@ -1,0 +1,123 @@
+"""The addresses at which people play; the only ones that change anything.
+
+Host and Origin are checked before a request comes here. A form must also hold a
+word that is only in pages of this very process, and that no other site can read.
+"""
+
+import secrets
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from agentquest.lib.play_session import Reply
+from agentquest.viewer.addresses import ServedAddresses
+from agentquest.viewer.games import Games, WebGame
+from agentquest.viewer.layout import page
+from agentquest.viewer.play_page import game_page, play_on_page, play_page
+
+if TYPE_CHECKING:
+    from agentquest.viewer.app import Viewer
+
+SITE = ServedAddresses()
+_LONGEST_COMMAND = 2000
+_MOST_FIELDS = 20
+Fields = dict[str, str]
+
+
+class PlayRoutes:
+    def __init__(self, viewer: "Viewer", games: Games) -> None:
+        self._viewer = viewer
+        self._games = games
+        self._token = secrets.token_urlsafe(24)
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("/play", self.choose, methods=["GET"]),
+            Route("/play", self.begin, methods=["POST"]),
+            Route("/play-on", self.ask, methods=["GET"]),
+            Route("/play-on", self.play_on, methods=["POST"]),
+            Route("/game/{name}", self.show, methods=["GET"]),
+            Route("/game/{name}", self.act, methods=["POST"]),
+        ]
+
+    async def choose(self, request: Request) -> Response:
+        return await self._viewer.answer(
+            lambda: page(SITE, "Play", play_page(SITE, self._token), "play")
+        )
+
+    async def begin(self, request: Request) -> Response:
+        def make(given: Fields) -> WebGame:
+            wanted = (given.get(name, "") for name in ("benchmark", "split", "type", "task"))
+            return self._games.begin(*wanted)
+
+        return await self._changed(request, make)
+
+    async def ask(self, request: Request) -> Response:
+        asked = dict(request.query_params)
+
+        def make() -> str:
+            run, record, step = self._viewer.episode_asked(asked)
+            content = play_on_page(SITE, self._token, run.name, record, step)
+            return page(SITE, "Play on", content, "play")
+
+        return await self._viewer.answer(make)
+
+    async def play_on(self, request: Request) -> Response:
+        def make(given: Fields) -> WebGame:
+            run, record, step = self._viewer.episode_asked(given)
+            return self._games.play_on(run.name, run.manifest, record, step)
+
+        return await self._changed(request, make)
+
+    async def show(self, request: Request) -> Response:
+        name = request.path_params["name"]
+
+        def make() -> str:
+            game = self._games.find(name)
+            return page(SITE, game.session.goal, game_page(SITE, self._token, game), "play")
+
+        return await self._viewer.answer(make)
+
+    async def act(self, request: Request) -> Response:
+        name = request.path_params["name"]
+
+        def make(given: Fields) -> WebGame:
+            game = self._games.find(name)
+            if given.get("turn") != str(game.session.steps):
+                game.said = Reply(notice="That page was not the newest; nothing was done.")
+            else:
+                self._games.act(game, _line(given))
+            return game
+
+        return await self._changed(request, make)
+
+    async def _changed(self, request: Request, make: Callable[[Fields], WebGame]) -> Response:
+        """Do what a form of ours asks for, and lead to the game."""
+        try:
+            read = parse_qs((await request.body()).decode(), max_num_fields=_MOST_FIELDS)
+        except ValueError:
+            return PlainTextResponse("this is no form", status_code=400)
+        given = {name: values[-1] for name, values in read.items()}
+        if not secrets.compare_digest(given.get("token", "").encode(), self._token.encode()):
+            return PlainTextResponse("this form is not one of this viewer's", status_code=403)
+        made: list[WebGame] = []
+
+        def change() -> str:
+            made.append(make(given))
+            return ""
+
+        answered = await self._viewer.answer(change)
+        if not made:
+            return answered
+        return RedirectResponse(f"/game/{made[0].name}", status_code=303)
+
+
+def _line(given: Fields) -> str:
+    """What was typed or pressed: a command, or words to search for."""
+    if given.get("do") == "search":
+        return f"search[{given.get('search', '')}]"[:_LONGEST_COMMAND]
+    return given.get("command", "")[:_LONGEST_COMMAND]

@@ -1,0 +1,55 @@
+"""Episodes played again: the environments are deterministic, so actions bring back every state.
+
+Only registered benchmarks are opened, and only data that is the same as the
+record's: a record's words must neither import anything nor be taken for another game.
+"""
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from agentquest import registry
+from agentquest.errors import UserError
+from agentquest.lib import Benchmark, Driver, Task
+from agentquest.lib.settings import validated
+from agentquest.records.episode import EpisodeRecord, Step
+from agentquest.records.manifest import Manifest
+
+
+def settings_of(manifest: Manifest) -> dict[str, Any]:
+    """How the benchmark of a run was set, as far as its manifest says."""
+    given = manifest.config.get("benchmark_settings")
+    return dict(given) if isinstance(given, Mapping) else {}
+
+
+def benchmark_of(name: str, settings: Mapping[str, Any]) -> Benchmark:
+    """A registered benchmark; those asked for last stay open."""
+    return _benchmark(name, json.dumps(settings, sort_keys=True, default=str))
+
+
+@lru_cache(maxsize=8)
+def _benchmark(name: str, settings: str) -> Benchmark:
+    found: type[Benchmark] = registry.load_registered("benchmark", name)
+    return found(validated(found.Settings, json.loads(settings), "benchmark_settings"))
+
+
+def task_of(record: EpisodeRecord) -> Task:
+    return Task(record.task_id, record.task_type, record.split, record.problem)
+
+
+def opened(record: EpisodeRecord, manifest: Manifest) -> tuple[Benchmark, Driver]:
+    """The record's game, not yet reset; an error where this is not the data it was played on."""
+    benchmark = benchmark_of(record.benchmark, settings_of(manifest))
+    driver = benchmark.driver(task_of(record))
+    if driver.data_hash != record.data_hash:
+        raise UserError("the data of this game is not the same here, so it cannot be played again")
+    return benchmark, driver
+
+
+def carried_out(step: Step, driver: Driver) -> str | None:
+    """The command of a step that the environment was given; None where it was given none:
+    a reply without an action, or a question that the agent answered itself."""
+    if step.action is None or (step.valid and not driver.accepts(step.action)):
+        return None
+    return step.action
