@@ -30,9 +30,9 @@ $(DEV): pyproject.toml requirements.lock | $(BIN)/python
 
 install: $(DEV)  ## make the virtual environment with everything in it
 
-demo: $(CORE)    ## play four baseline agents on built-in data, and show where their games went
+demo: $(CORE)    ## play four baseline agents on built-in data, and show where their games went (OPEN=--open: in the browser)
 	@echo "[3/3] playing"
-	@$(BIN)/agentquest demo
+	@$(BIN)/agentquest demo $(OPEN)
 
 play: $(CORE)    ## play a household game yourself
 	@$(BIN)/agentquest play alfworld

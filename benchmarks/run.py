@@ -17,6 +17,7 @@ BENCHMARKS = {
     "environments": "environments",
     "a2a": "a2a_cost",
     "webshop": "webshop",
+    "viewer": "viewer",
 }
 
 

@@ -1,10 +1,11 @@
 """Makes the pictures of this folder anew, from real runs, with Debian's chromium.
 
-.venv/bin/python docs/pictures/make.py
+.venv/bin/python docs/pictures/make.py          the pictures of the README
+.venv/bin/python docs/pictures/make.py FOLDER   every page, light and dark, wide and narrow
 """
 
-import re
-import shutil
+import asyncio
+import base64
 import subprocess
 import sys
 import tempfile
@@ -12,57 +13,95 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import agentquest
+from agentquest.records.run_directory import RunDirectory
 
-HERE = Path(__file__).parent
-FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-)  # fmt: skip
+HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parents[1] / "tests"))
+
+from browser import CHROMIUM, Tab, browser_tab  # noqa: E402
+
+SHOWN = {"runs": 640, "run": 900, "episode": 860}
 
 
-def main() -> int:
-    chromium = shutil.which("chromium")
-    if chromium is None:
+def main(arguments: list[str]) -> int:
+    if CHROMIUM is None:
         sys.stderr.write("chromium is not installed\n")
         return 1
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(
-            [sys.executable, "-m", "agentquest", "demo", "--output-dir", folder], check=True
+        command = [sys.executable, "-m", "agentquest"]
+        subprocess.run([*command, "demo", "--output-dir", folder], check=True)
+        viewer = subprocess.Popen(
+            [*command, "view", folder, "--port", "0"], stdout=subprocess.PIPE, text=True
         )
-        (clumsy,) = Path(folder).glob("alfworld-*-clumsy-*")
-        record = max(
-            (record for record in agentquest.load_run(clumsy).records if not record.success),
-            key=lambda record: max(step.progress for step in record.steps),
-        )
-        pages = {
-            "runs": ("/", "1400,620"),
-            "run": (f"/run/{clumsy.name}", "1400,1000"),
-            "episode": (
-                f"/episode?{urlencode({'run': clumsy.name, 'episode': record.key})}",
-                "1400,900",
-            ),
-        }
-        _take(chromium, folder, pages)
+        assert viewer.stdout is not None
+        url = viewer.stdout.readline().split(": ")[1].strip()
+        try:
+            everything = Path(arguments[0]) if arguments else None
+            shots = asyncio.run(take(url, pages(Path(folder)), everything))
+        finally:
+            viewer.terminate()
+            viewer.wait()
+    for file, content in shots.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
     return 0
 
 
-def _take(chromium: str, folder: str, pages: dict[str, tuple[str, str]]) -> None:
-    viewer = subprocess.Popen(
-        [sys.executable, "-m", "agentquest", "view", folder, "--port", "0"],
-        stdout=subprocess.PIPE,
-        text=True,
+def pages(folder: Path) -> dict[str, str]:
+    """Addresses worth a picture: a failure that came close, beside the win of another."""
+    (clumsy,) = folder.glob("alfworld-*-clumsy-*")
+    (oracle,) = folder.glob("alfworld-*-oracle-*")
+    (shop,) = folder.glob("webshop-*-scripted-*")
+    failed = max(
+        (record for record in agentquest.load_run(clumsy).records if not record.success),
+        key=lambda record: max(step.progress for step in record.steps),
     )
-    assert viewer.stdout is not None
-    found = re.search(r"http://\S+", viewer.stdout.readline())
-    assert found is not None
-    for name, (path, size) in pages.items():
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-            picture = f"--screenshot={HERE / f'{name}.png'}"
-            window = (f"--window-size={size}", f"--user-data-dir={profile}", picture)
-            subprocess.run([chromium, *FLAGS, *window, found[0] + path], check=True)
-    viewer.terminate()
-    viewer.wait()
+    bought = RunDirectory(shop).records()[0]
+    both = [("run", oracle.name), ("run", clumsy.name)]
+    at = {"run": clumsy.name, "episode": failed.key}
+    return {
+        "runs": "/",
+        "run": f"/run/{clumsy.name}",
+        "episode": f"/episode?{urlencode(at)}",
+        "step": f"/episode?{urlencode({**at, 'step': 3})}",
+        "shop": f"/episode?{urlencode({'run': shop.name, 'episode': bought.key, 'step': 2})}",
+        "compare": f"/compare?{urlencode(both)}",
+        "pair": f"/compare?{urlencode([*both, ('task', failed.task_id)])}",
+        "leaderboard": "/leaderboard",
+        "people": "/people",
+        "play": "/play",
+    }
+
+
+async def take(url: str, found: dict[str, str], everything: Path | None) -> dict[Path, bytes]:
+    shots = {}
+    async with browser_tab() as tab:
+        if everything is None:
+            for name, height in SHOWN.items():
+                shot = await picture(tab, url + found[name], 1400, height, "light", "webp")
+                shots[HERE / f"{name}.webp"] = shot
+            return shots
+        for name, path in found.items():
+            for width in (1400, 400):
+                for scheme in ("light", "dark"):
+                    shot = await picture(tab, url + path, width, 1000, scheme, "png")
+                    shots[everything / f"{name}-{width}-{scheme}.png"] = shot
+    return shots
+
+
+async def picture(tab: Tab, url: str, width: int, height: int, scheme: str, kind: str) -> bytes:
+    await tab.call(
+        "Emulation.setDeviceMetricsOverride",
+        width=width, height=height, deviceScaleFactor=1, mobile=False,
+    )  # fmt: skip
+    await tab.call("Emulation.setScrollbarsHidden", hidden=True)
+    wanted = [{"name": "prefers-color-scheme", "value": scheme}]
+    await tab.call("Emulation.setEmulatedMedia", features=wanted)
+    await tab.open(url)
+    quality = {"quality": 90} if kind == "webp" else {}
+    shot = await tab.call("Page.captureScreenshot", format=kind, **quality)
+    return base64.b64decode(shot["data"])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -203,12 +203,10 @@ def _entered(address: str, token: str) -> str:
             return None
 
     request = Request(f"{address}/enter", data=urlencode({"token": token}).encode())
-    try:
+    with pytest.raises(HTTPError) as led:
         build_opener(Stay).open(request, timeout=60)
-    except HTTPError as error:
-        assert error.code == 303
-        return str(error.headers["set-cookie"])
-    raise AssertionError("no redirect")
+    assert led.value.code == 303
+    return str(led.value.headers["set-cookie"])
 
 
 def first_win(folder: Path, name: str) -> EpisodeRecord:

@@ -15,6 +15,7 @@ from agentquest import registry
 from agentquest.api import RunResult, evaluate
 from agentquest.cli.benchmark_choice import BenchmarkWords, read_words
 from agentquest.cli.demo_replay import failure_worth_seeing, replay, shortest_win
+from agentquest.cli.view import PORT, serve_viewer
 from agentquest.metrics.summary import Group
 from agentquest.metrics.table import Metric
 from agentquest.records.episode import EpisodeRecord
@@ -47,6 +48,9 @@ def command(
         int, typer.Option(min=1, max=10_000, help="Steps before a game counts as lost.")
     ] = 25,
     output_dir: Annotated[Path, typer.Option(help="Where the runs are kept.")] = Path("runs"),
+    open_browser: Annotated[
+        bool, typer.Option("--open", help="End with the runs in the browser.")
+    ] = False,
 ) -> None:
     """Play four players on the built-in data and show where their games went.
 
@@ -66,6 +70,9 @@ def command(
         console.print(f"  {agent:9}{meaning}", highlight=False)
     for good, bad in shown[:1]:
         _episodes(console, good, bad)
+    if open_browser:
+        serve_viewer(output_dir, "127.0.0.1", PORT, open_browser=True)
+        return
     _next(console, output_dir, names[0])
 
 
@@ -148,7 +155,7 @@ def _next(console: Console, folder: Path, benchmark: str) -> None:
     """Commands that work as they are printed, wherever the program stands."""
     command = _own_command()
     rows: Sequence[tuple[str, str]] = (
-        (f"{command} view {folder} --open", "every step of these runs in the browser"),
+        (f"{command} view {folder}", f"every step of these runs at http://127.0.0.1:{PORT}"),
         (f"{command} play {benchmark}", "play yourself"),
         (f"{command} eval num_games=12", "an evaluation; `init` writes a configuration"),
     )

@@ -12,11 +12,12 @@ from agentquest.extras import require
 from agentquest.viewer.library import Library
 
 TOKEN = "AGENTQUEST_TOKEN"
+PORT = 7575
 
 
 def command(
     folder: Annotated[Path, typer.Argument(help="A folder of runs, or one run.")] = Path("runs"),
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free port.")] = 7575,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free port.")] = PORT,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     open_browser: Annotated[bool, typer.Option("--open", help="Open the browser.")] = False,
     export: Annotated[
@@ -44,13 +45,13 @@ def command(
 def serve_viewer(folder: Path, host: str, port: int, open_browser: bool) -> None:
     """Answer until a signal asks to stop."""
     require("serve", "starlette", "uvicorn", why="the viewer")
+    from agentquest.cli.play_record import Notebook
     from agentquest.http.guard import Rules, guarded, page_headers, require_token
     from agentquest.http.names import Names
     from agentquest.http.serving import Served, serve
     from agentquest.http.sockets import listen
     from agentquest.viewer.app import viewer_app
     from agentquest.viewer.entry import OPEN_PATHS, with_cookie
-    from agentquest.cli.play_record import Notebook
 
     token = os.environ.get(TOKEN) or None
     require_token(host, token, f"set {TOKEN}")

@@ -7,6 +7,7 @@ Pages are written once and know only an `Addresses`; what a page cannot lead to
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import lru_cache
 from urllib.parse import quote, urlencode
 
 PAGES = {"runs": "Runs", "leaderboard": "Leaderboard", "people": "People", "play": "Play"}
@@ -139,4 +140,10 @@ class Files:
 
 
 def _query(run: str, key: str, step: int | None) -> str:
-    return urlencode({"run": run, "episode": key, **({} if step is None else {"step": step})})
+    return _episode_query(run, key) + ("" if step is None else f"&step={step}")
+
+
+@lru_cache(maxsize=512)
+def _episode_query(run: str, key: str) -> str:
+    """A page of an episode names it hundreds of times."""
+    return urlencode({"run": run, "episode": key})

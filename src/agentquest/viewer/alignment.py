@@ -7,7 +7,7 @@ from itertools import zip_longest
 from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.reports.safe_text import html_text
 from agentquest.viewer.addresses import Addresses
-from agentquest.viewer.layout import badge, fold, link, table
+from agentquest.viewer.layout import badge, fold, link, pre, table
 from agentquest.viewer.library import OpenRun
 from agentquest.viewer.prompt_page import marked
 
@@ -111,6 +111,6 @@ def _prompts(records: Sequence[tuple[str, EpisodeRecord]], place: int) -> Iterat
     yield '<p class="note">What the first prompt does not say is marked.</p><div class="beside">'
     base = texts[0][1]
     for number, (name, text) in enumerate(texts):
-        content = marked(base, text) if number else html_text(text)
-        yield fold(f"{name}: {len(text):,} characters", f"<pre>{content or 'no prompt'}</pre>")
+        content = marked(base, text) if number else None
+        yield fold(f"{name}: {len(text):,} characters", pre(text or "no prompt", content=content))
     yield "</div>"

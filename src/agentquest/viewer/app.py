@@ -3,7 +3,7 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from starlette.applications import Starlette
@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
+from agentquest import registry
 from agentquest.errors import AgentQuestError, UserError
 from agentquest.records.episode import EpisodeRecord
 from agentquest.reports.safe_text import html_text
@@ -55,6 +56,18 @@ class Viewer:
         except (AgentQuestError, OSError) as error:
             body = f"<h1>Not found</h1><p>{html_text(error)}</p>"
             return HTMLResponse(page(SITE, "Not found", [body]), status_code=404)
+
+    async def warm(self) -> None:
+        """Read the list of runs and import what plays their games, before anybody asks."""
+
+        def work() -> None:
+            glances = self._library.glances()
+            for name in {one.manifest.benchmark for one in glances if isinstance(one, Glance)}:
+                with suppress(AgentQuestError):
+                    registry.load_registered("benchmark", name)
+
+        async with self._reading:
+            await run_in_threadpool(work)
 
     async def runs(self, request: Request) -> Response:
         """The list of runs, filtered by the query."""
@@ -216,7 +229,9 @@ def viewer_app(library: Library, recorder: Recorder | None = None) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        warming = asyncio.create_task(viewer.warm())
         yield
+        warming.cancel()
         await run_in_threadpool(games.close)
 
     return Starlette(routes=routes, lifespan=lifespan)

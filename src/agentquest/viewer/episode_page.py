@@ -10,7 +10,7 @@ from agentquest.reports.safe_text import html_text
 from agentquest.viewer.addresses import Addresses
 from agentquest.viewer.home_map import home_maps
 from agentquest.viewer.insight import Insight
-from agentquest.viewer.layout import alert, badge, facts, fold, link, outcome
+from agentquest.viewer.layout import alert, badge, facts, fold, link, outcome, pre
 from agentquest.viewer.progress_chart import progress_chart
 from agentquest.viewer.prompt_page import prompt_size
 from agentquest.viewer.shop_view import shop_pages
@@ -69,7 +69,7 @@ def _facts(record: EpisodeRecord) -> str:
     extras = ""
     if record.details:
         details = json.dumps(record.details, indent=2, ensure_ascii=False, default=str)
-        extras = fold("Details of the benchmark", f"<pre>{html_text(details)}</pre>")
+        extras = fold("Details of the benchmark", pre(details))
     return facts([("outcome", badge(kind, MEANINGS[record.end])), *shown]) + extras
 
 
@@ -102,7 +102,7 @@ class _Views:
 
     def opening(self) -> str:
         record = self._record
-        told = f'<pre class="told">{html_text(record.first_observation)}</pre>'
+        told = pre(record.first_observation, "told")
         return (
             '<section class="step" id="step-0"><h2><span class="number">0</span> Start</h2>'
             f'<div class="columns"><div>{told}{_admissible(record.first_admissible)}'
@@ -117,8 +117,8 @@ class _Views:
         return (
             f'<section class="step" id="step-{step.index}"><h2><span class="number">{step.index}'
             f'</span> {action}<span class="marks">{self._marks(step)}</span></h2>'
-            f'<div class="columns"><div>{_said(step)}<pre class="told">'
-            f"{html_text(step.observation)}</pre>{_took(step)}{_admissible(step.admissible)}"
+            f'<div class="columns"><div>{_said(step)}{pre(step.observation, "told")}'
+            f"{_took(step)}{_admissible(step.admissible)}"
             f"{self._prompt(step)}{self._play_on(step.index)}</div>"
             f"{self._beside(step.index)}</div></section>"
         )
@@ -174,14 +174,14 @@ class _Views:
 def _said(step: Step) -> str:
     parts = []
     if step.reasoning:
-        shown = f'<pre class="said">{html_text(step.reasoning)}</pre>'
+        shown = pre(step.reasoning, "said")
         long = len(step.reasoning) > _LONG_THOUGHT
         title = f"Reasoning: {len(step.reasoning):,} characters"
         parts.append(fold(title, shown) if long else shown)
     if step.reply and step.reply != step.action:
-        parts.append(f'<pre class="said">{html_text(step.reply)}</pre>')
+        parts.append(pre(step.reply, "said"))
     for call in step.tool_calls:
-        parts.append(f'<pre class="said">{html_text(f"{call.name}({call.arguments})")}</pre>')
+        parts.append(pre(f"{call.name}({call.arguments})", "said"))
     return "".join(parts)
 
 
@@ -217,5 +217,4 @@ def _admissible(commands: Sequence[str]) -> str:
     if not commands:
         return ""
     # One element, not one for each: commands would be most of a long page's elements.
-    listed = html_text("\n".join(commands))
-    return fold(f"Possible commands: {len(commands)}", f'<pre class="commands">{listed}</pre>')
+    return fold(f"Possible commands: {len(commands)}", pre("\n".join(commands), "commands"))

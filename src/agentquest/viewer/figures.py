@@ -10,7 +10,7 @@ from agentquest.reports.model import Report, tokens_text
 from agentquest.reports.safe_text import html_text
 from agentquest.reports.tables import Table
 from agentquest.viewer.charts import Bar, bar_chart, curve_chart, histogram, interval_chart
-from agentquest.viewer.layout import KINDS, alert, fold, outcome
+from agentquest.viewer.layout import KINDS, alert, fold, outcome, pre
 from agentquest.viewer.layout import facts as facts_list
 
 # More single curves than this are one grey mass, and most of a page's size.
@@ -37,7 +37,7 @@ def opening(report: Report) -> Iterator[str]:
         yield f"<h2>Published scores for this protocol</h2><ul>{listed}</ul>"
     if manifest.config:
         config = json.dumps(manifest.config, indent=2, ensure_ascii=False, default=str)
-        yield fold("Configuration", f"<pre>{html_text(config)}</pre>")
+        yield fold("Configuration", pre(config))
 
 
 def figures(report: Report) -> Iterator[str]:

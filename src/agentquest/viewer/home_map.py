@@ -32,6 +32,7 @@ class Known:
         self.held = ""
         self.at = ""
         self.treated: dict[str, str] = {}
+        self._drawn: dict[tuple[object, ...], str] = {}  # most places stay as they were
 
     def read(self, text: str, action: str = "") -> None:
         if went := _WENT.match(action):
@@ -67,6 +68,14 @@ class Known:
         )
 
     def _cell(self, name: str, things: list[str] | None) -> str:
+        treated = tuple(self.treated.get(thing) for thing in things or ())
+        looks = (name, tuple(things or ()), treated, things is None, name in self.closed)
+        key = (*looks, name == self.at)
+        if key not in self._drawn:
+            self._drawn[key] = self._made(name, things)
+        return self._drawn[key]
+
+    def _made(self, name: str, things: list[str] | None) -> str:
         kinds = ["place", "unseen" if things is None else "seen"]
         kinds += ["here"] if name == self.at else []
         told = ", ".join(self._thing(thing) for thing in things or ())

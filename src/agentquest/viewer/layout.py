@@ -7,6 +7,7 @@ from agentquest.reports.safe_text import html_text
 from agentquest.viewer.addresses import PAGES, Addresses
 
 KINDS = {"won": "solved", "lost": "not solved", "unscored": "no score"}
+_LONG = 3000  # characters
 # What an exported page may do, whatever a record says; a server says it in a header.
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self';"
@@ -57,6 +58,17 @@ def outcome(scored: bool, success: bool) -> str:
 def fold(summary: str, content: str) -> str:
     """A part that is closed at first; `content` is HTML, `summary` is not."""
     return f"<details><summary>{html_text(summary)}</summary>{content}</details>"
+
+
+def pre(text: str, kind: str = "", content: str | None = None) -> str:
+    """A text as it is; `content` is its HTML where that is more than the text.
+
+    A long one scrolls, and can then be reached by keyboard.
+    """
+    kinds = f"{kind} long".strip() if len(text) > _LONG else kind
+    style = f' class="{kinds}"' if kinds else ""
+    reach = ' tabindex="0" role="region" aria-label="a long text"' if len(text) > _LONG else ""
+    return f"<pre{style}{reach}>{html_text(text) if content is None else content}</pre>"
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:

@@ -11,7 +11,7 @@ from agentquest.reports.safe_text import html_text
 from agentquest.viewer.addresses import Addresses
 from agentquest.viewer.games import WebGame
 from agentquest.viewer.home_map import Known
-from agentquest.viewer.layout import badge, choice, facts, fold, link
+from agentquest.viewer.layout import badge, choice, facts, fold, link, pre
 from agentquest.viewer.shop_view import Look, picked, shop_page
 
 _SHOWN_MOVES = 60
@@ -70,7 +70,7 @@ def play_on_page(
         " then it is your turn. It is recorded as a person's episode, in a run of its own.</p>"
     )
     last = record.steps[step - 1].observation if step else record.first_observation
-    yield f'<pre class="told">{html_text(last)}</pre>'
+    yield pre(last, "told")
     hidden = {"run": run, "episode": record.key, "step": str(step)}
     fields = "".join(
         f'<input type="hidden" name="{name}" value="{html_text(value)}">'
@@ -111,8 +111,7 @@ def _back(site: Addresses, game: WebGame) -> str:
 
 def _transcript(game: WebGame) -> Iterator[str]:
     session = game.session
-    yield f'<pre class="told">{html_text(session.introduction.text or session.introduction.output)}'
-    yield "</pre>"
+    yield pre(session.introduction.text or session.introduction.output, "told")
     steps = list(zip(session.moves, session.driver.metrics.interactions, strict=False))
     hidden = max(0, len(steps) - _SHOWN_MOVES)
     if hidden:
@@ -120,8 +119,8 @@ def _transcript(game: WebGame) -> Iterator[str]:
     yield f'<ol class="transcript" start="{hidden + 1}">'
     for move, done in steps[hidden:]:
         who = badge("unscored", game.origin.agent) if move.inherited and game.origin else ""
-        said = html_text(session.view.said(done.observation))
-        yield f'<li><code>{html_text(move.command)}</code> {who}<pre class="told">{said}</pre></li>'
+        said = pre(session.view.said(done.observation), "told")
+        yield f"<li><code>{html_text(move.command)}</code> {who}{said}</li>"
     yield "</ol>"
 
 
@@ -188,7 +187,9 @@ def _commands(token: str, game: WebGame, possible: Sequence[str]) -> str:
             f'<button name="command" value="{html_text(command)}">{html_text(command)}</button>'
             for command in commands
         )
-        parts.append(f'<div class="verb" aria-label="{html_text(verb)}">{buttons}</div>')
+        parts.append(
+            f'<div class="verb" role="group" aria-label="{html_text(verb)}">{buttons}</div>'
+        )
     if not parts:
         return ""
     content = _posted(token, game, "".join(parts), "commands-form")

@@ -8,7 +8,7 @@ from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.records.messages import Message
 from agentquest.reports.safe_text import html_text
 from agentquest.viewer.addresses import Addresses
-from agentquest.viewer.layout import link
+from agentquest.viewer.layout import link, pre
 
 # Longer changes are marked as a whole: finding what is alike in them takes its time.
 _COMPARED_LINES = 400
@@ -39,18 +39,15 @@ def prompt(record: EpisodeRecord, step: Step) -> str:
     for place, message in enumerate(messages):
         earlier = before[place].content if place < len(before) else ""
         told = _message(message, earlier, known, bool(before))
-        calls = "".join(
-            f"<pre>{html_text(f'{call.name}({call.arguments})')}</pre>"
-            for call in message.tool_calls
-        )
+        calls = "".join(pre(f"{call.name}({call.arguments})") for call in message.tool_calls)
         parts.append(f'<div class="message"><h5>{html_text(message.role)}</h5>{told}{calls}</div>')
     return "".join(parts)
 
 
 def _message(message: Message, earlier: str, known: set[str], compared: bool) -> str:
     if not compared or message.content in known:
-        return f"<pre>{html_text(message.content)}</pre>"
-    return f"<pre>{marked(earlier, message.content)}</pre>"
+        return pre(message.content)
+    return pre(message.content, content=marked(earlier, message.content))
 
 
 def marked(earlier: str, text: str) -> str:

@@ -43,14 +43,18 @@ def episode_list(site: Addresses, run: OpenRun, query: Mapping[str, str]) -> Ite
     yield _filters(site, run, query)
     yield f'<p class="note" id="fitting">{len(found.rows):,} of {len(run.rows):,} episodes</p>'
     yield _searched(site, run, query, found)
-    headings = (*_HEADINGS, *(f"#{metric.heading}" for metric in _own(run)))
-    rows = (_row(site, run, one, found) for one in shown)
+    # Metrics of the benchmark's or the user's own have columns of their own.
+    own = [metric for metric in run.report.shown if metric.path]
+    headings = (*_HEADINGS, *(f"#{metric.heading}" for metric in own))
+    rows = (_row(site, run, one, found, own) for one in shown)
     yield table(headings, rows, "episodes sortable", "Episodes")
     yield _pages(site, run, len(found.rows), start, query)
     yield "</section>"
 
 
-def _row(site: Addresses, run: OpenRun, one: IndexedRow, found: Found) -> Sequence[str]:
+def _row(
+    site: Addresses, run: OpenRun, one: IndexedRow, found: Found, own: Sequence[Metric]
+) -> Sequence[str]:
     row = one.row
     kind, task = outcome(row.scored, row.success), html_text(row.task_id)
     trial = f" · {row.trial + 1}" if run.manifest.trials > 1 or row.trial else ""
@@ -70,7 +74,7 @@ def _row(site: Addresses, run: OpenRun, one: IndexedRow, found: Found) -> Sequen
         "–" if tokens is None else f"{tokens:,}",
         f"{row.spent.cost:.4f}" if calls and not row.spent.unpriced_calls else "–",
         f"{row.seconds:.1f}",
-        *(_value(metric, one) for metric in _own(run)),
+        *(_value(metric, one) for metric in own),
     )
     if site.served:
         return cells
@@ -83,11 +87,6 @@ def _row(site: Addresses, run: OpenRun, one: IndexedRow, found: Found) -> Sequen
         "cost": str(row.spent.cost),
     }
     return Cells(cells, known)
-
-
-def _own(run: OpenRun) -> list[Metric]:
-    """Metrics of the benchmark's or the user's own."""
-    return [metric for metric in run.report.shown if metric.path]
 
 
 def _value(metric: Metric, one: IndexedRow) -> str:
