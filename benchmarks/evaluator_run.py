@@ -14,6 +14,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import agentquest.llms.transport  # noqa: F401  (loaded before the clock starts)
 from agentquest.api import play_owed
 from agentquest.cli.live import LiveView, Tally
 from agentquest.config import load_config

@@ -2,7 +2,8 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
+from pydantic_core import core_schema
 
 
 def writable(value: Any) -> Any:
@@ -16,15 +17,24 @@ def writable(value: Any) -> Any:
     return value
 
 
-def writable_texts(values: Any) -> Any:
-    """Most texts are ASCII, and there are many: those are looked at in one go."""
-    if isinstance(values, list) and "".join(map(str, values)).isascii():
-        return values
-    return writable(values)
+class _Writable:
+    """Text is taken as it is, without a detour through Python, unless it cannot be written."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        # Having a limit, it looks into the text, and finds what is not Unicode.
+        plain = core_schema.str_schema(min_length=0)
+        return core_schema.union_schema(
+            [plain, core_schema.no_info_before_validator_function(writable, plain)],
+            mode="left_to_right",
+            custom_error_type="string_type",
+            serialization=core_schema.simple_ser_schema("str"),
+        )
 
 
-Text = Annotated[str, BeforeValidator(writable)]
-Texts = Annotated[list[str], BeforeValidator(writable_texts)]
+Text = Annotated[str, _Writable()]
+Texts = list[Text]
 
 
 class Record(BaseModel):

@@ -133,7 +133,7 @@ class MessagePool:
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
-        self._places: dict[str, int] = {}
+        self._places: dict[str | tuple[str, str | None, str], int] = {}
 
     def places(self, prompt: Iterable[Message]) -> list[int]:
         """Where each message of a prompt stands in the pool; new ones are added."""
@@ -141,8 +141,9 @@ class MessagePool:
 
     def _place(self, message: Message) -> int:
         plain = not (message.tool_calls or message.opaque or message.reasoning)
+        # A tuple of the texts themselves: they remember their hash.
         key = (
-            f"{message.role}\0{message.tool_call_id}\0{message.content}"
+            (message.role, message.tool_call_id, message.content)
             if plain
             else message.model_dump_json()
         )

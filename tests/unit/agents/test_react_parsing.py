@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentquest.agents.reading import parsing
 from agentquest.agents.reading.parsing import LONGEST_REPLY, Parsed, parse_react
 from growth import MOST, growth, repeated
 from unit.agents.reply_table import TABLE, Row
@@ -29,6 +30,19 @@ def test_the_table_of_replies(row: Row) -> None:
 def test_how_says_whether_there_is_an_action(row: Row) -> None:
     assert (row.how in UNREAD) == (row.action is None)
     assert row.why
+
+
+_WORDS = ("go", "to", "desk", "1", "look", "action", "no", "next", "think", "command", "input", "s")
+
+
+@given(
+    thought=st.text("aA:*_ .\n<[{|#`-动作｜action", max_size=30),
+    words=st.lists(st.sampled_from(_WORDS), min_size=1, max_size=4),
+)
+def test_the_short_way_reads_what_the_long_way_reads(thought: str, words: list[str]) -> None:
+    """A reply exactly as asked for is read without looking for anything else."""
+    reply = f"THINK: {thought}\nACTION: {' '.join(words)}"
+    assert parse_react(reply, COMMANDS) == parsing._parsed(reply, COMMANDS)
 
 
 def test_thoughts_are_told_from_the_action() -> None:

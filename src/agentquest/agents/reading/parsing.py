@@ -58,6 +58,11 @@ _THINK = re.compile(
     r"[ \t>*#_-]*(?:think|thought|思考|想法|мысль)[ \t*_]*(?:[0-9]{1,3})?[ \t*_]*[:：][ \t*_]*",
     re.IGNORECASE,
 )
+# The answer as it is asked for, with nothing in it that could be anything else.
+_AS_ASKED = re.compile(
+    r"THINK:[ \t*_]*(?P<thought>[^\n<\[{]{0,5000})\n"
+    r"ACTION: (?P<command>[a-z]{1,30}(?: [a-z0-9]{1,30}){1,9})"
+)
 _INPUT = re.compile(r"action[ _]input[ \t*_]{0,8}[:：]", re.IGNORECASE)
 _OPEN_TAG = re.compile(r"<action>", re.IGNORECASE)
 _CLOSE_TAG = re.compile(r"</action>", re.IGNORECASE)
@@ -84,6 +89,15 @@ class _Found(NamedTuple):
 
 def parse_react(text: str, commands: Sequence[str] = ()) -> Parsed:
     """Read a reply. `commands` are those of the environment, with blanks such as `<object>`."""
+    asked = _AS_ASKED.fullmatch(text)
+    if asked is not None:
+        command = asked["command"]
+        if not (is_echo(command) or is_no_command(command)):
+            return Parsed(command, asked["thought"].strip(), "exact")
+    return _parsed(text, commands)
+
+
+def _parsed(text: str, commands: Sequence[str]) -> Parsed:
     turn, marked = without_marks(split_thinking(text[-LONGEST_REPLY:]).text)
     found = _labelled(turn, commands)
     if not found:

@@ -6,6 +6,7 @@ from typing import ClassVar
 from agentquest.benchmarks.alfworld.engine.dialects import Dialect
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.engine.narrator import NOTHING_HAPPENS
+from agentquest.benchmarks.alfworld.engine.state import State as GameState
 from agentquest.benchmarks.alfworld.engine.trajectories import Goals, goals_named
 from agentquest.benchmarks.alfworld.metrics import AlfWorldMetrics
 from agentquest.benchmarks.alfworld.tasks import find_tasks, open_problem
@@ -42,6 +43,7 @@ class AlfWorldDriver(Driver):
         if goals_named(goals) is Goals.HUMAN:
             self._facts |= {"goals": Goals.HUMAN.value, "goal_seed": str(goal_seed)}
         self.current_state = AlfWorldState()
+        self._games: dict[GameState, AlfWorldEngine] = {}
 
     @property
     def data_hash(self) -> str:
@@ -75,7 +77,8 @@ class AlfWorldDriver(Driver):
 
     def _reset(self) -> tuple[str, Observation]:
         text = self.engine.reset()
-        game = self.engine.copy()
+        self._games.clear()
+        game = self._game()
         self.current_state = AlfWorldState("", game)
         self.metrics.milestones = self.current_state.policy_commands
         self.metrics.problem = self.problem
@@ -83,10 +86,15 @@ class AlfWorldDriver(Driver):
 
     def _step(self, action: Action) -> tuple[State, Observation]:
         text = self.engine.step(action.value)
-        game = self.engine.copy()
+        game = self._game()
         if text != NOTHING_HAPPENS:
             self.current_state = AlfWorldState(action.value, game)
         return self.current_state, AlfWorldObservation.of(text, game)
+
+    def _game(self) -> AlfWorldEngine:
+        """The game as it stands, for keeping. Who comes back to where they were (players go to
+        and fro) gets the game of then, whose plan is known."""
+        return self._games.setdefault(self.engine.state, self.engine.copy())
 
 
 class AlfWorldUtils:

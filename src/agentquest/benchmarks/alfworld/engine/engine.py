@@ -31,14 +31,16 @@ from agentquest.errors import DataError
 
 
 class _Scene:
-    """A state, whether it is won, and what is possible in it: worked out once, then shared."""
+    """A state, whether it is won, what is possible in it and how to win from it: worked out once,
+    then shared."""
 
-    __slots__ = ("options", "state", "won")
+    __slots__ = ("options", "plan", "state", "won")
 
     def __init__(self, state: State, won: bool) -> None:
         self.state = state
         self.won = won
         self.options: Options | None = None
+        self.plan: Plan | None = None
 
 
 class AlfWorldEngine:
@@ -142,7 +144,10 @@ class AlfWorldEngine:
 
     def plan(self) -> Plan:
         """The shortest way to win from here."""
-        return plan(self.world, self._scene.state, self.goal, self.dialect)
+        scene = self._scene
+        if scene.plan is None:
+            scene.plan = plan(self.world, scene.state, self.goal, self.dialect)
+        return scene.plan
 
     def _options(self) -> Options:
         scene = self._scene
