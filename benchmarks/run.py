@@ -15,6 +15,7 @@ BENCHMARKS = {
     "alfworld": "alfworld_speed",
     "evaluator": "evaluator",
     "environments": "environments",
+    "size": "size",
     "a2a": "a2a_cost",
     "webshop": "webshop",
     "viewer": "viewer",

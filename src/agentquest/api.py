@@ -28,7 +28,7 @@ from agentquest.metrics.measured import measured
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.run_directory import EPISODES, RESULTS, RunDirectory
 from agentquest.reports.model import build_report
-from agentquest.reports.results_json import results_document, summary_section
+from agentquest.reports.results_json import results_frame, summary_section
 from agentquest.run_result import RunResult
 from agentquest.running.factory import Resources
 from agentquest.running.monitor import Watcher
@@ -126,12 +126,12 @@ async def play_owed(
     if owed:
 
         def save(records: Sequence[EpisodeRecord]) -> None:
-            save_results(run, records)
+            save_results(run)
 
         reason = await _told(run, owed, watcher or Watcher(), stop or asyncio.Event(), save)
     elif _results_lag(run.directory.path) or not _is_measured(run):
         with run.directory.locked():
-            save_results(run, run.records)
+            save_results(run)
     return RunResult(run.directory.path, run.saved_manifest, reason, run.rows, run.table)
 
 
@@ -169,11 +169,12 @@ async def play_unrecorded(
     return records
 
 
-def save_results(run: Run, records: Sequence[EpisodeRecord]) -> None:
+def save_results(run: Run) -> None:
     """Write results.json and metrics.json; the caller holds the run's lock."""
+    rows = run.rows
     if run.saved_manifest.metrics:
-        run.directory.write_measured(measured(run.rows, run.table))
-    run.directory.write_results(results_document(run.saved_manifest, records, run.rows))
+        run.directory.write_measured(measured(rows, run.table))
+    run.write_results(results_frame(run.saved_manifest, rows, run.table))
 
 
 def _configured(

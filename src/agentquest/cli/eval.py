@@ -24,6 +24,7 @@ from agentquest.running.run import Run
 from agentquest.running.spec import EpisodeSpec
 
 _FAILURES_SHOWN = 3
+_FAILURES_READ = 500
 
 
 def command(
@@ -96,8 +97,8 @@ async def play_watched(run: Run, owed: Sequence[EpisodeSpec], signals: StopSigna
     """Play with the live view, until all is played or a signal comes."""
     if not owed:
         return await play_owed(run, owed)
-    scored = [record for record in run.records if record.scored]
-    tally = Tally(len(run.specs), sum(record.success for record in scored), len(scored))
+    scored = [row for row in run.rows if row.scored]
+    tally = Tally(len(run.specs), sum(row.success for row in scored), len(scored))
     live = LiveView(tally, run.directory.path / LOG, run.config.debug)
     with signals.listening() as stop, live as view:
         return await play_owed(run, owed, view, stop)
@@ -113,7 +114,8 @@ def _conclude(run: Run, result: RunResult, signals: StopSignals) -> None:
 def _report(run: Run, result: RunResult) -> None:
     typer.echo(text_report(result.report, terminal_width()))
     typer.echo(f"results: {result.path / RESULTS}", err=True)
-    for failure, number in _failures(run.records):
+    unscored = [one for one in run.index.rows if not one.scored][:_FAILURES_READ]
+    for failure, number in _failures([run.index.record(one) for one in unscored]):
         times = "once" if number == 1 else f"{number} times"
         typer.secho(f"{times}: {failure}", fg="yellow", err=True)
     if result.reason is not None:

@@ -65,14 +65,14 @@ class GameLog:
         run.prepare()
         with run.directory.locked() as log:
             run.prepare()  # another window may have written meanwhile
-            trial = sum(record.task_id == task.id for record in run.records)
+            trial = sum(row.task_id == task.id for row in run.rows)
             spec = EpisodeSpec(run.context, task, trial)
             record = asyncio.run(_replayed(spec, run.benchmark, session))
             told = {**record.facts, **(facts or {})}
             record = record.model_copy(update={"facts": told})
             log.append(record)
             run.prepare()
-            save_results(run, run.records)
+            save_results(run)
         return record
 
 

@@ -145,6 +145,10 @@ class RunConfig(Settings):
     save_prompts: bool = operational(True)
     """Keep full prompts in the records."""
 
+    compress_records: bool | None = operational(None)
+    """Whether lines of `episodes.jsonl` are packed, to a tenth of their size (see docs/records.md);
+    null: in runs of more than 1,000 episodes."""
+
     _task_places: dict[str, str] = PrivateAttr(default_factory=dict)
 
     @field_validator("tasks", "metrics", "tags", "sinks", mode="before")

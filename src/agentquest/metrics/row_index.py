@@ -1,28 +1,35 @@
 """The rows of a run, kept beside its records and brought up to date as the run grows."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from agentquest.metrics.rows import EpisodeRow, Setting, Spent, row_of, shared_setting
 from agentquest.metrics.table import Metric
 from agentquest.records.episode import EpisodeRecord
+from agentquest.records.episode_lines import Place, damaged_lines
 from agentquest.records.index import LineIndex
 from agentquest.records.outcome import End
+from agentquest.records.results_file import Part
 from agentquest.records.run_directory import EPISODES, RunDirectory, keep_newest
 from agentquest.version import __version__
 
-_VERSION = 1
+_VERSION = 2
+_TOGETHER = 16
+# Metrics of our own change with our version only; a user's can be measured anew at any time.
+_OURS = "agentquest."
 
 
 @dataclass(frozen=True, slots=True)
 class IndexedRow:
-    """A row, where its record is in the file, and what a list of episodes shows of it."""
+    """A row, where its record is in the file, and what a list of episodes shows of it; `part` is
+    its piece of results.json, where there is one."""
 
     at: int
     row: EpisodeRow
     goal: str
     progress: tuple[float, ...]
+    part: Part | None = None
 
     @property
     def key(self) -> str:
@@ -36,25 +43,59 @@ class IndexedRow:
 
 
 class RowIndex:
-    """Of one run; `refresh` reads what has come since."""
+    """Of one run; `refresh` reads what has come since.
 
-    def __init__(self, run: RunDirectory, table: Sequence[Metric]) -> None:
+    `thorough` looks at the checksum of every line that is known already: who decides what is
+    owed must. `light` keeps no goals and no progress in memory.
+    """
+
+    def __init__(
+        self,
+        run: RunDirectory,
+        table: Sequence[Metric],
+        *,
+        thorough: bool = False,
+        light: bool = False,
+    ) -> None:
         self._run = run
         self._table = table
+        self._light = light
+        self._file = run.path / EPISODES
         keys = [metric.key for metric in table]
         self._index = LineIndex(run.path, {"rows": _VERSION, "by": __version__, "metrics": keys})
-        self._newest: dict[str, IndexedRow] = {}
-        self._reader = run.reader()
-        self._entries: list[dict[str, Any]] = []
-        self._load()
+        self._saves = all(metric.path.startswith(_OURS) for metric in table if metric.path)
+        self._unsaved: list[dict[str, Any]] = []
+        self._begin_anew()
+        self._load(thorough)
 
-    def _load(self) -> None:
-        file = self._run.path / EPISODES
-        self._entries = self._index.load(file.stat().st_size if file.is_file() else 0)
-        for entry in self._entries:
-            keep_newest(self._newest, _row(entry))
-        if self._entries:
-            self._reader.skip(self._entries[-1]["next"], len(self._entries))
+    def _begin_anew(self) -> None:
+        self._newest: dict[str, IndexedRow] = {}
+        self._reader = self._run.reader()
+        self._told_of = 0  # damaged lines that the index knows
+        self.cost = 0.0
+        """What all tries of all episodes cost, as far as known."""
+
+    def _load(self, thorough: bool) -> None:
+        size = self._file.stat().st_size if self._file.is_file() else 0
+        place = Place(0, 0)
+        for entry in self._index.load(size) if self._saves else ():
+            place = Place(entry["at"], entry["next"])
+            self._reader.passed_over(entry.get("damaged", ()))
+            self._reader.skip(place.next, self._reader.lines + 1)
+            self._keep(_row(entry))
+        self._told_of = len(self._reader.damaged)
+        if place.next and not self._is_as_known(place, thorough):
+            self._index.forget()
+            self._begin_anew()
+
+    def _is_as_known(self, last: Place, thorough: bool) -> bool:
+        if thorough:
+            return damaged_lines(self._file, last.next) == self._reader.damaged
+        return not damaged_lines(self._file, last.next, last.at)
+
+    def _keep(self, one: IndexedRow) -> None:
+        self.cost += one.row.spent.cost
+        keep_newest(self._newest, replace(one, goal="", progress=()) if self._light else one)
 
     @property
     def rows(self) -> list[IndexedRow]:
@@ -72,37 +113,74 @@ class RowIndex:
 
     def refresh(self) -> None:
         """Read what was recorded since the last call, and save the index."""
-        known = len(self._entries)
         for at, record in self._reader.located():
-            row = row_of(record, self._table)
-            progress = tuple(round(step.progress, 4) for step in record.steps)
-            one = IndexedRow(at, row, record.goal, progress)
-            keep_newest(self._newest, one)
-            self._entries.append(_entry(one, self._reader.offset))
-        if len(self._entries) > known and not self._reader.damaged:
-            # A file with damaged lines is read whole every time, so that it is told of.
-            self._index.save(self._entries, known)
+            self._add(record, row_of(record, self._table), Place(at, self._reader.offset), None)
+        self.flush()
+
+    def add(self, record: EpisodeRecord, row: EpisodeRow, place: Place, part: Part | None) -> bool:
+        """An episode that was just written there; whether it is time to flush."""
+        self._reader.skip(place.next, self._reader.lines + 1)
+        self._add(record, row, place, part)
+        return len(self._unsaved) >= _TOGETHER
+
+    def _add(self, record: EpisodeRecord, row: EpisodeRow, place: Place, part: Part | None) -> None:
+        progress = tuple(round(step.progress, 4) for step in record.steps)
+        one = IndexedRow(place.at, row, record.goal, progress, part)
+        self._keep(one)
+        if self._saves:
+            damaged = self._reader.damaged[self._told_of :]
+            self._told_of += len(damaged)
+            self._unsaved.append(_entry(one, place, damaged))
+
+    def hold(self) -> None:
+        """Be the only one who writes it, until `release`."""
+        if self._saves:
+            self._index.hold()
+
+    def release(self) -> None:
+        self.flush()
+        self._index.release()
+
+    def flush(self) -> None:
+        if self._unsaved:
+            self._saves = self._index.add(self._unsaved)
+            self._unsaved = []
+
+    def with_part(self, one: IndexedRow, part: Part) -> None:
+        """A piece of results.json that was missing has been made."""
+        self._newest[one.key] = replace(one, part=part)
 
     def record(self, one: IndexedRow) -> EpisodeRecord:
         """The whole record that a row was made of, read from the file."""
         return self._run.record_at(one.at)
 
 
-def _entry(one: IndexedRow, end: int) -> dict[str, Any]:
-    return {
-        "at": one.at,
-        "next": end,
+def _entry(one: IndexedRow, place: Place, damaged: Sequence[int]) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "at": place.at,
+        "next": place.next,
         "goal": one.goal,
         "progress": one.progress,
         "row": asdict(one.row),
     }
+    if one.part is not None:
+        entry["part"] = one.part
+    if damaged:
+        entry["damaged"] = list(damaged)
+    return entry
 
 
 def _row(entry: dict[str, Any]) -> IndexedRow:
-    stored = dict(entry["row"])
+    stored = entry["row"]
     setting = stored["setting"]
     facts = tuple((name, value) for name, value in setting["facts"])
     stored["setting"] = shared_setting(Setting(**{**setting, "facts": facts}))
     stored["spent"] = Spent(**stored["spent"])
     stored["end"] = End(stored["end"])
-    return IndexedRow(entry["at"], EpisodeRow(**stored), entry["goal"], tuple(entry["progress"]))
+    return IndexedRow(
+        entry["at"],
+        EpisodeRow(**stored),
+        entry["goal"],
+        tuple(entry["progress"]),
+        Part(*entry["part"]) if "part" in entry else None,
+    )

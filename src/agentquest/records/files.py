@@ -1,8 +1,10 @@
 """Files that survive a crash: replaced at once, synced with their folder, one writer at a time."""
 
+import contextlib
 import json
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -11,13 +13,24 @@ from agentquest.errors import UserError
 
 def write_atomically(file: Path, text: str) -> None:
     """Replace a file's content at once: readers see the old or the new, never a half."""
+    with replacing(file) as draft:
+        draft.write(text)
+
+
+@contextlib.contextmanager
+def replacing(file: Path) -> Iterator[IO[str]]:
+    """A draft that takes the file's place when it is finished, synced; not so after an error."""
     with tempfile.NamedTemporaryFile(
         "w", encoding="utf-8", dir=file.parent, prefix=f".{file.name}.", delete=False
     ) as draft:
-        draft.write(text)
-        draft.flush()
-        os.fsync(draft.fileno())
-    finished = Path(draft.name)
+        finished = Path(draft.name)
+        try:
+            yield draft
+            draft.flush()
+            os.fsync(draft.fileno())
+        except BaseException:
+            finished.unlink()
+            raise
     finished.chmod(0o666 & ~_umask())
     finished.replace(file)
     sync_folder(file.parent)

@@ -1,62 +1,105 @@
 """`index.jsonl`: what was worked out of each line of `episodes.jsonl`, so that it is read once.
 
-The first line says what the entries are made of; a file that says otherwise, or
-that is damaged, is begun anew. It can be deleted at any time.
+The first line says what the entries are made of; a file that says otherwise is
+begun anew, and one that is damaged is cut off there. It can be deleted at any
+time. One process at a time writes it: whoever finds it taken goes without.
 """
 
 import contextlib
 import json
-import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+from agentquest.errors import UserError
+from agentquest.records.files import take_lock
 
 INDEX = "index.jsonl"
+_LOCK = ".index.lock"
 
 
 class LineIndex:
     """Entries in the order of the lines; each is plain data with `at` and `next`, the places where
-    its line begins and ends."""
+    its line begins and ends, and where lines before it are damaged, their numbers."""
 
     def __init__(self, folder: Path, made_of: dict[str, Any]) -> None:
+        self._folder = folder
         self._file = folder / INDEX
-        self._head = json.dumps(made_of, sort_keys=True)
+        self._head = json.dumps(made_of, sort_keys=True).encode() + b"\n"
+        self._whole = 0  # bytes that are understood
+        self._lock: IO[str] | None = None
 
-    def load(self, episodes_size: int) -> list[dict[str, Any]]:
-        """The entries on disk; none where they do not belong to these episodes."""
+    def load(self, episodes_size: int) -> Iterator[dict[str, Any]]:
+        """The entries on disk that belong to these episodes."""
+        self._whole = end = 0
+        with contextlib.suppress(OSError), self._file.open("rb") as lines:
+            if lines.readline() != self._head:
+                return
+            self._whole = len(self._head)
+            for line in lines:
+                entry = _entry(line)
+                if entry is None or entry["next"] > episodes_size:
+                    return
+                if entry["at"] != end and not entry.get("damaged"):
+                    return
+                end = entry["next"]
+                self._whole += len(line)
+                yield entry
+
+    def forget(self) -> None:
+        """Begin anew with the next entry that is added."""
+        self._whole = 0
+
+    def hold(self) -> None:
+        """Let nobody else write until `release`, and cut off what is not understood; without
+        effect where somebody else writes."""
+        with contextlib.suppress(OSError, UserError):
+            self._lock = take_lock(self._folder / _LOCK)
+            with self._file.open("ab") as handle:
+                handle.truncate(self._whole)
+
+    def release(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def add(self, entries: Iterable[dict[str, Any]]) -> bool:
+        """Whether they are written. Nothing is lost where they cannot be: they save time and
+        nothing else. Who could not write once must not do so later, past a gap."""
+        lines = [json.dumps(entry).encode() + b"\n" for entry in entries]
+        if self._lock is not None:
+            return self._append(lines)
+        self._hold_if_known()
         try:
-            lines = self._file.read_bytes().splitlines()
-        except OSError:
-            return []
-        if not lines or lines[0].decode("utf-8", "replace") != self._head:
-            return []
-        entries: list[dict[str, Any]] = []
-        end = 0
-        for line in lines[1:]:
-            try:
-                entry = json.loads(line)
-            except ValueError:
-                break
-            if not isinstance(entry, dict) or entry.get("at") != end:
-                break
-            end = entry["next"]
-            entries.append(entry)
-        return entries if end <= episodes_size else []
+            return self._lock is not None and self._append(lines)
+        finally:
+            self.release()
 
-    def save(self, entries: Sequence[dict[str, Any]], known: int) -> None:
-        """Add the entries behind the first `known`; begun anew where none is known.
-
-        Nothing is lost where it cannot be written: it saves time and nothing else.
-        """
-        lines = [json.dumps(entry, ensure_ascii=False) for entry in entries[known:]]
-        with contextlib.suppress(OSError):
-            if known:
-                self._append(lines)
+    def _hold_if_known(self) -> None:
+        """Hold it, unless another process has written since it was read."""
+        with contextlib.suppress(OSError, UserError):
+            lock = take_lock(self._folder / _LOCK)
+            size = self._file.stat().st_size if self._file.exists() else 0
+            if self._whole in (0, size):
+                self._lock = lock
             else:
-                draft = self._file.with_name(f".{INDEX}.{os.getpid()}")
-                draft.write_text("\n".join([self._head, *lines]) + "\n", encoding="utf-8")
-                draft.replace(self._file)
+                lock.close()
 
-    def _append(self, lines: Sequence[str]) -> None:
-        with self._file.open("a", encoding="utf-8") as handle:
-            handle.write("".join(f"{line}\n" for line in lines))
+    def _append(self, lines: list[bytes]) -> bool:
+        try:
+            with self._file.open("ab") as handle:
+                if not self._whole:
+                    handle.truncate(0)
+                    lines = [self._head, *lines]
+                self._whole += handle.write(b"".join(lines))
+        except OSError:
+            return False
+        return True
+
+
+def _entry(line: bytes) -> dict[str, Any] | None:
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return None
+    return entry if line.endswith(b"\n") and isinstance(entry, dict) else None

@@ -4,6 +4,8 @@
     manifest.json    versions, data, task ids, and the fingerprint of all that decides a score
     episodes.jsonl   one whole line per episode, only ever appended to, synced to disk
     live.jsonl       steps of episodes under way, for watchers (see live.py)
+    index.jsonl      one row per episode, for reports and resuming (see index.py)
+    results.parts    pieces of results.json (see results_file.py)
     results.json     the results in the documented shape, rewritten as episodes finish
     metrics.json     what metrics of the user's own came to (see measured.py)
     run.log          what was said while it ran
@@ -12,7 +14,7 @@ An episode is in the file or it is not: a line torn by a crash is cut off when
 the run is opened again, and a damaged one is passed over; their episodes are owed.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Protocol, TypeVar
@@ -22,16 +24,16 @@ from pydantic import ValidationError
 from agentquest.errors import DataError, UserError
 from agentquest.records.base import Record
 from agentquest.records.episode import EpisodeRecord
-from agentquest.records.episode_lines import EpisodeAppender, EpisodeReader, read_at
+from agentquest.records.episode_lines import EpisodeAppender, EpisodeReader, Place, read_at
 from agentquest.records.explaining import explain_invalid
-from agentquest.records.files import take_lock, to_json, write_atomically
+from agentquest.records.files import take_lock, write_atomically
 from agentquest.records.manifest import MANIFEST_VERSION, Manifest
 from agentquest.records.measured import MEASURED_VERSION, MeasuredMetrics
+from agentquest.records.results_file import RESULTS, ResultParts, write_results_file
 
 CONFIG = "config.yaml"
 MANIFEST = "manifest.json"
 EPISODES = "episodes.jsonl"
-RESULTS = "results.json"
 METRICS = "metrics.json"
 LOG = "run.log"
 _LOCK = ".lock"
@@ -102,9 +104,11 @@ class RunDirectory:
         scored = {record.key for record in self.tries() if record.scored}
         return [key for key in keys if key not in scored]
 
-    def write_results(self, results: dict[str, Any]) -> None:
-        """Replace the run's figures, which are made anew from its records."""
-        write_atomically(self.path / RESULTS, to_json(results))
+    def write_results(
+        self, results: Mapping[str, Any], lists: Mapping[str, Iterable[bytes]] | None = None
+    ) -> None:
+        """`lists` are lists of the document that are too long for memory, piece by piece."""
+        write_results_file(self.path, results, lists or {})
 
     def write_measured(self, metrics: MeasuredMetrics) -> None:
         """Replace the values of further metrics."""
@@ -114,16 +118,21 @@ class RunDirectory:
         """Reads records as they are appended, from the first on."""
         return EpisodeReader(self.path / EPISODES)
 
-    def locked(self) -> "EpisodeLog":
-        """For writing, one process at a time; to be used in a `with`."""
-        return EpisodeLog(self.path)
+    def parts(self, anew: bool) -> ResultParts:
+        """Pieces of results.json, for whoever holds the lock."""
+        return ResultParts(self.path, anew)
+
+    def locked(self, packed: bool = False) -> "EpisodeLog":
+        """For writing; `packed` lines take a tenth of the room (see episode_lines)."""
+        return EpisodeLog(self.path, packed)
 
 
 class EpisodeLog:
     """Appends episodes; one process at a time."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, packed: bool = False) -> None:
         self._folder = folder
+        self._packed = packed
         self._lock: IO[str] | None = None
         self._file: EpisodeAppender | None = None
 
@@ -131,13 +140,13 @@ class EpisodeLog:
         self._lock = take_lock(self._folder / _LOCK)
         for draft in self._folder.glob(f".{RESULTS}.*"):
             draft.unlink()
-        self._file = EpisodeAppender(self._folder / EPISODES)
+        self._file = EpisodeAppender(self._folder / EPISODES, self._packed)
         return self
 
-    def append(self, *records: EpisodeRecord) -> None:
-        """Write one whole line each and have them on disk before returning."""
+    def append(self, *records: EpisodeRecord) -> list[Place]:
+        """Write one whole line each and have them on disk before returning; where they are."""
         assert self._file is not None, "use `with run.locked() as log`"
-        self._file.append(records)
+        return self._file.append(records)
 
     def __exit__(
         self,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from agentquest.metrics.measured import table_of
 from agentquest.metrics.row_index import RowIndex
-from agentquest.metrics.rows import EpisodeRow, Spent, rows_of
+from agentquest.metrics.rows import EpisodeRow, Spent
 from agentquest.metrics.statistics import Estimate
 from agentquest.metrics.summary import Group, Summary, summarise
 from agentquest.metrics.table import PERCENT, Metric
@@ -89,19 +89,12 @@ def load_report(run: RunDirectory) -> Report:
 
 
 def load_rows(run: RunDirectory, table: Sequence[Metric]) -> tuple[list[EpisodeRow], str | None]:
-    """The rows of a run directory, and what is damaged in its file.
-
-    They are kept beside the records, so that a large run is read once; not so where a metric
-    of the user's own has a say, as its values can be measured anew.
-    """
-    file = run.path / EPISODES
-    if any(metric.path for metric in table):
-        reader = run.reader()
-        rows = rows_of(reader.further(), table)
-        return rows, describe_damage(file, reader.damaged)
-    index = RowIndex(run, table)
+    """The rows of a run directory, and what is damaged in its file. They are kept beside the
+    records, so that a large run is read once."""
+    index = RowIndex(run, table, light=True)
     index.refresh()
-    return [one.row for one in index.rows], describe_damage(file, index.damaged)
+    rows = [one.row for one in index.rows]
+    return rows, describe_damage(run.path / EPISODES, index.damaged)
 
 
 def build_report(

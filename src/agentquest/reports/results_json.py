@@ -5,13 +5,14 @@ stands behind them. Only scored episodes are results: what infrastructure lost
 is listed apart and never counted as a failed game.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from agentquest.metrics.result_entry import result_entry, type_numbers
 from agentquest.metrics.rows import EpisodeRow, row_of
-from agentquest.metrics.table import metrics_table
-from agentquest.records.episode import EpisodeRecord, Step, attempted
+from agentquest.metrics.table import Metric, metrics_table
+from agentquest.records.episode import EpisodeRecord
 from agentquest.records.manifest import Manifest
 from agentquest.reports.model import Report, build_report
 
@@ -20,25 +21,40 @@ SCHEMA_VERSION = 2
 
 def results_document(
     manifest: Manifest,
-    records: Sequence[EpisodeRecord],
+    records: Iterable[EpisodeRecord],
     rows: Sequence[EpisodeRow] | None = None,
 ) -> dict[str, Any]:
     """The content of `results.json`, from the newest record of each episode. Records that are
     slim need the rows that were made of the whole ones. A figure over nothing is null."""
     table = metrics_table(manifest)
     if rows is None:
+        records = list(records)
         rows = [row_of(record, table) for record in records]
+    numbers = type_numbers(manifest.task_types)
+    entries = [
+        (row.scored, result_entry(record, row, numbers))
+        for record, row in zip(records, rows, strict=True)
+    ]
+    return {
+        **results_frame(manifest, rows, table),
+        "results": [entry for scored, entry in entries if scored],
+        "unscored_results": [entry for scored, entry in entries if not scored],
+    }
+
+
+def results_frame(
+    manifest: Manifest, rows: Sequence[EpisodeRow], table: tuple[Metric, ...]
+) -> dict[str, Any]:
+    """All of the document but the episodes' entries, whose lists are empty."""
     report = build_report(manifest, rows, table)
-    numbers = {name: number for number, name in enumerate(manifest.task_types, start=1)}
-    results = [_result(record, row, numbers) for record, row in zip(records, rows, strict=True)]
     return {
         # The agent, where no model answers.
         "model": manifest.model or manifest.agent,
         "timestamp": manifest.created_at,
-        "config": _config(manifest, rows, numbers),
+        "config": _config(manifest, rows, type_numbers(manifest.task_types)),
         "summary": summary_section(report),
-        "results": [one for one, row in zip(results, rows, strict=True) if row.scored],
-        "unscored_results": [one for one, row in zip(results, rows, strict=True) if not row.scored],
+        "results": [],
+        "unscored_results": [],
         "schema_version": SCHEMA_VERSION,
         "run_id": manifest.run_id,
         "agent": manifest.agent,
@@ -96,26 +112,3 @@ def summary_section(report: Report) -> dict[str, Any]:
 def _value(report: Report, key: str) -> float | None:
     found = report.summary.overall.figures[key]
     return found.value if found else None
-
-
-def _result(record: EpisodeRecord, row: EpisodeRow, numbers: Mapping[str, int]) -> dict[str, Any]:
-    return {
-        "task_type": numbers.get(record.task_type, record.task_type),
-        "game_id": record.task_id,
-        "success": record.success,
-        "steps": len(record.steps),
-        "actions": [_action(step) for step in record.steps],
-        "observations": [step.observation for step in record.steps],
-        "game_file": record.problem,
-        "trial": record.trial,
-        "end": record.end.value,
-        "error": record.error.model_dump() if record.error else None,
-        "goal": record.goal,
-        "first_observation": record.first_observation,
-        "metrics": row.values,
-    }
-
-
-def _action(step: Step) -> str:
-    """What the agent asked for; a reply without an action is marked as such."""
-    return step.action if step.action is not None else attempted(step)

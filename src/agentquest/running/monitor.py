@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from agentquest.records.episode import EpisodeRecord, Step
+from agentquest.records.episode_lines import Place
 from agentquest.records.live import LiveEvent, LiveLog, head_of
 from agentquest.records.messages import Message
 from agentquest.records.run_directory import EpisodeLog
@@ -61,7 +62,7 @@ class RunMonitor:
         self._checkpoint = checkpoint
         self._writing = asyncio.Lock()
         self._unwritten: list[EpisodeRecord] = []
-        self._keep: Callable[[EpisodeRecord], None] = lambda record: None
+        self._keep: Callable[[EpisodeRecord, Place], None] = lambda record, place: None
         self._cost = 0.0
         self._failures_in_a_row = 0
         self._checkpoint_every_s = _FIRST_CHECKPOINT_S
@@ -69,7 +70,7 @@ class RunMonitor:
         self._is_flush_due = False
         self.reason: str | None = None
 
-    def resume_from(self, keep: Callable[[EpisodeRecord], None], spent: float) -> None:
+    def resume_from(self, keep: Callable[[EpisodeRecord, Place], None], spent: float) -> None:
         """Add to what earlier parts of the run played, and to what all their tries cost."""
         self._keep = keep
         self._cost = spent
@@ -119,9 +120,9 @@ class RunMonitor:
             together = self._unwritten[:_TOGETHER]
             del self._unwritten[:_TOGETHER]
             if together:
-                await asyncio.to_thread(self._log.append, *together)
-            for written in together:
-                self._keep(written)
+                places = await asyncio.to_thread(self._log.append, *together)
+                for written, place in zip(together, places, strict=True):
+                    self._keep(written, place)
             if time.monotonic() - self._last_checkpoint > self._checkpoint_every_s:
                 await asyncio.to_thread(self._checkpoint)
                 self._last_checkpoint = time.monotonic()

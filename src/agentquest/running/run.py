@@ -10,20 +10,26 @@ shows the difference.
 import asyncio
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timezone
-from typing import Any, TypeVar
+from functools import cached_property
+from typing import Any, TypeVar, overload
 
 from agentquest.config.settings import DEFAULT_AGENT, RunConfig
 from agentquest.errors import ConfigError
 from agentquest.lib import Benchmark, InformedAgent
+from agentquest.metrics.result_entry import result_entry, type_numbers
+from agentquest.metrics.row_index import IndexedRow, RowIndex
 from agentquest.metrics.rows import EpisodeRow, row_of
 from agentquest.metrics.table import metrics_table
 from agentquest.protocols import protocol
 from agentquest.records.episode import EpisodeRecord
+from agentquest.records.episode_lines import Place
 from agentquest.records.live import LiveLog
 from agentquest.records.manifest import Manifest, PublishedScore
-from agentquest.records.run_directory import RunDirectory, keep_newest
+from agentquest.records.results_file import ResultParts, written
+from agentquest.records.run_directory import RunDirectory, Try
 from agentquest.running.executors import Executor, make_executor
 from agentquest.running.factory import Resources, agent_class, asks_a_model, make_benchmark
 from agentquest.running.gc_tuning import rare_collections
@@ -32,7 +38,9 @@ from agentquest.running.selection import Selection, episode_seed, pick_by_name, 
 from agentquest.running.spec import Choice, EpisodeSpec, Limits, RunContext, versions
 
 Checkpoint = Callable[[Sequence[EpisodeRecord]], None]
-Kept = TypeVar("Kept", EpisodeRecord, EpisodeRow)
+Kept = TypeVar("Kept", bound=Try)
+# In a run of more episodes than these, records are packed unless that is forbidden.
+_MANY = 1000
 
 
 class Run:
@@ -59,10 +67,8 @@ class Run:
             for task in self.selection.tasks
         ]
         self.directory = RunDirectory(config.output_dir / self.run_id)
-        self._reader = self.directory.reader()
-        self._newest: dict[str, EpisodeRecord] = {}
-        self._rows: dict[str, EpisodeRow] = {}
-        self._spent = 0.0
+        self._index: RowIndex | None = None
+        self._parts: ResultParts | None = None
 
     def _select(self) -> Selection:
         config, tasks = self.config, self.benchmark.tasks()
@@ -161,8 +167,10 @@ class Run:
         else:
             self.directory.create(self.config.to_yaml(), manifest)
         self.saved_manifest = manifest
-        self._read_on()
-        return self._owed(self.specs)
+        if self._index is None:
+            self._index = RowIndex(self.directory, self.table, thorough=True, light=True)
+        self._index.refresh()
+        return self.owed
 
     def _resumed(self, saved: Manifest, manifest: Manifest) -> Manifest:
         """The manifest of the parts before; metrics, tags and the note may change."""
@@ -180,35 +188,76 @@ class Run:
             self.directory.create(self.config.to_yaml(), merged)
         return merged
 
-    def _read_on(self) -> None:
-        """Count what was played, and cost, since the file was last looked at: it is read once."""
-        for record in self._reader.further():
-            self._keep(record)
-            self._spent += sum(call.cost or 0.0 for call in record.calls)
-
-    def _keep(self, record: EpisodeRecord) -> None:
-        """Without prompts, but measured with them: a metric may ask for anything."""
-        keep_newest(self._newest, record.slim())
-        keep_newest(self._rows, row_of(record, self.table))
-
-    def _owed(self, specs: Sequence[EpisodeSpec]) -> list[EpisodeSpec]:
-        scored = {record.key for record in self._newest.values() if record.scored}
-        return [spec for spec in specs if spec.key not in scored]
+    @property
+    def index(self) -> RowIndex:
+        """What was played so far, as small rows."""
+        assert self._index is not None, "prepare() comes first"
+        return self._index
 
     @property
-    def records(self) -> list[EpisodeRecord]:
-        """The newest record of each episode played so far, without prompts, in the specs' order."""
-        return self.in_order(self._newest.values())
+    def records(self) -> "Records":
+        """The newest record of each episode played so far, without prompts, in the specs' order;
+        read when it is asked for."""
+        return Records(self.index, self.in_order(self.index.rows))
 
     @property
     def rows(self) -> list[EpisodeRow]:
         """The rows of the records, in the same order."""
-        return self.in_order(self._rows.values())
+        return [one.row for one in self.in_order(self.index.rows)]
 
     @property
     def owed(self) -> list[EpisodeSpec]:
         """What has no score yet."""
         return self._owed(self.specs)
+
+    def _owed(self, specs: Sequence[EpisodeSpec]) -> list[EpisodeSpec]:
+        scored = {one.key for one in self.index.rows if one.scored}
+        return [spec for spec in specs if spec.key not in scored]
+
+    def _keep(self, record: EpisodeRecord, place: Place) -> None:
+        """Count an episode that is on disk. Only its row stays in memory."""
+        assert self._parts is not None, "only while it is played"
+        row = row_of(record, self.table)
+        part = self._parts.add(result_entry(record, row, self._numbers))
+        if self.index.add(record, row, place, part):
+            self._parts.flush()
+            self.index.flush()
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return type_numbers(self.saved_manifest.task_types)
+
+    @contextmanager
+    def _pieces(self) -> Iterator[ResultParts]:
+        """The pieces of results.json, for whoever holds the run's lock."""
+        if self._parts is not None:
+            yield self._parts
+            return
+        anew = all(one.part is None for one in self.index.rows)
+        self._parts = self.directory.parts(anew)
+        try:
+            yield self._parts
+        finally:
+            self._parts.close()
+            self._parts = None
+
+    def write_results(self, frame: Mapping[str, Any]) -> None:
+        """`results.json`: the frame with all episodes in it. The caller holds the run's lock."""
+        rows = self.in_order(self.index.rows)
+        with self._pieces() as parts:
+            lists = {
+                "results": (self._piece(one, parts) for one in rows if one.scored),
+                "unscored_results": (self._piece(one, parts) for one in rows if not one.scored),
+            }
+            self.directory.write_results(frame, lists)
+
+    def _piece(self, one: IndexedRow, parts: ResultParts) -> bytes:
+        known = parts.read(one.part) if one.part else None
+        if known is not None:
+            return known
+        entry = result_entry(self.index.record(one), one.row, self._numbers)
+        self.index.with_part(one, parts.add(entry))
+        return written(entry)
 
     async def play(
         self,
@@ -230,17 +279,18 @@ class Run:
         )
         live = LiveLog(self.directory.path)
         watcher.playing(resources.trouble)
+        packed = self.config.compress_records
+        if packed is None:
+            packed = len(self.specs) > _MANY
         try:
-            with self.directory.locked() as log, rare_collections():
+            with self.directory.locked(packed) as log, rare_collections(), self._writing():
 
                 def save_results() -> None:
                     checkpoint(self.records)
 
                 monitor = RunMonitor(log, live, watcher, stop, self.config.cost_limit, save_results)
-                # Another process may have played some of them before we had the lock.
-                self._read_on()
                 left = self._owed(specs)
-                monitor.resume_from(self._keep, self._spent)
+                monitor.resume_from(self._keep, self.index.cost)
                 try:
                     await executor.run(left, resources, monitor, self.config.parallel, stop)
                 finally:
@@ -251,7 +301,42 @@ class Run:
             live.close()
             await resources.close()
 
-    def in_order(self, records: Iterable[Kept]) -> list[Kept]:
-        """Records or rows in the order of the run's specs, whichever finished first."""
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Everything that grows beside the records."""
+        # Another process may have played some of them before we had the lock.
+        self.index.refresh()
+        self.index.hold()
+        try:
+            with self._pieces() as parts:
+                yield
+                parts.flush()
+        finally:
+            self.index.release()
+
+    def in_order(self, played: Iterable[Kept]) -> list[Kept]:
+        """Rows in the order of the run's specs, whichever finished first."""
         places = {spec.key: place for place, spec in enumerate(self.specs)}
-        return sorted(records, key=lambda record: places.get(record.key, len(places)))
+        return sorted(played, key=lambda one: places.get(one.key, len(places)))
+
+
+class Records(Sequence[EpisodeRecord]):
+    """Records without prompts, each read from disk when it is asked for."""
+
+    def __init__(self, index: RowIndex, rows: Sequence[IndexedRow]) -> None:
+        self._index = index
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, place: int) -> EpisodeRecord: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> "Records": ...
+
+    def __getitem__(self, place: int | slice) -> "EpisodeRecord | Records":
+        if isinstance(place, slice):
+            return Records(self._index, self._rows[place])
+        return self._index.record(self._rows[place]).slim()

@@ -2,6 +2,8 @@
 
 import asyncio
 import datetime
+import gc
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,11 @@ import pytest
 from evaluator_runs import evaluate, results
 from explorer_answers import answer
 
+import agentquest
+from agentquest.records.episode import EpisodeRecord
+from agentquest.records.index import INDEX
+from agentquest.records.results_file import PARTS, RESULTS
+from agentquest.records.run_directory import EPISODES
 from chat_server import ChatServer
 
 # The document's example is not valid JSON, so its shape stands here by hand:
@@ -110,3 +117,36 @@ async def test_two_runs_of_one_configuration_write_the_same_results(tmp_path: Pa
     for content in (one, two):
         del content["timestamp"], content["run_id"]
     assert one == two
+
+
+SMALL: dict[str, Any] = {"data_path": "builtin", "agent": "oracle", "num_games": 6, "run_name": "r"}
+
+
+@pytest.mark.parametrize("lost", [[PARTS], [INDEX], [PARTS, INDEX]])
+def test_results_do_not_depend_on_what_can_be_deleted(tmp_path: Path, lost: list[str]) -> None:
+    first = agentquest.evaluate(**SMALL, output_dir=tmp_path)
+    before = json.loads((first.path / RESULTS).read_text(encoding="utf-8"))
+    for name in (*lost, RESULTS):
+        (first.path / name).unlink()
+    agentquest.evaluate(**SMALL, output_dir=tmp_path)
+    assert json.loads((first.path / RESULTS).read_text(encoding="utf-8")) == before
+    assert len(before["results"]) == 6
+
+
+def test_packed_records_give_the_same_results(tmp_path: Path) -> None:
+    plain, packed = (
+        agentquest.evaluate(**SMALL, output_dir=tmp_path / str(pack), compress_records=pack)
+        for pack in (False, True)
+    )
+    assert plain.summary == packed.summary
+    sizes = [(run.path / EPISODES).stat().st_size for run in (plain, packed)]
+    assert sizes[1] < sizes[0] / 2
+    games = [[record.actions for record in run.records] for run in (plain, packed)]
+    assert games[0] == games[1]
+
+
+def test_a_run_keeps_no_records_in_memory(tmp_path: Path) -> None:
+    result = agentquest.evaluate(**SMALL, output_dir=tmp_path)
+    assert result.complete
+    gc.collect()
+    assert [one.key for one in gc.get_objects() if isinstance(one, EpisodeRecord)] == []

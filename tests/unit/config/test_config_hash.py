@@ -67,6 +67,7 @@ ONLY_OPERATES: dict[str, Any] = {
     "run_name": "name",
     "debug": True,
     "save_prompts": False,
+    "compress_records": True,
     "llm.api_key_env": "A_KEY",
     "llm.api_key": "sk-0123456789abc",
     "llm.timeout_s": 1.0,

@@ -1,5 +1,6 @@
 """Records: what is written is what is read, whatever a model said, and damage is named."""
 
+import base64
 import json
 import math
 import zlib
@@ -237,8 +238,9 @@ def test_a_damaged_line_costs_its_own_episode_and_is_told_of(tmp_path: Path, dam
     assert "episodes.jsonl: 1 damaged lines (2) were passed over" in str(run.damage())
 
 
-def test_any_single_changed_byte_is_noticed(tmp_path: Path) -> None:
-    line = sealed(a_record())
+@pytest.mark.parametrize("packed", [False, True])
+def test_any_single_changed_byte_is_noticed(packed: bool) -> None:
+    line = sealed(a_record(), packed)
     assert unsealed(line) is not None
     for place in range(0, len(line) - 1, 7):
         changed = bytearray(line)
@@ -280,7 +282,7 @@ def test_whatever_sectors_a_power_loss_takes_synced_records_stay_and_none_is_inv
     run = a_run(tmp_path_factory.mktemp("run"), *synced)
     file = run.path / EPISODES
     before = file.read_bytes()
-    after = before + b"".join(sealed(record) for record in unsynced)
+    after = before + b"".join(sealed(record, data.draw(st.booleans())) for record in unsynced)
     size = data.draw(st.integers(len(before), len(after)))
     disk = bytearray(before.ljust(size, b"\0"))
     for start in range(0, size, SECTOR):
@@ -294,6 +296,26 @@ def test_whatever_sectors_a_power_loss_takes_synced_records_stay_and_none_is_inv
     with run.locked() as log:
         log.append(a_record("later#0"))
     assert run.records()[-1].key == "later#0"
+
+
+def test_a_packed_line_is_one_line_and_much_smaller(tmp_path: Path) -> None:
+    record = a_record("b#0", steps=[a_step(index=n) for n in range(1, 51)])
+    run = a_run(tmp_path, a_record("a#0"))
+    with run.locked(packed=True) as log:
+        (place,) = log.append(record)
+    assert run.records() == [a_record("a#0"), record]
+    assert run.record_at(place.at) == record
+    assert place.next == (run.path / EPISODES).stat().st_size
+    plain, packed = sealed(record), sealed(record, packed=True)
+    assert packed.count(b"\n") == 1
+    assert len(packed) < len(plain) / 5
+    content = json.loads(packed)
+    assert json.loads(zlib.decompress(base64.b64decode(content["packed"])))["key"] == "b#0"
+
+
+def test_what_is_sealed_but_cannot_be_unpacked_is_damaged() -> None:
+    for text in ("####", "AAAA"):
+        assert unsealed(resealed({"packed": text}).replace(b'": "', b'":"', 1)) is None
 
 
 def test_no_file_is_no_episodes(tmp_path: Path) -> None:

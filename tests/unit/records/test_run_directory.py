@@ -176,3 +176,29 @@ def test_results_are_readable_json(tmp_path: Path) -> None:
     assert json.loads((run.path / RESULTS).read_text(encoding="utf-8")) == {"a": [1.5, None, "ü"]}
     with pytest.raises(ValueError, match="Out of range"):
         run.write_results({"a": float("nan")})
+
+
+def test_results_are_put_together_from_pieces(tmp_path: Path) -> None:
+    run = a_run(tmp_path)
+    parts = run.parts(anew=True)
+    kept = [parts.add({"game": number, "said": "ü\n"}) for number in range(3)]
+    pieces = (piece for part in kept if (piece := parts.read(part)) is not None)
+    run.write_results({"a": 1, "results": [], "none": [], "b": 2}, {"results": pieces, "none": ()})
+    content = json.loads((run.path / RESULTS).read_text(encoding="utf-8"))
+    assert list(content) == ["a", "results", "none", "b"]
+    assert content["results"] == [{"game": number, "said": "ü\n"} for number in range(3)]
+    assert content["none"] == []
+    # Not synced: what a power loss leaves of a piece is not taken for it.
+    parts.close()
+    (run.path / "results.parts").write_bytes(b"\0" * 50)
+    assert run.parts(anew=False).read(kept[0]) is None
+
+
+def test_a_failed_replacement_leaves_the_old_file_and_no_draft(tmp_path: Path) -> None:
+    run = a_run(tmp_path)
+    run.write_results({"a": 1})
+    before = sorted(path.name for path in run.path.iterdir())
+    with pytest.raises(ValueError, match="Out of range"):
+        run.write_results({"a": 1, "b": float("nan")})
+    assert json.loads((run.path / RESULTS).read_text(encoding="utf-8")) == {"a": 1}
+    assert sorted(path.name for path in run.path.iterdir()) == before
