@@ -26,7 +26,8 @@ from agentquest.errors import ConfigError
 from agentquest.lib import Agent
 from agentquest.metrics.measured import measured
 from agentquest.records.episode import EpisodeRecord
-from agentquest.records.run_directory import EPISODES, RESULTS, RunDirectory
+from agentquest.records.results_file import RESULTS
+from agentquest.records.run_directory import EPISODES, RunDirectory
 from agentquest.reports.model import build_report
 from agentquest.reports.results_json import results_frame, summary_section
 from agentquest.run_result import RunResult

@@ -192,7 +192,8 @@ class RayVector:
         lost = ray_module().exceptions.RayActorError
         for _ in range(_MOST_LOSSES):
             try:
-                return _got(call)
+                answered: dict[int, Turn] = _got(call)
+                return answered
             except lost:
                 self._recreate(actor)
                 call = getattr(self._actors[actor], method).remote(share)

@@ -17,7 +17,8 @@ from agentquest.cli.stopping import StopSignals
 from agentquest.config import load_config
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import MEANINGS, End
-from agentquest.records.run_directory import LOG, RESULTS
+from agentquest.records.results_file import RESULTS
+from agentquest.records.run_directory import LOG
 from agentquest.reports.render.text import text_report
 from agentquest.reports.safe_text import one_line
 from agentquest.running.run import Run

@@ -68,7 +68,7 @@ def command(
             desk = Desk()
             playing = asyncio.create_task(
                 run.play(
-                    owed, Watcher(), stop, lambda records: save_results(run, records), executor=desk
+                    owed, Watcher(), stop, lambda records: save_results(run), executor=desk
                 )
             )
             opening = asyncio.create_task(desk.opened.wait())

@@ -70,13 +70,14 @@ def _list_instead(folder: Path) -> NoReturn:
     """A folder of runs was meant, or one of them: say which there are."""
     # Imported here, because the command `runs` uses this module.
     from agentquest.cli.runs import listing
-    from agentquest.viewer.library import Library, OpenRun
+    from agentquest.viewer.glances import Glance
+    from agentquest.viewer.library import Library
 
-    found = [run for run in Library(folder).runs() if isinstance(run, OpenRun)]
+    found = [run for run in Library(folder).glances() if isinstance(run, Glance)]
     if not found:
         raise UserError(f"{folder} is not a run directory, and there is none in it")
     typer.echo(listing(found, terminal_width()))
-    typer.echo(f"one of them: agentquest report {found[-1].directory.path}", err=True)
+    typer.echo(f"one of them: agentquest report {folder / found[-1].name}", err=True)
     raise typer.Exit
 
 

@@ -8,12 +8,14 @@ import typer
 
 from agentquest.cli.report import terminal_width
 from agentquest.errors import UserError
+from agentquest.metrics.table import SUCCESS
 from agentquest.records.files import to_json
-from agentquest.reports.model import NOTHING
+from agentquest.reports.model import NOTHING, figure_cell
 from agentquest.reports.render.text import text_table, wrapped
 from agentquest.reports.results_json import summary_section
 from agentquest.reports.safe_text import one_line
 from agentquest.reports.tables import Table
+from agentquest.viewer.glances import Glance
 from agentquest.viewer.library import Broken, Library, OpenRun
 
 _STATES = ("complete", "owed", "running", "stopped")
@@ -48,11 +50,12 @@ def command(
     """
     if state is not None and state not in _STATES:
         raise UserError(f"--state must be one of {', '.join(_STATES)}, not {state!r}")
-    found = Library(existing(folder)).runs()
-    chosen = [run for run in found if isinstance(run, OpenRun) and _wanted(run, tag, state, match)]
+    library = Library(existing(folder))
+    found = library.glances()
+    chosen = [run for run in found if isinstance(run, Glance) and _wanted(run, tag, state, match)]
     chosen.sort(key=lambda run: (run.manifest.created_at, run.name))
     if as_json:
-        typer.echo(to_json([_plain(run) for run in chosen]), nl=False)
+        typer.echo(to_json([_plain(library.run(run.name)) for run in chosen]), nl=False)
     else:
         typer.echo(listing(chosen, terminal_width()))
     for run in found:
@@ -67,7 +70,7 @@ def existing(folder: Path) -> Path:
     return folder
 
 
-def listing(runs: Sequence[OpenRun], width: int) -> str:
+def listing(runs: Sequence[Glance], width: int) -> str:
     """A table of runs, as wide as the terminal."""
     if not runs:
         return "no such runs; `agentquest eval` makes one"
@@ -81,13 +84,13 @@ def listing(runs: Sequence[OpenRun], width: int) -> str:
     return "\n\n".join([text_table(table, width), *(["\n".join(notes)] if notes else [])])
 
 
-def _row(run: OpenRun) -> tuple[str, ...]:
-    manifest, overall = run.manifest, run.report.overall
+def _row(run: Glance) -> tuple[str, ...]:
+    manifest, figures = run.manifest, run.figures
     return (
         run.name,
         run.state,
-        f"{overall.group.scored}/{manifest.requested}",
-        overall.cells["success"].text,
+        f"{figures.scored}/{manifest.requested}",
+        figure_cell(SUCCESS, figures.success, figures.scored).text,
         f"{manifest.benchmark} {manifest.provenance.split}",
         manifest.agent,
         manifest.model or NOTHING,
@@ -95,7 +98,7 @@ def _row(run: OpenRun) -> tuple[str, ...]:
     )
 
 
-def _wanted(run: OpenRun, tags: Sequence[str] | None, state: str | None, match: str) -> bool:
+def _wanted(run: Glance, tags: Sequence[str] | None, state: str | None, match: str) -> bool:
     manifest = run.manifest
     words = (run.name, manifest.benchmark, manifest.agent, manifest.model or "")
     return (

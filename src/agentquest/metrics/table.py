@@ -66,17 +66,20 @@ def metrics_table(manifest: Manifest) -> tuple[Metric, ...]:
     return tuple(table)
 
 
+SUCCESS = Metric(
+    "success",
+    "success",
+    PERCENT,
+    "share of scored episodes that solved the task",
+    lambda record: float(record.success),
+    estimator="rate",
+)
+
+
 def built_in(cleanup_applies: bool = True) -> list[Metric]:
     """The metrics that every run has; `cleanup_applies` says whether order is part of behaviour."""
     return [
-        Metric(
-            "success",
-            "success",
-            PERCENT,
-            "share of scored episodes that solved the task",
-            lambda record: float(record.success),
-            estimator="rate",
-        ),
+        SUCCESS,
         Metric("steps", "steps", "steps", "average steps", _steps, digits=1),
         Metric(
             "steps_of_successes",
