@@ -17,6 +17,8 @@ BENCHMARKS = {
     "environments": "environments",
     "size": "size",
     "a2a": "a2a_cost",
+    "ray": "ray_clusters",
+    "scaling": "scaling_model",
     "webshop": "webshop",
     "viewer": "viewer",
 }

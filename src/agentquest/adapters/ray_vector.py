@@ -11,6 +11,7 @@ again: engines are deterministic, so that is the state it was in, and that it is
 is checked. `recreated` names the slots to which this happened in the last call.
 """
 
+import pickle
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,6 +25,8 @@ from agentquest.running.spec import versions
 
 Past = tuple[Task, list[str]]
 """A slot's task and what was done in it."""
+Parcel = bytes
+"""Turns by slot, pickled here: Ray's own way costs a call into Python for every turn."""
 
 _MOST_LOSSES = 3
 _NEVER_RESET = "call reset() first"
@@ -43,21 +46,34 @@ class SlotActor:
     def versions(self) -> dict[str, str]:
         return versions()
 
-    def reset(self, tasks: Mapping[int, Task]) -> dict[int, Turn]:
+    def reset(self, tasks: Mapping[int, Task]) -> Parcel:
+        return _parcel(self._begun(tasks))
+
+    def _begun(self, tasks: Mapping[int, Task]) -> dict[int, Turn]:
         for slot in tasks:
             if slot not in self._sessions:
                 self._sessions[slot] = Session(self._arena, self._max_steps)
         return {slot: self._sessions[slot].reset(task) for slot, task in tasks.items()}
 
-    def step(self, commands: Mapping[int, str]) -> dict[int, Turn]:
-        return {slot: self._sessions[slot].step(command) for slot, command in commands.items()}
+    def step(self, commands: Mapping[int, str]) -> Parcel:
+        sessions = self._sessions
+        return _parcel({slot: sessions[slot].step(command) for slot, command in commands.items()})
 
-    def replay(self, past: Mapping[int, Past]) -> dict[int, Turn]:
-        turns = self.reset({slot: task for slot, (task, _) in past.items()})
+    def replay(self, past: Mapping[int, Past]) -> Parcel:
+        turns = self._begun({slot: task for slot, (task, _) in past.items()})
         for slot, (_, commands) in past.items():
             for command in commands:
                 turns[slot] = self._sessions[slot].step(command)
-        return turns
+        return _parcel(turns)
+
+
+def _parcel(turns: Mapping[int, Turn]) -> Parcel:
+    return pickle.dumps([list(turns), [tuple(turn) for turn in turns.values()]], 5)
+
+
+def _opened(parcel: Parcel) -> dict[int, Turn]:
+    slots, turns = pickle.loads(parcel)  # made by an actor of ours, which Ray trusts anyway
+    return dict(zip(slots, map(Turn._make, turns), strict=True))
 
 
 class RayVector:
@@ -192,8 +208,7 @@ class RayVector:
         lost = ray_module().exceptions.RayActorError
         for _ in range(_MOST_LOSSES):
             try:
-                answered: dict[int, Turn] = _got(call)
-                return answered
+                return _opened(_got(call))
             except lost:
                 self._recreate(actor)
                 call = getattr(self._actors[actor], method).remote(share)
@@ -208,7 +223,7 @@ class RayVector:
         self._actors[actor] = self._new_actor()
         self.recreated = sorted({*self.recreated, *past})
         try:
-            turns = _got(self._actors[actor].replay.remote(past)) if past else {}
+            turns = _opened(_got(self._actors[actor].replay.remote(past)))
         except ray_module().exceptions.RayActorError:
             return  # this one died too, which the next call to it finds out
         for slot, turn in turns.items():

@@ -8,6 +8,7 @@ plays them, and an episode that loses two workers stays owed.
 
 import asyncio
 import dataclasses
+import heapq
 import logging
 from abc import ABC, abstractmethod
 from collections import deque
@@ -135,20 +136,25 @@ class Pool:
         return can_play or any(worker.playing for worker in self._alive)
 
     def _hand_out(self) -> None:
-        """Fill free places evenly: one episode to each worker in turn."""
+        """Fill free places evenly: the next episode to whoever plays fewest."""
+        if not self._waiting:
+            return
+        free = [
+            (len(worker.playing), place, worker)
+            for place, worker in enumerate(self._alive)
+            if worker.ready and len(worker.playing) < self._width
+        ]
+        heapq.heapify(free)
         leases: dict[Worker, list[EpisodeSpec]] = {}
-        while self._waiting:
-            free = [
-                worker
-                for worker in self._alive
-                if worker.ready and len(worker.playing) < self._width
-            ]
-            if not free:
-                break
-            worker = min(free, key=lambda one: len(one.playing))
+        while self._waiting and free:
+            playing, place, worker = free[0]
             spec = self._waiting.popleft()
             worker.playing[spec.key] = spec
             leases.setdefault(worker, []).append(spec)
+            if playing + 1 < self._width:
+                heapq.heapreplace(free, (playing + 1, place, worker))
+            else:
+                heapq.heappop(free)
         for worker, lease in leases.items():
             worker.play(lease)
 
@@ -160,7 +166,8 @@ class Pool:
             raise UserError(event.message)
         elif spec is not None:
             await self._deliver(worker, spec, event)
-        self._hand_out()
+        if event.kind not in ("started", "stepped"):
+            self._hand_out()
 
     async def _deliver(self, worker: Worker, spec: EpisodeSpec, event: Event) -> None:
         if event.kind == "started":

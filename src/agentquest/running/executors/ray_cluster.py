@@ -1,6 +1,7 @@
 """Joining a Ray cluster, and saying plainly why that did not work."""
 
-import socket
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from agentquest.errors import UserError
@@ -24,11 +25,15 @@ def connect(address: str | None) -> bool:
     ray = ray_module()
     if ray.is_initialized():
         return False
-    where: dict[str, Any] = {"address": address} if address else {"include_dashboard": False}
+    # Without an address Ray would join whatever cluster this machine happens to be part of.
+    where: dict[str, Any] = {"address": address or "local"}
+    if not address:
+        where["include_dashboard"] = False
     try:
-        _probe(address)
+        with ThreadPoolExecutor(1) as thread:  # where no event loop is running already
+            thread.submit(asyncio.run, _probe(address)).result()
         ray.init(log_to_driver=False, configure_logging=False, namespace="agentquest", **where)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, asyncio.TimeoutError) as error:
         raise UserError(f"executor.address: no Ray cluster at {address!r}: {error}") from None
     except RuntimeError as error:
         # Such as another version of Ray or Python there.
@@ -36,11 +41,13 @@ def connect(address: str | None) -> bool:
     return True
 
 
-def _probe(address: str | None) -> None:
+async def _probe(address: str | None) -> None:
     """Ray looks for a cluster for minutes; whether anybody answers there is known at once."""
     host, separator, port = (address or "").removeprefix("ray://").rpartition(":")
     if separator and port.isdigit():
-        socket.create_connection((host, int(port)), _PROBE_S).close()
+        opening = asyncio.open_connection(host, int(port))
+        _, writer = await asyncio.wait_for(opening, _PROBE_S)
+        writer.close()
 
 
 def in_creation(error: BaseException) -> bool:
