@@ -60,8 +60,9 @@ docs: $(DEV)   ## build the documentation site in build/site
 bench: $(DEV)  ## measure speed, side by side with what people run otherwise
 	$(BIN)/python benchmarks/run.py $(BENCH)
 
-conformance: $(DEV) ## the reference engine, agents of all A2A frameworks, nodes and drivers killed
+conformance: $(DEV) ## with the real others: reference engine, frameworks, packages, killed nodes
 	$(BIN)/python conformance/run.py $(CONFORMANCE)
+	AGENTQUEST_CONFORMANCE=1 $(BIN)/python -m pytest tests/adapters
 	AGENTQUEST_ALL_FRAMEWORKS=1 $(BIN)/python -m pytest tests/a2a/test_frameworks.py
 	AGENTQUEST_RAY_KILLS=20 $(BIN)/python -m pytest tests/ray/test_ray_executor.py -k dies
 
@@ -71,4 +72,4 @@ lock: $(DEV)   ## refresh requirements.lock from pyproject.toml
 	  --no-header --no-annotate --extra all --extra gymnasium --extra ray --group dev --group docs -o requirements.lock pyproject.toml
 
 clean:           ## remove everything that was made
-	rm -rf $(VENV) .reference-venv .a2a-venvs build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .reference-venv .a2a-venvs .foreign build dist .pytest_cache .mypy_cache .ruff_cache
