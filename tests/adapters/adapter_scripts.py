@@ -68,3 +68,12 @@ def run(command, **environment):
 def with_dropin(script, *arguments, **environment):
     command = [sys.executable, "-m", "agentquest.dropin", script, *arguments]
     return run(command, **environment)
+
+
+def countable(python):
+    """What the environment must say so that Inspect's mock model can count tokens offline."""
+    try:
+        run([python, "-c", "import tiktoken; tiktoken.get_encoding('o200k_base')"])
+    except AssertionError:
+        return {"PYTHONPATH": str(SCRIPTS / "words_as_tokens")}
+    return {}

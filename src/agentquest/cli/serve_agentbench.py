@@ -39,7 +39,7 @@ def command(
     ] = Repair.NONE,
     games: Annotated[
         Path | None,
-        typer.Option(help="AgentBench's list of games, such as data/alfworld/new_std.json."),
+        typer.Option(help="AgentBench's list of games, such as its new_std.json."),
     ] = None,
     name: Annotated[
         str | None, typer.Option(help="The task's name; default: BENCHMARK-std.")

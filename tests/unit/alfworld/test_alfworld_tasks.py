@@ -59,6 +59,8 @@ def test_where_data_is_looked_for(data: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("ALFWORLD_DATA", str(data))
     assert names(None, True) == found
     assert len(AlfWorldUtils.load_data(source="valid_seen", data_path="builtin")) == 140
+    monkeypatch.setenv("ALFWORLD_DATA", "builtin")
+    assert len(names(None, True)) == 140
     monkeypatch.delenv("ALFWORLD_DATA")
     monkeypatch.setenv("HOME", str(data.parent))
     monkeypatch.setenv("USERPROFILE", str(data.parent))

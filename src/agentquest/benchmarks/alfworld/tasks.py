@@ -2,7 +2,8 @@
 
 Where real data is looked for, in this order: the `data_path` given, the folder
 named by `ALFWORLD_DATA`, the default cache `~/.cache/alfworld`. A folder that
-was named but holds no games is an error, never silently replaced.
+was named but holds no games is an error, never silently replaced. `builtin` in
+either place asks for the built-in homes.
 """
 
 import os
@@ -55,6 +56,8 @@ def data_root(data_path: str | Path | None = None) -> Path | None:
             return None
         return _splits_folder(Path(data_path).expanduser(), f"data_path {str(data_path)!r}")
     named = os.environ.get("ALFWORLD_DATA")
+    if named == BUILTIN:
+        return None
     if named:
         return _splits_folder(Path(named).expanduser(), f"ALFWORLD_DATA {named!r}")
     cache = Path.home() / ".cache" / "alfworld" / DATA_FOLDER
