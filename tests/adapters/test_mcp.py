@@ -164,6 +164,21 @@ async def test_webshop_is_played_with_its_own_tools(tmp_path):
     await _playing(run, work)
 
 
+async def test_text_that_is_no_text_is_played_and_recorded(tmp_path):
+    run = _run(tmp_path, "max_steps=3")
+
+    async def work(seat, host):
+        await host.call("start", {})
+        for command in ("\ud800", "\x00", "a" * 50_000):
+            answer = await host.call("act", {"command": command})
+        return answer
+
+    assert (await _playing(run, work)).data["done"]
+    (record,) = load_run(run.directory.path).records
+    assert record.end == "step_limit"
+    assert len(record.steps) == 3
+
+
 @pytest.mark.parametrize(
     ("message", "code"),
     [
@@ -252,6 +267,8 @@ def test_a_http_server_that_is_full_or_asked_wrongly(tmp_path):
         told = {"jsonrpc": "2.0", "method": "notifications/initialized"}
         assert client.post("/mcp", json=told, headers=session).status_code == 202
         assert client.post("/mcp", content=b"{", headers=session).status_code == 400
+        odd = rb'{"jsonrpc": "2.0", "id": "\ud800", "method": "ping"}'
+        assert client.post("/mcp", content=odd, headers=session).status_code == 200
         assert client.post("/mcp", content=b"x" * 2_000_000).status_code == 413
         rebound = {"Host": "evil.example", **session}
         assert client.post("/mcp", json=ping, headers=rebound).status_code == 403

@@ -197,6 +197,11 @@ async def test_http_routes():
             assert (await post(path, json=body))[0] == 422
         assert (await post("/reset", data=b"{"))[0] == 400
         assert (await post("/mcp", json={}))[1]["jsonrpc"] == "2.0"
+        odd = rb'{"jsonrpc": "2.0", "id": "\ud800", "method": "\ud800"}'
+        assert (await post("/mcp", data=odd))[0] == 200
+        for body in (rb'{"split": "\ud800"}', rb'{"task_id": "\ud800"}', rb'{"\ud800": 1}'):
+            assert (await post("/reset", data=body))[0] == 422
+        assert (await post("/step", data=rb'{"action": {"command": "\ud800"}}'))[0] == 200
         assert await get("/list_environments") == (200, ["alfworld"])
         splits = (await get("/alfworld/splits"))[1]
         assert {"name": "train", "type": "train"} in splits

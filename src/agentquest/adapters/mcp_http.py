@@ -13,9 +13,10 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
+from agentquest.adapters.json_requests import Said
 from agentquest.adapters.mcp_desk import Seat
 from agentquest.adapters.mcp_protocol import NOT_JSON, ToolHost, answer_message
 
@@ -97,14 +98,14 @@ def mcp_app(callers: Callers, path: str = "/mcp") -> Starlette:
         answer = await answer_message(message, host)
         if answer is None:
             return Response(status_code=202)
-        return JSONResponse(answer, headers={SESSION: name})
+        return Said(answer, headers={SESSION: name})
 
     async def delete(request: Request) -> Response:
         ended = await callers.end(request.headers.get(SESSION))
         return Response(status_code=200) if ended else _refused(404, "there is no such session")
 
     async def health(request: Request) -> Response:
-        return JSONResponse({"status": "healthy", "sessions": len(callers)})
+        return Said({"status": "healthy", "sessions": len(callers)})
 
     routes = [
         Route(path, post, methods=["POST"]),
@@ -114,6 +115,6 @@ def mcp_app(callers: Callers, path: str = "/mcp") -> Starlette:
     return Starlette(routes=routes)
 
 
-def _refused(status: int, text: str, code: int = -32000) -> JSONResponse:
+def _refused(status: int, text: str, code: int = -32000) -> Said:
     error: dict[str, Any] = {"code": code, "message": text}
-    return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, status)
+    return Said({"jsonrpc": "2.0", "id": None, "error": error}, status)

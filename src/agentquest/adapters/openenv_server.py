@@ -14,11 +14,12 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from agentquest.adapters import openenv_schemas as schemas
+from agentquest.adapters.json_requests import Said
 from agentquest.adapters.mcp_protocol import answer_message, answer_text
 from agentquest.adapters.openenv_tasks import TaskApi
 from agentquest.adapters.openenv_tools import SessionTools
@@ -76,7 +77,7 @@ class OpenEnvServer:
         document = schemas.openapi(self.arena.benchmark, listed)
 
         async def openapi(request: Request) -> Response:
-            return JSONResponse(document)
+            return Said(document)
 
         routes: list[BaseRoute] = [Route("/openapi.json", openapi)]
         routes += [Route(path, run) for path, run in get.items()]
@@ -139,16 +140,16 @@ class OpenEnvServer:
             return
 
     async def _health(self, request: Request) -> Response:
-        return JSONResponse({"status": "healthy"})
+        return Said({"status": "healthy"})
 
     async def _schema(self, request: Request) -> Response:
-        return JSONResponse(schemas.schemas())
+        return Said(schemas.schemas())
 
     async def _metadata(self, request: Request) -> Response:
-        return JSONResponse(schemas.metadata(self.arena.benchmark))
+        return Said(schemas.metadata(self.arena.benchmark))
 
     async def _state(self, request: Request) -> Response:
-        return JSONResponse(self.session().state())
+        return Said(self.session().state())
 
     async def _reset(self, request: Request) -> Response:
         return await self._once(request, lambda wire, data: wire.reset(data))
@@ -169,11 +170,11 @@ class OpenEnvServer:
             data = json.loads(await request.body() or b"{}")
             if not isinstance(data, dict):
                 raise Mistake("VALIDATION_ERROR", "send a JSON object")
-            return JSONResponse(play(self.session(), data))
+            return Said(play(self.session(), data))
         except (ValueError, RecursionError):
-            return JSONResponse({"detail": "this is not JSON"}, 400)
+            return Said({"detail": "this is not JSON"}, 400)
         except (Mistake, AgentQuestError) as error:
-            return JSONResponse({"detail": str(error)}, 422)
+            return Said({"detail": str(error)}, 422)
 
     async def _mcp(self, request: Request) -> Response:
         wire = self.session()
@@ -182,4 +183,4 @@ class OpenEnvServer:
         except (ValueError, RecursionError):
             message = None
         answer = await answer_message(message, SessionTools(wire.session))
-        return JSONResponse(answer) if answer is not None else Response(status_code=202)
+        return Said(answer) if answer is not None else Response(status_code=202)

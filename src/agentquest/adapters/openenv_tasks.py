@@ -4,8 +4,9 @@ import json
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
+from agentquest.adapters.json_requests import Said
 from agentquest.adapters.openenv_schemas import split_type
 from agentquest.errors import UserError
 from agentquest.lib import Arena, Task
@@ -27,7 +28,7 @@ class TaskApi:
 
     async def environments(self, request: Request) -> Response:
         """The one environment that is served."""
-        return JSONResponse([self._arena.benchmark.name])
+        return Said([self._arena.benchmark.name])
 
     async def splits(self, request: Request) -> Response:
         """The splits of the environment."""
@@ -83,18 +84,18 @@ class TaskApi:
     async def _answer(self, request: Request, work: Any) -> Response:
         name = self._arena.benchmark.name
         if request.path_params["env"] != name:
-            return JSONResponse({"detail": f"there is no such environment; there is: {name}"}, 404)
+            return Said({"detail": f"there is no such environment; there is: {name}"}, 404)
         try:
             data = json.loads(await request.body() or b"{}")
             if not isinstance(data, dict):
                 raise _Refused(400, "send a JSON object")
-            return JSONResponse(work(data))
+            return Said(work(data))
         except (ValueError, RecursionError):
-            return JSONResponse({"detail": "this is not JSON"}, 400)
+            return Said({"detail": "this is not JSON"}, 400)
         except UserError as error:
-            return JSONResponse({"detail": str(error)}, 400)
+            return Said({"detail": str(error)}, 400)
         except _Refused as refused:
-            return JSONResponse({"detail": str(refused)}, refused.status)
+            return Said({"detail": str(refused)}, refused.status)
 
 
 def _plain(task: Task, index: int) -> dict[str, Any]:
