@@ -19,18 +19,25 @@ PACKAGES = {
     "agentbench": ["agentrl-eval==0.1.2", "nltk"],
     "gym": ["gym==0.26.2"],
     "inspect": ["inspect-ai==0.3.285", "openai"],
+    "langgraph": ["langgraph==1.2.20", "langchain-openai"],
     "mcp1": ["mcp>=1.30,<2"],
     "mcp2": ["mcp>=2.3,<3"],
     "mlflow": ["mlflow-skinny>=3.17"],
+    "openai_agents": ["openai-agents==0.24.0"],
     "openenv": ["openenv==0.10.0"],
     "otel": ["opentelemetry-sdk>=1.30", "opentelemetry-exporter-otlp-proto-http>=1.30"],
+    "pydantic_ai": ["pydantic-ai-slim[openai]==2.62.0"],
+    "smolagents": ["smolagents[openai]==1.26.0"],
     "tables": ["pyarrow>=18", "datasets>=4"],
     "trl": ["trl==1.16.0"],
     "verifiers": ["verifiers==0.4.0"],
     "verifiers_openenv": ["verifiers==0.4.0", "openenv"],  # an older openenv, as pins clash
     "wandb": ["wandb>=0.20"],
 }
-SLOW = {"mlflow", "openenv", "tables", "trl", "wandb", "verifiers", "verifiers_openenv"}
+SLOW = {
+    *("langgraph", "mlflow", "openai_agents", "openenv", "pydantic_ai", "smolagents", "tables"),
+    *("trl", "verifiers", "verifiers_openenv", "wandb"),
+}
 
 
 def foreign_python(name: str) -> str:

@@ -24,6 +24,7 @@ SURFACE = {
         "Game",
         "InformedAgent",
         "Interaction",
+        "LoopAgent",
         "Metrics",
         "Observation",
         "Oracle",

@@ -14,6 +14,7 @@ from agentquest.lib.arena import Arena
 from agentquest.lib.benchmark import Benchmark, BenchmarkSettings
 from agentquest.lib.driver import Driver, Outcome
 from agentquest.lib.game import Game
+from agentquest.lib.loop_agent import LoopAgent
 from agentquest.lib.metrics import Metrics
 from agentquest.lib.oracle import Oracle
 from agentquest.lib.parsing import Parser, parse_action
@@ -40,6 +41,7 @@ __all__ = [
     "Game",
     "InformedAgent",
     "Interaction",
+    "LoopAgent",
     "Metrics",
     "Observation",
     "Oracle",
