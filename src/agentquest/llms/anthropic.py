@@ -15,6 +15,7 @@ from agentquest.lib.settings import operational
 from agentquest.llms.anthropic_stream import assembled_message
 from agentquest.llms.client import HttpModel
 from agentquest.llms.config import ModelSettings
+from agentquest.llms.fragments import in_turns, text_json
 from agentquest.llms.thinking import joined
 from agentquest.llms.types import Reply
 from agentquest.llms.wire import (
@@ -29,7 +30,7 @@ from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
 
 # The key of `opaque`: content blocks that must be sent back as they came.
 _BLOCKS = "anthropic"
-_MARK = {"type": "ephemeral"}
+_MARK = '{"type": "ephemeral"}'
 _THOUGHTS = ("thinking", "redacted_thinking")
 _STATUS = {
     "invalid_request_error": 400,
@@ -122,16 +123,21 @@ class AnthropicMessages(HttpModel):
         version = {"anthropic-version": self.settings.api_version}
         return {**version, "x-api-key": key} if key else version
 
-    def _conversation(self, messages: Sequence[Message]) -> dict[str, Any]:
+    def _written(self, message: Message, messages: Sequence[Message]) -> list[Any]:
+        return [] if message.role == "system" else _blocks(message)
+
+    def _conversation(self, messages: Sequence[Message]) -> str:
         system = "\n\n".join(message.content for message in messages if message.role == "system")
-        turns = _turns(messages)
-        blocks: list[dict[str, Any]] = [{"type": "text", "text": system}] if system else []
+        roles = ["assistant" if message.role == "assistant" else "user" for message in messages]
+        turns = in_turns(roles, self._fragments.of(messages))
+        blocks = f'{{"type": "text", "text": {text_json(system)}}}' if system else ""
         if self.settings.cache_marks:
+            blocks = _marked(blocks)
             # What was said last is worth keeping only where the next request goes on from it.
-            for marked in (blocks, turns[-1]["content"] if len(turns) > 1 else []):
-                if marked:
-                    marked[-1] = {**marked[-1], "cache_control": _MARK}
-        return {**({"system": blocks} if blocks else {}), "messages": turns}
+            if len(turns) > 1:
+                turns[-1] = (turns[-1][0], _marked(turns[-1][1]))
+        said = ", ".join(f'{{"role": "{role}", "content": [{content}]}}' for role, content in turns)
+        return (f'"system": [{blocks}], ' if blocks else "") + f'"messages": [{said}]'
 
     def _fields(self, tools: Sequence[ToolSpec], seed: int | None) -> dict[str, Any]:
         fields = self.settings.request_fields()
@@ -176,19 +182,9 @@ class AnthropicMessages(HttpModel):
         )
 
 
-def _turns(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """The conversation in turns of user and assistant: what follows on one another is one turn."""
-    turns: list[dict[str, Any]] = []
-    for message in messages:
-        if message.role == "system":
-            continue
-        role = "assistant" if message.role == "assistant" else "user"
-        blocks = _blocks(message)
-        if turns and turns[-1]["role"] == role:
-            turns[-1]["content"] += blocks
-        elif blocks:
-            turns.append({"role": role, "content": blocks})
-    return turns
+def _marked(blocks: str) -> str:
+    """Blocks as JSON, with a mark on the last."""
+    return f'{blocks[:-1]}, "cache_control": {_MARK}}}' if blocks else ""
 
 
 def _blocks(message: Message) -> list[dict[str, Any]]:

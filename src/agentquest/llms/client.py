@@ -22,6 +22,7 @@ from agentquest.llms.cache import ResponseCache, request_key
 from agentquest.llms.clock import Clock, Deadline
 from agentquest.llms.config import ModelSettings
 from agentquest.llms.failures import ModelFailure, Transient
+from agentquest.llms.fragments import Fragments
 from agentquest.llms.limits import Gate, Permit
 from agentquest.llms.preflight import explained, question, remarks
 from agentquest.llms.redaction import Redactor
@@ -70,6 +71,7 @@ class HttpModel(ChatModel, ABC):
         self._rng = rng or random.Random()
         self._monitor = Monitor(self._clock)
         self._calls = itertools.count()
+        self._fragments = Fragments(self._written)
         self._rests: dict[tuple[int, int | None], tuple[Sequence[ToolSpec], bytes]] = {}
         self._policy = RetryPolicy(
             settings.max_retries, settings.wait_interval, settings.deadline_s
@@ -167,8 +169,12 @@ class HttpModel(ChatModel, ABC):
         await self._poster.close()
 
     @abstractmethod
-    def _conversation(self, messages: Sequence[Message]) -> dict[str, Any]:
-        """The fields of a request that say what was said so far."""
+    def _written(self, message: Message, messages: Sequence[Message]) -> list[Any]:
+        """A message of a conversation as this API writes it: none, one or several things."""
+
+    @abstractmethod
+    def _conversation(self, messages: Sequence[Message]) -> str:
+        """The fields of a request that say what was said so far: JSON without its braces."""
 
     @abstractmethod
     def _fields(self, tools: Sequence[ToolSpec], seed: int | None) -> dict[str, Any]:
@@ -197,8 +203,8 @@ class HttpModel(ChatModel, ABC):
     def _body(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int | None
     ) -> bytes:
-        said = _written(self._conversation(messages))
-        return said[:-1] + b"," + self._rest(tools, seed)[1:]
+        said = self._conversation(messages).encode()
+        return b"{" + said + b"," + self._rest(tools, seed)[1:]
 
     def _rest(self, tools: Sequence[ToolSpec], seed: int | None) -> bytes:
         """The request without what was said, which is the same at every step of an episode."""

@@ -14,6 +14,7 @@ from pydantic import Field
 from agentquest.lib.settings import operational
 from agentquest.llms.client import HttpModel
 from agentquest.llms.config import ModelSettings
+from agentquest.llms.fragments import in_turns, text_json
 from agentquest.llms.thinking import joined
 from agentquest.llms.types import Reply
 from agentquest.llms.wire import arguments_object, count_of, given
@@ -86,10 +87,24 @@ class GeminiModel(HttpModel):
     def _headers(self, key: str) -> dict[str, str]:
         return {"x-goog-api-key": key} if key else {}
 
-    def _conversation(self, messages: Sequence[Message]) -> dict[str, Any]:
-        system = [{"text": message.content} for message in messages if message.role == "system"]
-        said = {"contents": _contents(messages)}
-        return {"systemInstruction": {"parts": system}, **said} if system else said
+    def _written(self, message: Message, messages: Sequence[Message]) -> list[Any]:
+        if message.role == "system":
+            return []
+        return _result(message, messages) if message.role == "tool" else _said(message)
+
+    def _conversation(self, messages: Sequence[Message]) -> str:
+        system = ", ".join(
+            f'{{"text": {text_json(message.content)}}}'
+            for message in messages
+            if message.role == "system"
+        )
+        roles = ["model" if message.role == "assistant" else "user" for message in messages]
+        said = ", ".join(
+            f'{{"role": "{role}", "parts": [{parts}]}}'
+            for role, parts in in_turns(roles, self._fragments.of(messages))
+        )
+        told = f'"systemInstruction": {{"parts": [{system}]}}, ' if system else ""
+        return f'{told}"contents": [{said}]'
 
     def _fields(self, tools: Sequence[ToolSpec], seed: int | None) -> dict[str, Any]:
         fields = self.settings.request_fields(seed)
@@ -152,28 +167,18 @@ class GeminiModel(HttpModel):
         )
 
 
-def _contents(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """The conversation in turns; what follows on one another by the same side is one turn."""
-    contents: list[dict[str, Any]] = []
-    names: dict[str, str] = {}
-    for message in messages:
-        if message.role == "system":
-            continue
-        names.update({call.id: call.name for call in message.tool_calls})
-        role = "model" if message.role == "assistant" else "user"
-        parts = _written(message, names)
-        if contents and contents[-1]["role"] == role:
-            contents[-1]["parts"] += parts
-        elif parts:
-            contents.append({"role": role, "parts": parts})
-    return contents
+def _result(message: Message, messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """What a tool gave, under the name of the newest call before it that it answers."""
+    call, name = message.tool_call_id or "", ""
+    for earlier in messages:
+        if earlier is message:
+            break
+        name = next((used.name for used in earlier.tool_calls if used.id == call), name)
+    given = {"name": name, "response": {"result": message.content}}
+    return [{"functionResponse": {**_identity(call), **given}}]
 
 
-def _written(message: Message, names: dict[str, str]) -> list[dict[str, Any]]:
-    if message.role == "tool":
-        call = message.tool_call_id or ""
-        given = {"name": names.get(call, ""), "response": {"result": message.content}}
-        return [{"functionResponse": {**_identity(call), **given}}]
+def _said(message: Message) -> list[dict[str, Any]]:
     if message.opaque and _PARTS in message.opaque:
         return list(message.opaque[_PARTS])
     parts: list[dict[str, Any]] = [{"text": message.content}] if message.content else []

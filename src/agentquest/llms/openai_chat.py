@@ -1,5 +1,6 @@
 """Chat completions, as OpenAI, OpenRouter, vLLM, SGLang, llama.cpp and Ollama speak them."""
 
+import json
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -78,10 +79,14 @@ class OpenAIChat(HttpModel):
     Settings = OpenAISettings
     settings: OpenAISettings
 
-    def _conversation(self, messages: Sequence[Message]) -> dict[str, Any]:
-        reasoning = self.settings.send_reasoning
-        turns = [written_message(message, reasoning) for message in messages]
-        return {"messages": marked(turns) if self.settings.cache_marks else turns}
+    def _written(self, message: Message, messages: Sequence[Message]) -> list[Any]:
+        return [written_message(message, self.settings.send_reasoning)]
+
+    def _conversation(self, messages: Sequence[Message]) -> str:
+        if self.settings.cache_marks:
+            turns = [turn for message in messages for turn in self._written(message, messages)]
+            return f'"messages": {json.dumps(marked(turns))}'
+        return f'"messages": [{", ".join(self._fragments.of(messages))}]'
 
     def _fields(self, tools: Sequence[ToolSpec], seed: int | None) -> dict[str, Any]:
         fields = self.settings.request_fields()

@@ -78,8 +78,11 @@ class OpenAIResponses(HttpModel):
     Settings = ResponsesSettings
     settings: ResponsesSettings
 
-    def _conversation(self, messages: Sequence[Message]) -> dict[str, Any]:
-        return {"input": [item for message in messages for item in _items(message)]}
+    def _written(self, message: Message, messages: Sequence[Message]) -> list[Any]:
+        return list(_items(message))
+
+    def _conversation(self, messages: Sequence[Message]) -> str:
+        return f'"input": [{", ".join(filter(None, self._fragments.of(messages)))}]'
 
     def _fields(self, tools: Sequence[ToolSpec], seed: int | None) -> dict[str, Any]:
         fields = self.settings.request_fields()
