@@ -15,8 +15,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pydantic_core import PydanticSerializationError, to_json
-
 from agentquest.llms.accounting import Price
 from agentquest.llms.cache import ResponseCache, request_key
 from agentquest.llms.clock import Clock, Deadline
@@ -296,12 +294,3 @@ class HttpModel(ChatModel, ABC):
 
 def _may_be_chance(failure: Transient | ModelFailure) -> bool:
     return isinstance(failure, Transient) and not failure.unreachable
-
-
-def _written(conversation: dict[str, Any]) -> bytes:
-    """As JSON, in a quarter of the time that `json` takes: prompts are long."""
-    try:
-        return to_json(conversation)
-    except (PydanticSerializationError, UnicodeEncodeError):
-        # Half a surrogate pair, in what a provider wants back unread: JSON can escape it.
-        return json.dumps(conversation).encode()

@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
+from pydantic_core import PydanticSerializationError, to_json
+
 from agentquest.records.messages import Message
 
 _MOST_CHARACTERS = 32_000_000
@@ -49,7 +51,16 @@ class Fragments:
         return text
 
     def _written(self, message: Message, messages: Sequence[Message]) -> str:
-        return json.dumps(self._write(message, messages))[1:-1]
+        return _json(self._write(message, messages))[1:-1]
+
+
+def _json(value: Any) -> str:
+    """In a quarter of the time that `json` takes: prompts are long."""
+    try:
+        return to_json(value).decode()
+    except (PydanticSerializationError, UnicodeEncodeError):
+        # Half a surrogate pair, in what a provider wants back unread: JSON can escape it.
+        return json.dumps(value)
 
 
 def in_turns(roles: Sequence[str], fragments: Sequence[str]) -> list[tuple[str, str]]:
