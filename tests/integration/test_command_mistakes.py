@@ -1,0 +1,59 @@
+"""A mistake on the command line is one line that says what to do, exit code 2, no traceback."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+from command_mistakes import MISTAKES
+
+import agentquest
+from agentquest.cli import main
+from agentquest.records.index import INDEX
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What the mistakes are made with, in the folder they are made in."""
+    folder = tmp_path_factory.mktemp("mistakes")
+    result = agentquest.evaluate(
+        benchmark="mastermind", agent="scripted", num_games=1, output_dir=folder / "runs"
+    )
+    (folder / "empty").mkdir()
+    (folder / "text").write_text("key: [1, 2\n", encoding="utf-8")
+    (folder / "bad.yaml").write_text("num_gmes: 3\n", encoding="utf-8")
+    (folder / "sweep.yaml").write_text("name: x\nmodles: [a]\n", encoding="utf-8")
+    run = result.path.relative_to(folder)
+    files = {"text": "text", "bad": "bad.yaml", "sweep": "sweep.yaml"}
+    return {"run": str(run), "runs": "runs", "empty": "empty", **files, "folder": str(folder)}
+
+
+def test_there_are_enough() -> None:
+    words = [mistake for mistake, _ in MISTAKES]
+    assert len(words) == len(set(words)) >= 100
+
+
+@pytest.mark.parametrize(("mistake", "said"), MISTAKES, ids=[words for words, _ in MISTAKES])
+def test_a_mistake(
+    mistake: str,
+    said: str,
+    places: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(places["folder"])
+    monkeypatch.delenv("ROLE", raising=False)
+    before = there()
+    with pytest.raises(SystemExit) as left:
+        main(shlex.split(mistake.format(**places)))
+    out, err = capsys.readouterr()
+    assert left.value.code == 2, err
+    assert said in err
+    assert err.startswith("agentquest: ")
+    assert len(err.strip().splitlines()) == 1, err
+    assert out == ""
+    assert there() == before, "nothing was made or left behind"
+
+
+def there() -> set[Path]:
+    """All files here but the index, which any reader of a run may add."""
+    return {path for path in Path().rglob("*") if path.name != INDEX}
