@@ -151,9 +151,10 @@ def main(args: list[str] | None = None) -> None:
     except typer.Abort:
         _refuse("the input ended before an answer was given")
     except OSError as error:
-        # What was to be shown could not be: the disk is full, or whoever read has gone.
+        # A file's name stands in the error; output has none: its disk is full, or its reader gone.
         _forget_output()
-        _refuse(f"cannot write the output: {error.strerror}")
+        what = "write the output" if error.filename is None else f"use {error.filename}"
+        _refuse(f"cannot {what}: {error.strerror or error}")
     sys.exit(code if isinstance(code, int) else 0)
 
 

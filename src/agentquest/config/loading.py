@@ -14,7 +14,7 @@ import yaml
 
 from agentquest.config.settings import DEFAULT_AGENT, RunConfig, resolved, settings_model
 from agentquest.config.task_lists import read_task_list
-from agentquest.config.yaml_files import read_yaml
+from agentquest.config.yaml_files import parsed, read_yaml
 from agentquest.errors import ConfigError
 from agentquest.lib.settings import validated
 from agentquest.protocols import protocol
@@ -215,6 +215,8 @@ def _put(nested: dict[str, Any], path: str, value: Any) -> None:
 
 def _scalar(path: str, text: str) -> Any:
     try:
-        return yaml.safe_load(text)
+        return parsed(text)
     except yaml.YAMLError:
         raise ConfigError(f"{path}: the value is not YAML") from None
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from None

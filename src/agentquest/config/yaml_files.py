@@ -16,6 +16,7 @@ import yaml
 from agentquest.errors import ConfigError
 
 _VARIABLE = re.compile(r"(\$?)\$\{([^}]*)\}?")
+_MOST_VALUES = 100_000
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SECRET_WORDS = frozenset(
     {"KEY", "APIKEY", "SECRET", "TOKEN", "PASSWORD", "PASSWD", "PASS", "PAT", "CREDENTIALS"}
@@ -42,7 +43,7 @@ class _UniqueKeys(yaml.SafeLoader):
 def read_yaml(file: Path) -> dict[str, Any]:
     """The keys and values of a file, with variables filled in."""
     try:
-        content = _load(file.read_text(encoding="utf-8"))
+        content = parsed(file.read_text(encoding="utf-8"), variables=True)
     except OSError as error:
         raise ConfigError(f"cannot read {file}: {error.strerror}") from None
     except UnicodeDecodeError as error:
@@ -67,16 +68,41 @@ def without_variables(value: Any) -> Any:
     return [without_variables(item) for item in value] if isinstance(value, list) else value
 
 
-def _load(text: str) -> Any:
+def parsed(text: str, variables: bool = False) -> Any:
+    """The content of a YAML text that is small also when its aliases are written out."""
     loader = _UniqueKeys(text)
     try:
         node = loader.get_single_node()
         if node is None:
             return None
-        _fill_in(loader, node, "", set())
+        _written_out(node, {})
+        if variables:
+            _fill_in(loader, node, "", set())
         return loader.construct_document(node)
+    except RecursionError:
+        raise ConfigError("it is nested too deeply") from None
+    except (ValueError, TypeError, OverflowError):
+        # What it is stays unsaid: a key may stand there.
+        raise ConfigError("a date or a number in it is none") from None
     finally:
         loader.dispose()
+
+
+def _written_out(node: Any, known: dict[int, int | None]) -> int:
+    """How many values a node stands for; refused where it holds itself, or millions."""
+    if id(node) in known:
+        size = known[id(node)]
+        if size is None:
+            raise ConfigError("an alias stands inside what it is an alias of")
+        return size
+    known[id(node)] = None
+    size = 1
+    for item in node.value if isinstance(node, yaml.CollectionNode) else ():
+        size += sum(_written_out(part, known) for part in (item if type(item) is tuple else [item]))
+    if size > _MOST_VALUES:
+        raise ConfigError(f"it stands for more than {_MOST_VALUES} values, written out")
+    known[id(node)] = size
+    return size
 
 
 def _fill_in(loader: yaml.SafeLoader, node: yaml.Node, path: str, seen: set[int]) -> None:

@@ -19,7 +19,14 @@ def write_atomically(file: Path, text: str) -> None:
 
 @contextlib.contextmanager
 def replacing(file: Path) -> Iterator[IO[str]]:
-    """A draft that takes the file's place when it is finished, synced; not so after an error."""
+    """A draft that takes the file's place when it is whole, and is gone when it is not.
+
+    What is no file (a device, a pipe) is written to and stays what it is.
+    """
+    if file.exists() and not file.is_file():
+        with file.open("w", encoding="utf-8") as special:
+            yield special
+        return
     with tempfile.NamedTemporaryFile(
         "w", encoding="utf-8", dir=file.parent, prefix=f".{file.name}.", delete=False
     ) as draft:
@@ -28,11 +35,15 @@ def replacing(file: Path) -> Iterator[IO[str]]:
             yield draft
             draft.flush()
             os.fsync(draft.fileno())
-        except BaseException:
-            finished.unlink()
+            finished.chmod(0o666 & ~_umask())
+            finished.replace(file)
+        except OSError as error:
+            finished.unlink(missing_ok=True)
+            error.filename = str(file)  # whoever reads it knows nothing of a draft
             raise
-    finished.chmod(0o666 & ~_umask())
-    finished.replace(file)
+        except BaseException:
+            finished.unlink(missing_ok=True)
+            raise
     sync_folder(file.parent)
 
 
