@@ -67,9 +67,7 @@ def command(
         with signals.listening() as stop:
             desk = Desk()
             playing = asyncio.create_task(
-                run.play(
-                    owed, Watcher(), stop, lambda records: save_results(run), executor=desk
-                )
+                run.play(owed, Watcher(), stop, lambda records: save_results(run), executor=desk)
             )
             opening = asyncio.create_task(desk.opened.wait())
             await asyncio.wait({opening, playing}, return_when=asyncio.FIRST_COMPLETED)
