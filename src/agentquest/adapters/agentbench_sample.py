@@ -38,6 +38,7 @@ class Sample:
         self._latest: deque[str] = deque(maxlen=_SAME_IN_A_ROW)
 
     def begin(self, task: Task) -> Json:
+        """Start a task; the answer holds the instructions and the first observation."""
         turn = self._session.reset(task)
         system = {"role": "system", "content": self._style.instructions}
         return self._out([system, _user(self._style.first(self._session, turn))])
@@ -84,6 +85,7 @@ class Sample:
         return "task limit reached" if turn.truncated else "running"
 
     def close(self) -> None:
+        """Close the game, whether it is finished or not."""
         self._session.close()
 
     def _out(self, messages: list[Json]) -> Json:

@@ -69,6 +69,7 @@ class AgentBenchWorker:
         self._samples: Slots[Sample] = Slots(terms.concurrency, terms.idle_s, Sample.close)
 
     def app(self) -> Starlette:
+        """The addresses under `/api`; a controller, if any, hears from it while it is up."""
         gets: dict[str, Handler] = {
             "/get_indices": self._get_indices,
             "/get_sessions": self._get_sessions,

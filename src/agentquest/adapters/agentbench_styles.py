@@ -27,27 +27,35 @@ class Style:
     tools: tuple[ToolSpec, ...]
 
     def first(self, session: Session, turn: Turn) -> str:
+        """The message that opens a sample: the goal and the first observation."""
         return f"Goal: {session.goal}\n\n{turn.text}"
 
     def told(self, session: Session, turn: Turn, action: str | None) -> str:
+        """What an action led to; `action` is None where the answer held none."""
         return turn.text
 
     def overall(self, rewards: list[float]) -> dict[str, Any]:
+        """The result over all samples, made of their rewards."""
         return {"reward": _mean(rewards)}
 
 
 class AlfworldStyle(Style):
+    """ALFWorld: one tool that takes any action, and the available actions after every text."""
+
     def first(self, session: Session, turn: Turn) -> str:
+        """The scene and the task, without the paragraph that opens every game."""
         scene = "\n".join(turn.text.split("\n\n")[1:])
         return f"Here is your task. {scene}{_available(turn)}"
 
     def told(self, session: Session, turn: Turn, action: str | None) -> str:
+        """The observation; on arrival, only what is seen there."""
         text = turn.text
         if text.startswith("You arrive at loc "):
             text = text.partition(". ")[2]
         return f"{text}{_available(turn)}"
 
     def overall(self, rewards: list[float]) -> dict[str, Any]:
+        """Samples counted as passed or wrong; only a reward of 1 is a pass."""
         passed = sum(reward == 1 for reward in rewards)
         total = len(rewards)
         counts = {"total": total, "pass": passed, "wrong": total - passed}
@@ -55,15 +63,20 @@ class AlfworldStyle(Style):
 
 
 class WebshopStyle(Style):
+    """WebShop: tools to search and to click, and what can be clicked after every page."""
+
     def first(self, session: Session, turn: Turn) -> str:
+        """The first page, and what can be done on it."""
         return f"The initial observation:\n{turn.text}\n\n{_clickables(session)}"
 
     def told(self, session: Session, turn: Turn, action: str | None) -> str:
+        """The page that came, after the action that led to it."""
         said = f"Observation:\n{turn.text}\n\n{_clickables(session)}"
         return said if action is None else f"Action: {action}\n\n{said}"
 
 
 def style_of(arena: Arena) -> Style:
+    """AgentBench's own style for ALFWorld and WebShop; the plain one for any other benchmark."""
     briefing = briefing_of(arena)
     if arena.benchmark.name == "alfworld":
         act = _tool(

@@ -38,6 +38,7 @@ class AlfworldGym:
         self._sessions: Slots[Session] = Slots(max_sessions, idle_s, Session.close)
 
     def app(self) -> Starlette:
+        """The addresses that AgentGym's ALFWorld client calls."""
         posts: dict[str, Handler] = {
             "/create": self._create,
             "/reset": self._reset,

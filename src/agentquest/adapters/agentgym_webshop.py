@@ -23,6 +23,7 @@ class WebshopGym:
         self._envs: Slots[WebAgentTextEnv] = Slots(max_sessions, idle_s, self._forget)
 
     def app(self) -> Starlette:
+        """The addresses that AgentGym's WebShop client calls."""
         posts: dict[str, Handler] = {
             "/create": self._create,
             "/reset": self._reset,

@@ -17,6 +17,7 @@ class Said(JSONResponse):
     """JSON in ASCII, so that whatever text a client sent can be sent back to it."""
 
     def render(self, content: Any) -> bytes:
+        """The content as bytes; characters beyond ASCII are escaped."""
         return json.dumps(content).encode("ascii")
 
 
@@ -38,27 +39,32 @@ class Body:
 
     @classmethod
     async def of(cls, request: Request) -> "Body":
+        """The body of a request; an empty one has no fields. Refuses what is not a JSON object."""
         try:
             return cls(json.loads(await request.body() or b"{}"))
         except (ValueError, RecursionError):
             raise Refused(422, "the body is not JSON") from None
 
     def number(self, name: str) -> int:
+        """A field that must be a whole number; true and false are none."""
         value = self._content.get(name)
         if isinstance(value, bool) or not isinstance(value, int):
             raise Refused(422, f"{name} must be a whole number")
         return value
 
     def number_or_none(self, name: str) -> int | None:
+        """A whole number, or None where the field is absent or null."""
         return None if self._content.get(name) is None else self.number(name)
 
     def text(self, name: str) -> str:
+        """A field that must be text."""
         value = self._content.get(name)
         if not isinstance(value, str):
             raise Refused(422, f"{name} must be text")
         return value
 
     def listed(self, name: str) -> list[Any]:
+        """A field that must be a list; what is in it is not checked."""
         value = self._content.get(name)
         if not isinstance(value, list):
             raise Refused(422, f"{name} must be a list")
@@ -66,6 +72,7 @@ class Body:
 
 
 def query_number(request: Request, name: str) -> int:
+    """A whole number from the address's query, not negative; refuses anything else."""
     value = request.query_params.get(name, "")
     if not (value.isascii() and value.isdigit() and len(value) < 16):
         raise Refused(422, f"{name} must be a whole number")

@@ -44,9 +44,11 @@ class SlotActor:
         self._sessions: dict[int, Session] = {}
 
     def versions(self) -> dict[str, str]:
+        """The versions this node plays with; they must be the caller's."""
         return versions()
 
     def reset(self, tasks: Mapping[int, Task]) -> Parcel:
+        """Start a task in each of these slots; a slot keeps its session from then on."""
         return _parcel(self._begun(tasks))
 
     def _begun(self, tasks: Mapping[int, Task]) -> dict[int, Turn]:
@@ -56,10 +58,12 @@ class SlotActor:
         return {slot: self._sessions[slot].reset(task) for slot, task in tasks.items()}
 
     def step(self, commands: Mapping[int, str]) -> Parcel:
+        """Do one command in each of these slots."""
         sessions = self._sessions
         return _parcel({slot: sessions[slot].step(command) for slot, command in commands.items()})
 
     def replay(self, past: Mapping[int, Past]) -> Parcel:
+        """Play slots again from their tasks on; returns the last turn of each."""
         turns = self._begun({slot: task for slot, (task, _) in past.items()})
         for slot, (_, commands) in past.items():
             for command in commands:

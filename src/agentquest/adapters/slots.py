@@ -35,6 +35,7 @@ class Slots(Generic[T]):
         return number in self._kept
 
     def numbers(self) -> list[int]:
+        """The numbers in use, oldest first."""
         return list(self._kept)
 
     def has_room(self) -> bool:
@@ -53,6 +54,7 @@ class Slots(Generic[T]):
         return number
 
     def get(self, number: int) -> T | None:
+        """What is kept under a number, which counts as use; None if there is nothing."""
         if number in self._kept:
             self._used[number] = self._clock()
         return self._kept.get(number)

@@ -35,6 +35,7 @@ class TemplateFile:
             _check(name, body, fields[name], where)
 
     def has(self, name: str) -> bool:
+        """Whether the file has a section of that name."""
         return name in self._sections
 
     def fill(self, name: str, **values: str) -> str:
@@ -43,6 +44,7 @@ class TemplateFile:
 
 
 def read_template(file: Path) -> str:
+    """A template file's text; raises `ConfigError` where it cannot be read."""
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -67,11 +67,13 @@ class MLflowSink(Sink):
         return str(run.info.run_id), 0
 
     def finished(self, record: EpisodeRecord) -> None:
+        """Log an episode's figures; its place among the episodes told is the step."""
         self._told += 1
         for name, value in figures_of(record).items():
             self._client.log_metric(self._id, f"episode.{name}", value, step=self._told)
 
     def close(self, summary: dict[str, Any]) -> None:
+        """Log the summary and end their run: as killed, where episodes are missing."""
         for name, value in summary_figures(summary).items():
             self._client.log_metric(self._id, name, value)
         is_complete = summary["total_games"] >= summary["requested"]

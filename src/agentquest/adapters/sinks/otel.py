@@ -39,6 +39,7 @@ class OpenTelemetrySink(Sink):
         self._tracer: Tracer = self._provider.get_tracer("agentquest", version)
 
     def finished(self, record: EpisodeRecord) -> None:
+        """Make the episode's trace, with the times at which it was played."""
         began = int(datetime.fromisoformat(record.started_at).timestamp() * _BILLION)
         span = self._tracer.start_span(
             f"invoke_agent {record.agent}", start_time=began, attributes=_episode(record)
@@ -74,6 +75,7 @@ class OpenTelemetrySink(Sink):
         return max(ended, asked)
 
     def close(self, summary: dict[str, Any]) -> None:
+        """Send what waits and shut down; a provider that the program set up is left alone."""
         if self._is_own:
             self._provider.force_flush(_FLUSH_MS)
             self._provider.shutdown()

@@ -42,6 +42,7 @@ class WandbSink(Sink):
         )
 
     def finished(self, record: EpisodeRecord) -> None:
+        """Log a row: the episode's figures, its task, type and end."""
         row: dict[str, Any] = {f"episode/{k}": v for k, v in figures_of(record).items()}
         row |= {
             "episode/task": record.task_id,
@@ -51,5 +52,6 @@ class WandbSink(Sink):
         self._run.log(row)
 
     def close(self, summary: dict[str, Any]) -> None:
+        """Put the figures into their run's summary, and finish it."""
         self._run.summary.update(summary_figures(summary))
         self._run.finish()

@@ -30,6 +30,8 @@ _TOLD = {
 
 
 class CommandSettings(Settings):
+    """Which program plays, and how it is run and talked to."""
+
     command: tuple[str, ...] = Field(min_length=1)
     """The program and its arguments: a list, or text that is split as a shell would."""
 
@@ -60,6 +62,8 @@ class CommandSettings(Settings):
 
 
 class CommandAgent(Agent):
+    """Passes each observation to the program and returns the action that it answers with."""
+
     Settings = CommandSettings
 
     def __init__(self, settings: CommandSettings, shared: Shared | None) -> None:

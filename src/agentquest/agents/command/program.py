@@ -28,6 +28,8 @@ class ProgramFailed(AgentQuestError):
 
 
 class Line(NamedTuple):
+    """A line that the program said; of one that was too long, only that it was."""
+
     text: str
     too_long: bool = False
 
@@ -59,6 +61,7 @@ class Program:
         on_line: Callable[[Line], None],
         on_end: Callable[[], None],
     ) -> "Program":
+        """Start the command, without a shell and in a process group of its own."""
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(
             *command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True

@@ -25,20 +25,24 @@ class Talk:
 
     @classmethod
     async def begin(cls, command: Sequence[str], longest_line: int) -> "Talk":
+        """Start the program; no episode has joined yet."""
         talk = cls()
         talk._program = await Program.start(command, longest_line, talk._heard, talk._end)
         return talk
 
     @property
     def program(self) -> Program:
+        """The program that is talked to."""
         assert self._program is not None
         return self._program
 
     async def join(self, episode: int, message: Mapping[str, Any]) -> None:
+        """Take an episode in and tell the program of it."""
         self._lines[episode] = asyncio.Queue(_MOST_LINES)
         await self._tell(message)
 
     async def leave(self, episode: int, message: Mapping[str, Any]) -> None:
+        """Tell the program that an episode is over; lines that still name it belong to nobody."""
         if self._lines.pop(episode, None) is not None:
             await self._tell(message)
 
@@ -57,6 +61,7 @@ class Talk:
             asking.cancel()
 
     async def close(self) -> None:
+        """End the program."""
         await self.program.close()
 
     async def _ask(self, episode: int, message: Mapping[str, Any]) -> Line | None:
@@ -104,6 +109,7 @@ class Shared:
         self._starting = asyncio.Lock()
 
     async def talk(self) -> Talk:
+        """The talk with the program, which is started if it does not run."""
         async with self._starting:
             if self._talk is not None and self._talk.program.ended:
                 await self._talk.close()
@@ -113,6 +119,7 @@ class Shared:
             return self._talk
 
     async def close(self) -> None:
+        """End the program if it was started."""
         talk, self._talk = self._talk, None
         if talk is not None:
             await talk.close()

@@ -37,6 +37,7 @@ class ToolSetting(BaseModel):
     command: str
 
     def spec(self) -> ToolSpec:
+        """The tool as models are told of it: every parameter is text, and needed."""
         names = BLANK.findall(self.command)
         schema = {
             "type": "object",
@@ -49,6 +50,8 @@ class ToolSetting(BaseModel):
 
 
 class PromptedSettings(Settings):
+    """How a turn is shown to the model, and how its reply is read."""
+
     prompt_file: Path = content_file(...)
     """The prompt template (see docs/agents.md)."""
 
@@ -110,6 +113,8 @@ class _Turn(NamedTuple):
 
 
 class PromptedAgent(Agent):
+    """Fills the prompt file in each turn, asks the model and plays what the reader finds."""
+
     Settings = PromptedSettings
 
     def __init__(self, settings: PromptedSettings, model: ChatModel) -> None:

@@ -29,16 +29,21 @@ FIELDS = {
 
 
 class TurnTemplates:
+    """A prompt file, read and checked; each method fills one of its sections in."""
+
     def __init__(self, text: str, where: str) -> None:
         self._file = TemplateFile(text, where, FIELDS, "first")
 
     def system(self, **values: str) -> str:
+        """The system message; empty where the file has none."""
         return self._file.fill("system", **values).strip()
 
     def examples(self, demonstrations: str) -> str:
+        """The example games as the file frames them; empty where there are none."""
         return self._file.fill("examples", demonstrations=demonstrations) if demonstrations else ""
 
     def message(self, is_first: bool, **values: str) -> str:
+        """A turn's message: `[turn]` where the file has it and the turn is not the first."""
         later = not is_first and self._file.has("turn")
         return self._file.fill("turn" if later else "first", **values).strip("\n")
 

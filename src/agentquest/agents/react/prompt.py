@@ -20,6 +20,8 @@ _FIELDS = {
 
 
 class PromptTemplate:
+    """A prompt template, read and checked; `[user]` is the section it must have."""
+
     def __init__(self, text: str, where: str) -> None:
         self._file = TemplateFile(text, where, _FIELDS, "user")
 
@@ -31,6 +33,7 @@ class PromptTemplate:
         return self._file.fill("system", instructions=instructions, examples=examples).strip()
 
     def user(self, goal: str, help_lines: str, history: str, check: str = "") -> str:
+        """The part that changes with each turn: the goal, the help and the recent history."""
         values = {"goal": goal, "help": help_lines, "history": history, "check": check}
         return self._file.fill("user", **values).strip()
 
