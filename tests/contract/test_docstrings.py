@@ -19,7 +19,6 @@ from agentquest.extras import MissingExtra
 from agentquest.lib.settings import Settings
 
 SOURCE = Path(agentquest.__file__).parent
-LEFT_OUT = ("reports/render/html",)
 
 Named = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -28,8 +27,6 @@ def modules() -> Iterator[Path]:
     """Files whose path has no leading underscore; a package counts by its `__init__`."""
     for file in sorted(SOURCE.rglob("*.py")):
         place = file.relative_to(SOURCE)
-        if place.as_posix().startswith(LEFT_OUT):
-            continue
         parts = place.parts[:-1] if file.name == "__init__.py" else place.with_suffix("").parts
         if not any(part.startswith("_") for part in parts):
             yield file

@@ -28,6 +28,8 @@ from agentquest.running.sweep import Sweep, SweepRun, load_sweep
 
 
 class Format(str, Enum):
+    """What table and comparison are written as."""
+
     TEXT = "text"
     MARKDOWN = "markdown"
     JSON = "json"

@@ -138,10 +138,12 @@ class RowIndex:
             self._index.hold()
 
     def release(self) -> None:
+        """Save what waits, and let others write it again."""
         self.flush()
         self._index.release()
 
     def flush(self) -> None:
+        """Save the rows that wait; an index that cannot be written is not tried again."""
         if self._unsaved:
             self._saves = self._index.add(self._unsaved)
             self._unsaved = []

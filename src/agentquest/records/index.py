@@ -59,6 +59,7 @@ class LineIndex:
                 handle.truncate(self._whole)
 
     def release(self) -> None:
+        """Let others write it again; without effect where it is not held."""
         if self._lock is not None:
             self._lock.close()
             self._lock = None

@@ -36,6 +36,7 @@ class ResultParts:
         self._size = self._file.seek(0, os.SEEK_END)
 
     def add(self, entry: Mapping[str, Any]) -> Part:
+        """Append an entry, and say where it is; it may wait in memory until `flush`."""
         content = written(entry)
         self._file.seek(self._size)
         self._file.write(content)
@@ -50,9 +51,11 @@ class ResultParts:
         return content if zlib.crc32(content) == part.crc32 else None
 
     def flush(self) -> None:
+        """Hand what was added over to the system."""
         self._file.flush()
 
     def close(self) -> None:
+        """Write what waits and close the file."""
         self._file.close()
 
 

@@ -33,6 +33,7 @@ class Played:
 
     @property
     def setting(self) -> Setting:
+        """Everything that was combined but the seed."""
         return self.agent, self.model, self.protocol
 
 

@@ -82,12 +82,15 @@ class SweepRun:
 
     @property
     def name(self) -> str:
+        """The run's folder in that of the sweep, made of what it combines."""
         assert self.config.run_name is not None
         return self.config.run_name
 
 
 @dataclass(frozen=True)
 class Sweep:
+    """All runs of a sweep's file, their folder, and what to warn of before they start."""
+
     folder: Path
     runs: tuple[SweepRun, ...]
     warnings: tuple[str, ...]

@@ -31,7 +31,8 @@ class Addresses(ABC):
         """A run; `start` is the first episode to list."""
 
     @abstractmethod
-    def episode(self, run: str, key: str, step: int | None = None) -> str: ...
+    def episode(self, run: str, key: str, step: int | None = None) -> str:
+        """An episode; with `step`, opened there."""
 
     @abstractmethod
     def prompts(self, run: str, key: str, step: int) -> str:
@@ -129,13 +130,16 @@ class Files:
         return folder
 
     def run_file(self, name: str, start: int = 0) -> str:
+        """A page of a run's episodes: the one that begins with episode `start`."""
         page = "index" if not start else f"page-{start // self._page_size + 1}"
         return f"{self._folders[name]}{page}.html"
 
     def episode_file(self, run: str, key: str) -> str:
+        """An episode's file, named by its number in the run."""
         return f"{self._folders[run]}{self._numbers[run][key]}.html"
 
     def prompts_file(self, run: str, key: str) -> str:
+        """The file with all prompts of an episode."""
         return f"{self._folders[run]}{self._numbers[run][key]}-prompts.html"
 
 

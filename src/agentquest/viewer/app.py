@@ -77,6 +77,7 @@ class Viewer:
         )
 
     async def leaderboard(self, request: Request) -> Response:
+        """The leaderboard of the folder's runs."""
         return await self.answer(
             lambda: page(
                 SITE, "Leaderboard", leaderboard_page(SITE, self._glances()), "leaderboard"
@@ -84,6 +85,7 @@ class Viewer:
         )
 
     async def people(self, request: Request) -> Response:
+        """People's scores beside those of agents."""
         return await self.answer(
             lambda: page(
                 SITE, "People", people_page(SITE, self._library, self._glances()), "people"
@@ -111,6 +113,7 @@ class Viewer:
         return run, record, min(whole(asked.get("step", "")), len(record.steps))
 
     async def episode(self, request: Request) -> Response:
+        """One episode, opened at the step that the query names."""
         asked = dict(request.query_params)
 
         def make() -> str:
@@ -130,6 +133,7 @@ class Viewer:
         return found
 
     async def prompt(self, request: Request) -> Response:
+        """The prompt of one step; with `bare`, without the page around it."""
         asked = dict(request.query_params)
 
         def make() -> str:
@@ -167,6 +171,7 @@ class Viewer:
         return JSONResponse({"state": told})
 
     async def live(self, request: Request) -> Response:
+        """A run's events since the place that the query names, as JSON for its page."""
         name, offset = request.path_params["name"], request.query_params.get("from", "0")
 
         def make() -> dict[str, Any]:

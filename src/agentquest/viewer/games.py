@@ -47,10 +47,13 @@ class WebGame:
 
     @property
     def over(self) -> bool:
+        """Whether the player stopped or the game itself has ended."""
         return self.stopped or self.session.over
 
 
 class Recorder(Protocol):
+    """Who writes games down; the viewer itself writes no records."""
+
     def save(self, game: WebGame) -> tuple[str, str]:
         """Write a game down; returns the run and the key of its record."""
         ...
@@ -65,6 +68,7 @@ class Games:
         self._games: dict[str, WebGame] = {}
 
     def find(self, name: str) -> WebGame:
+        """The game of that name; raises `UserError` if it is no longer kept."""
         game = self._games.get(name)
         if game is None:
             raise UserError("this game is not under way any more; what was played is recorded")

@@ -24,6 +24,7 @@ class Figures:
     damage: str
 
     def stored(self) -> dict[str, Any]:
+        """The figures as plain data, for `figures_from` to read."""
         return asdict(self)
 
 

@@ -35,6 +35,7 @@ class Known:
         self._drawn: dict[tuple[object, ...], str] = {}  # most places stay as they were
 
     def read(self, text: str, action: str = "") -> None:
+        """Learn from an observation, and from the action that led to it."""
         if went := _WENT.match(action):
             self.at = went[1]
         if room := _ROOM.search(text):

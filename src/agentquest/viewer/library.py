@@ -54,6 +54,7 @@ class OpenRun:
 
     @property
     def damage(self) -> str:
+        """What is wrong with the record file, in a sentence; empty if nothing is."""
         return describe_damage(self.directory.path / EPISODES, self.index.damaged) or ""
 
     @property
@@ -69,6 +70,7 @@ class OpenRun:
 
     @property
     def state(self) -> str:
+        """`complete`, `running`, `owed` (some have no score) or `stopped`."""
         rows = self.rows
         scored = sum(one.scored for one in rows)
         return _state(self.directory.path, self.manifest, len(rows), scored)
@@ -149,6 +151,7 @@ class Library:
         return Glance(name, manifest, state, figures)
 
     def run(self, name: str) -> OpenRun:
+        """A run by its name, up to date; raises `UserError` if there is none."""
         path = self._path(name)
         if not (path / MANIFEST).is_file():
             raise UserError(f"there is no run {name!r} in this folder")

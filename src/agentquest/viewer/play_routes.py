@@ -29,12 +29,15 @@ Fields = dict[str, str]
 
 
 class PlayRoutes:
+    """Pages and forms for games; each form leads to the page of its game."""
+
     def __init__(self, viewer: "Viewer", games: Games) -> None:
         self._viewer = viewer
         self._games = games
         self._token = secrets.token_urlsafe(24)
 
     def routes(self) -> list[Route]:
+        """The addresses: GET shows a page, POST changes a game."""
         return [
             Route("/play", self.choose, methods=["GET"]),
             Route("/play", self.begin, methods=["POST"]),
@@ -45,11 +48,14 @@ class PlayRoutes:
         ]
 
     async def choose(self, request: Request) -> Response:
+        """The page on which a person chooses what to play."""
         return await self._viewer.answer(
             lambda: page(SITE, "Play", play_page(SITE, self._token), "play")
         )
 
     async def begin(self, request: Request) -> Response:
+        """Begin the game that was chosen."""
+
         def make(given: Fields) -> WebGame:
             wanted = (given.get(name, "") for name in ("benchmark", "split", "type", "task"))
             return self._games.begin(*wanted)
@@ -57,6 +63,7 @@ class PlayRoutes:
         return await self._changed(request, make)
 
     async def ask(self, request: Request) -> Response:
+        """Ask whether to go on from a step of an episode; nothing begins yet."""
         asked = dict(request.query_params)
 
         def make() -> str:
@@ -67,6 +74,8 @@ class PlayRoutes:
         return await self._viewer.answer(make)
 
     async def play_on(self, request: Request) -> Response:
+        """Begin a game in the state after that step."""
+
         def make(given: Fields) -> WebGame:
             run, record, step = self._viewer.episode_asked(given)
             return self._games.play_on(run.name, run.manifest, record, step)
@@ -74,6 +83,7 @@ class PlayRoutes:
         return await self._changed(request, make)
 
     async def show(self, request: Request) -> Response:
+        """The page of a game as it stands."""
         name = request.path_params["name"]
 
         def make() -> str:
@@ -83,6 +93,7 @@ class PlayRoutes:
         return await self._viewer.answer(make)
 
     async def act(self, request: Request) -> Response:
+        """Do what was typed or pressed; nothing, where the page was not the newest of its game."""
         name = request.path_params["name"]
 
         def make(given: Fields) -> WebGame:

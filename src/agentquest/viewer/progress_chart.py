@@ -25,6 +25,7 @@ MARKS = {
 
 
 def progress_chart(site: Addresses, run: str, record: EpisodeRecord, seen: Insight) -> str:
+    """The chart, in which each step is a link to itself; empty for an episode without steps."""
     count = len(record.steps)
     if not count:
         return ""

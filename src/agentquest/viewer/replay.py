@@ -35,6 +35,7 @@ def _benchmark(name: str, settings: str) -> Benchmark:
 
 
 def task_of(record: EpisodeRecord) -> Task:
+    """The task that a record is of."""
     return Task(record.task_id, record.task_type, record.split, record.problem)
 
 

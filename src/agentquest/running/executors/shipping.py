@@ -21,6 +21,7 @@ Pack = Mapping[str, bytes]
 
 
 def packed(folder: Path) -> Pack:
+    """The files of a folder, each compressed, by name; folders in it are left out."""
     return {
         file.name: zlib.compress(file.read_bytes())
         for file in sorted(folder.iterdir())

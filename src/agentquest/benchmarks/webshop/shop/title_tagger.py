@@ -42,6 +42,7 @@ class Token(NamedTuple):
 
     @property
     def seen_from_beside(self) -> str:
+        """What counts for the words next to it: its shape, and its kind if that says more."""
         plain = self.kind in ("other", "mark", "number")
         return self.shape if plain else f"{self.shape}/{self.kind}"
 
