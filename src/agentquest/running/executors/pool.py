@@ -12,8 +12,9 @@ import heapq
 import logging
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from threading import get_ident
 from typing import Literal
 
 from agentquest.errors import UserError
@@ -27,6 +28,7 @@ logger = logging.getLogger(__name__)
 
 _MOST_LOSSES = 2
 _MOST_STILLBORN = 8
+_MOST_TOGETHER = 256
 _LAST_WORDS_S = 15.0
 _START_S = 300.0
 _SHARED_LIMITS = ("requests_per_minute", "tokens_per_minute", "max_concurrency")
@@ -89,6 +91,7 @@ class Pool:
         self._losses: dict[str, int] = {}
         self._events: asyncio.Queue[tuple[Worker, Event]] = asyncio.Queue()
         self._loop = asyncio.get_running_loop()
+        self._thread = get_ident()
         self._steppers: dict[str, OnStep] = {}
         self._made = 0
         self._stillborn = 0
@@ -99,7 +102,9 @@ class Pool:
         return self._new_worker(f"{self._prefix}-{self._made}", self._heard)
 
     def _heard(self, worker: Worker, event: Event) -> None:
-        if not self._loop.is_closed():
+        if get_ident() == self._thread:
+            self._events.put_nowait((worker, event))
+        elif not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._events.put_nowait, (worker, event))
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -118,7 +123,7 @@ class Pool:
                     timeout=None if any(worker.ready for worker in self._alive) else _START_S,
                 )
                 if heard.done():
-                    await self._handle(*heard.result())
+                    await self._handle([heard.result(), *self._heard_since()])
                     continue
                 heard.cancel()
                 if not stop.is_set():
@@ -158,18 +163,28 @@ class Pool:
         for worker, lease in leases.items():
             worker.play(lease)
 
-    async def _handle(self, worker: Worker, event: Event) -> None:
-        spec = worker.playing.get(event.key)
-        if event.kind == "gone":
-            self._replace(worker, event.message)
-        elif event.kind == "failed":
-            raise UserError(event.message)
-        elif spec is not None:
-            await self._deliver(worker, spec, event)
-        if event.kind not in ("started", "stepped"):
-            self._hand_out()
+    def _heard_since(self) -> list[tuple[Worker, Event]]:
+        """What else has been told; together it costs less, and records go to disk together."""
+        waiting = min(self._events.qsize(), _MOST_TOGETHER)
+        return [self._events.get_nowait() for _ in range(waiting)]
 
-    async def _deliver(self, worker: Worker, spec: EpisodeSpec, event: Event) -> None:
+    async def _handle(self, heard: Sequence[tuple[Worker, Event]]) -> None:
+        saving: list[Awaitable[None]] = []
+        try:
+            for worker, event in heard:
+                spec = worker.playing.get(event.key)
+                if event.kind == "gone":
+                    self._replace(worker, event.message)
+                elif event.kind == "failed":
+                    raise UserError(event.message)
+                elif spec is not None:
+                    saving += self._deliver(worker, spec, event)
+        finally:
+            await asyncio.gather(*saving)
+        self._hand_out()
+
+    def _deliver(self, worker: Worker, spec: EpisodeSpec, event: Event) -> list[Awaitable[None]]:
+        """Pass on what happened; returns what must be waited for until a record is safe."""
         if event.kind == "started":
             self._sink.started(spec, worker.name)
             self._steppers[spec.key] = self._sink.stepped(spec, worker.name)
@@ -179,9 +194,9 @@ class Pool:
             del worker.playing[spec.key]
             self._steppers.pop(spec.key, None)
             if event.kind == "finished":
-                await self._sink.finished(spec, event.record)
-            else:
-                await self._sink.cut_short(event.record)
+                return [self._sink.finished(spec, event.record)]
+            return [self._sink.cut_short(event.record)]
+        return []
 
     def _replace(self, worker: Worker, why: str) -> None:
         """Play what a dead worker was playing elsewhere, but not for ever."""
@@ -217,7 +232,7 @@ class Pool:
             if event.kind == "gone":
                 silent.discard(worker)
             elif spec is not None:
-                await self._deliver(worker, spec, event)
+                await asyncio.gather(*self._deliver(worker, spec, event))
         for worker in self._alive:
             await worker.end()
 
