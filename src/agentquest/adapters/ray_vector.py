@@ -21,6 +21,7 @@ from agentquest.errors import AgentQuestError, UserError
 from agentquest.lib import Session, Task, Turn
 from agentquest.lib.arena import Wanted
 from agentquest.running.executors.ray_cluster import connect, ray_module
+from agentquest.running.gc_tuning import rare_collections
 from agentquest.running.spec import versions
 
 Past = tuple[Task, list[str]]
@@ -60,7 +61,9 @@ class SlotActor:
     def step(self, commands: Mapping[int, str]) -> Parcel:
         """Do one command in each of these slots."""
         sessions = self._sessions
-        return _parcel({slot: sessions[slot].step(command) for slot, command in commands.items()})
+        with rare_collections():
+            turns = {slot: sessions[slot].step(command) for slot, command in commands.items()}
+            return _parcel(turns)
 
     def replay(self, past: Mapping[int, Past]) -> Parcel:
         """Play slots again from their tasks on; returns the last turn of each."""
@@ -200,8 +203,9 @@ class RayVector:
         }
         turns: dict[int, Turn] = {}
         try:
-            for actor, call in calls.items():
-                turns |= self._answer(actor, method, shares[actor], call)
+            with rare_collections():
+                for actor, call in calls.items():
+                    turns |= self._answer(actor, method, shares[actor], call)
         except AgentQuestError:
             for slot in wanted:  # some may have been played: they have to be reset
                 self._past[slot] = self._turns[slot] = None
