@@ -172,7 +172,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--nodes", type=int, default=3)
     parser.add_argument("--cores", type=int, default=2, help="workers without Ray")
     parser.add_argument("--episodes", type=int, default=48, help="of the agent that computes")
-    parser.add_argument("--model-episodes", type=int, default=128)
+    parser.add_argument("--model-episodes", type=int, default=132)
     parser.add_argument("--light", type=int, default=1000, help="of an agent that costs nothing")
     parser.add_argument("--envs", type=int, nargs="*", default=[10_000, 50_000])
     return parser.parse_args(arguments)

@@ -1,6 +1,6 @@
 """How far one driver carries a cluster: a simulation with the costs that `run.py ray` measures.
 
-    .venv/bin/python benchmarks/run.py scaling [--nodes 1 10 100 1000] [--driver-ms 1.9]
+    .venv/bin/python benchmarks/run.py scaling [--nodes 1 10 100 1000] [--driver-ms 3]
 
 Every place of every worker plays an episode, waits until the driver has taken its
 record (one at a time, as it does), and is handed the next. A node that dies costs
@@ -97,9 +97,9 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--per-node", type=int, default=64, help="episodes at once on a node")
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--step-s", type=float, default=0.5, help="an agent's answer")
-    parser.add_argument("--driver-ms", type=float, default=2.0, help="per episode")
-    parser.add_argument("--record-kb", type=float, default=30.0)
-    parser.add_argument("--kept-kb", type=float, default=10.0, help="in the driver, per episode")
+    parser.add_argument("--driver-ms", type=float, default=3.0, help="per episode")
+    parser.add_argument("--record-kb", type=float, default=80.0)
+    parser.add_argument("--kept-kb", type=float, default=55.0, help="in the driver, per episode")
     parser.add_argument("--node-days", type=float, default=30.0, help="until a node is lost")
     parser.add_argument("--episodes", type=int, default=10_000_000)
     parser.add_argument("--sample", type=int, default=100_000, help="episodes simulated")

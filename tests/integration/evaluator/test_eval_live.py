@@ -92,6 +92,14 @@ def test_plain_lines_come_by_the_clock_and_name_the_workers(
     assert "3 active (process-1: 2, process-2: 1)" in said
 
 
+def test_many_workers_are_shown_by_their_nodes() -> None:
+    tally = Tally(total=20, already_won=0, already_scored=0)
+    tally.active = {str(n): f"ray-{n}@{'left' if n % 3 else 'right'}" for n in range(9)}
+    assert "9 active (left: 6, right: 3)" in tally.line()
+    tally.active = dict(list(tally.active.items())[:2])
+    assert "2 active (ray-0@right: 1, ray-1@left: 1)" in tally.line()
+
+
 def test_a_resumed_run_s_figures_begin_where_it_is(tmp_path: Path) -> None:
     arguments = ["eval", "data_path=builtin", "num_games=6", "agent=oracle", "run_name=r"]
     assert agentquest(tmp_path, *arguments).returncode == 0
