@@ -39,7 +39,16 @@ def command(
 ) -> None:
     """Serve a benchmark to OpenEnv's clients, and to all who speak through them.
 
-    Example: agentquest serve openenv alfworld split=train --max-sessions 2000
+    A session is a WebSocket connection: GenericEnvClient(base_url=ADDRESS). Its reset takes
+    split and index, or task_id, or a seed that draws a task; an action is {"command": text}.
+    A full server and a session that was silent for too long are told so. --oracle lets clients
+    ask for the plan; --package writes a folder for `openenv validate` and `openenv push`.
+
+    Examples:
+
+      agentquest serve openenv alfworld split=train --max-sessions 2000
+
+      agentquest serve openenv webshop --package webshop_env
     """
     benchmark, settings = read_words(words)
     arena = arena_of(benchmark, settings)

@@ -1,5 +1,8 @@
 """Many sessions stepped together."""
 
+import gc
+import weakref
+
 import pytest
 
 from agentquest.benchmarks.alfworld.benchmark import AlfWorldBenchmark
@@ -73,6 +76,23 @@ def test_a_wrong_batch_is_refused_before_anything_is_played(arena: Arena) -> Non
     vector.close()
     with pytest.raises(UserError, match="closed"):
         vector.step(["look"] * 4)
+
+
+def test_a_closed_vector_lets_go_of_its_games(arena: Arena) -> None:
+    vector = SessionVector(arena, env_num=2, group_n=2)
+    vector.reset([0, 1])
+    games = [weakref.ref(session.game) for session in vector.sessions]
+    assert all(game() is not None for game in games)
+    vector.reset([2, 3])
+    gc.collect()
+    assert [game() for game in games] == [None] * 4, "those of the tasks before"
+    games = [weakref.ref(session.game) for session in vector.sessions]
+    vector.close()
+    vector.close()
+    gc.collect()
+    assert [game() for game in games] == [None] * 4
+    with pytest.raises(UserError, match="closed"):
+        vector.reset([0, 1])
 
 
 def test_games_are_read_once_while_anybody_plays_them(monkeypatch: pytest.MonkeyPatch) -> None:
