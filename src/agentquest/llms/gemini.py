@@ -4,6 +4,7 @@ Parts that carry a thought's signature go back exactly as they came: newer model
 refuse a conversation without them. What a tool gave is told by the tool's name.
 """
 
+import itertools
 import json
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
@@ -169,11 +170,10 @@ class GeminiModel(HttpModel):
 
 def _result(message: Message, messages: Sequence[Message]) -> list[dict[str, Any]]:
     """What a tool gave, under the name of the newest call before it that it answers."""
-    call, name = message.tool_call_id or "", ""
-    for earlier in messages:
-        if earlier is message:
-            break
-        name = next((used.name for used in earlier.tool_calls if used.id == call), name)
+    call = message.tool_call_id or ""
+    before = itertools.dropwhile(lambda other: other is not message, reversed(messages))
+    calls = (used for earlier in before for used in earlier.tool_calls)
+    name = next((used.name for used in calls if used.id == call), "")
     given = {"name": name, "response": {"result": message.content}}
     return [{"functionResponse": {**_identity(call), **given}}]
 
