@@ -19,6 +19,7 @@ BENCHMARKS = {
     "a2a": "a2a_cost",
     "ray": "ray_clusters",
     "scaling": "scaling_model",
+    "providers": "providers",
     "webshop": "webshop",
     "viewer": "viewer",
 }

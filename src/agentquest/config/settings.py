@@ -80,7 +80,8 @@ class RunConfig(Settings):
     """The benchmark's own settings (split, task_types, …); they can also stand by themselves."""
 
     protocol: str | None = None
-    """A named setting that published scores can be compared with; fixes the fields it names."""
+    """A setting that published scores can be compared with, by its name or in a YAML file; fixes
+    the fields it names."""
 
     num_games: int | None = Field(default=None, ge=1)
     """How many tasks, spread evenly over the types; null means all."""

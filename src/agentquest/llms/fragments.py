@@ -35,13 +35,17 @@ class Fragments:
         The last one is not kept: where every request is a prompt of its own, it never comes
         again, and otherwise it is not the last the next time.
         """
-        found = [self._kept(message, messages) for message in messages[:-1]]
-        return [*found, *(self._written(message, messages) for message in messages[-1:])]
+        if not messages:
+            return []
+        found, known = [], self._known
+        for message in messages[:-1]:
+            entry = known.get(id(message))
+            is_it = entry is not None and entry[0] is message
+            found.append(entry[1] if entry and is_it else self._keep(message, messages))
+        found.append(self._written(messages[-1], messages))
+        return found
 
-    def _kept(self, message: Message, messages: Sequence[Message]) -> str:
-        known = self._known.get(id(message))
-        if known is not None and known[0] is message:
-            return known[1]
+    def _keep(self, message: Message, messages: Sequence[Message]) -> str:
         text = self._written(message, messages)
         self._size += len(text)
         if self._size > _MOST_CHARACTERS:
@@ -65,12 +69,14 @@ def _json(value: Any) -> str:
 
 def in_turns(roles: Sequence[str], fragments: Sequence[str]) -> list[tuple[str, str]]:
     """What follows on one another by the same side as one turn; nothing is left out."""
-    turns: list[tuple[str, list[str]]] = []
+    turns: list[tuple[str, str]] = []
+    last = None
     for role, fragment in zip(roles, fragments, strict=True):
         if not fragment:
             continue
-        if turns and turns[-1][0] == role:
-            turns[-1][1].append(fragment)
+        if role == last:
+            turns[-1] = (role, f"{turns[-1][1]}, {fragment}")
         else:
-            turns.append((role, [fragment]))
-    return [(role, ", ".join(said)) for role, said in turns]
+            turns.append((role, fragment))
+            last = role
+    return turns
