@@ -23,7 +23,7 @@ from agentquest.running.sweep import load_sweep
 
 SMALL = """
 name: small
-agents: [react, random, {name: clumsy, label: slips}]
+agents: [react, random, {name: random, label: slips}]
 seeds: [1, 2]
 run: {benchmark: mastermind, num_games: 4, max_steps: 8}
 """
