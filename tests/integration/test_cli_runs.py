@@ -139,5 +139,5 @@ def test_another_agent_or_benchmark_does_not_inherit_settings(
     out, err = said(capsys, "rerun", "runs/asking", "agent=random", "--dry-run")
     assert "agent.name: was 'react', is 'random'" in err
     out, err = said(capsys, "rerun", "runs/asking", "benchmark=sudoku", "--dry-run")
-    assert "1 episodes, run directory runs/asking-2" in out
+    assert "1 episode, run directory runs/asking-2" in out
     assert not (runs / "asking-2").exists()

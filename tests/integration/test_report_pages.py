@@ -111,12 +111,12 @@ def test_a_damaged_line_is_told_and_its_episode_is_in_no_figure(tmp_path: Path) 
     file.write_bytes(first + second.replace(b"shelf", b"shelk", 1) + third)
     result = report(run.path)
     assert result.exit_code == 0
-    assert "damaged lines (2)" in " ".join(result.stdout.split())
+    assert "damaged line (2)" in " ".join(result.stdout.split())
     assert re.search(r"all +2 +2 ", result.stdout)
-    assert "damaged lines (2)" in " ".join(compare(run.path, run.path).stdout.split())
+    assert "damaged line (2)" in " ".join(compare(run.path, run.path).stdout.split())
     assert report(run.path, "-f", "html").exit_code == 0
     page = (run.path / "report" / "index.html").read_text(encoding="utf-8")
-    assert "damaged lines (2)" in page
+    assert "damaged line (2)" in page
     assert page.count('class="square ') == 2
 
 

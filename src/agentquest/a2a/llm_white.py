@@ -1,4 +1,4 @@
-"""The LLM white agent: one conversation a game, configured by environment variables.
+"""The LLM white agent: one conversation per game, configured by environment variables.
 
 OPENAI_API_KEY, OPENAI_BASE_URL            the server; default api.openai.com
 WHITE_AGENT_MODEL                          gpt-4o-mini

@@ -14,6 +14,7 @@ from agentquest.cli.benchmark_choice import as_overrides
 from agentquest.cli.live import LiveView, Tally
 from agentquest.cli.report import terminal_width
 from agentquest.cli.stopping import StopSignals
+from agentquest.cli.words import counted
 from agentquest.config import load_config
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import MEANINGS, End
@@ -63,7 +64,7 @@ def command(
     show(warnings, run)
     if dry_run:
         typer.echo(settings.to_yaml())
-        typer.echo(f"{len(run.specs)} episodes, run directory {run.directory.path}")
+        typer.echo(f"{counted(len(run.specs), 'episode')}, run directory {run.directory.path}")
         return
     evaluate_here(run)
 
@@ -124,7 +125,7 @@ def _report(run: Run, result: RunResult) -> None:
     if not result.complete:
         typer.secho(
             f"{len(run.owed)} of {len(run.specs)} episodes are owed; "
-            "the same command again plays exactly those",
+            "the same command again plays the remaining ones",
             fg="yellow",
             err=True,
         )

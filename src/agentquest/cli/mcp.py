@@ -10,6 +10,7 @@ from agentquest.adapters.mcp_desk import AGENT, Desk
 from agentquest.api import save_results
 from agentquest.cli.benchmark_choice import BenchmarkWords, read_words
 from agentquest.cli.stopping import StopSignals
+from agentquest.cli.words import counted
 from agentquest.config import load_config
 from agentquest.extras import require
 from agentquest.running.monitor import Watcher
@@ -60,7 +61,9 @@ def command(
         typer.secho(f"warning: {warning}", fg="yellow", err=True)
     run = Run(config)
     owed = run.prepare()
-    typer.echo(f"{len(owed)} episodes to play, recorded in {run.directory.path}", err=True)
+    typer.echo(
+        f"{counted(len(owed), 'episode')} to play, recorded in {run.directory.path}", err=True
+    )
     signals = StopSignals()
 
     async def work() -> None:

@@ -10,6 +10,7 @@ import typer
 from agentquest.api import free_name
 from agentquest.cli.benchmark_choice import as_overrides
 from agentquest.cli.eval import evaluate_here, show
+from agentquest.cli.words import counted
 from agentquest.config import load_config
 from agentquest.config.yaml_files import read_yaml
 from agentquest.records.manifest import Manifest, flat
@@ -49,7 +50,7 @@ def command(
     for line in _differences(manifest, again.manifest()) or ["nothing differs"]:
         typer.echo(f"  {line}", err=True)
     if dry_run:
-        typer.echo(f"{len(again.specs)} episodes, run directory {again.directory.path}")
+        typer.echo(f"{counted(len(again.specs), 'episode')}, run directory {again.directory.path}")
         return
     typer.echo(f"to go on later: agentquest eval -c {again.directory.path / CONFIG}", err=True)
     evaluate_here(again)

@@ -13,6 +13,7 @@ from agentquest.cli.benchmark_choice import as_overrides
 from agentquest.cli.eval import play_watched
 from agentquest.cli.report import terminal_width
 from agentquest.cli.stopping import StopSignals
+from agentquest.cli.words import counted
 from agentquest.errors import AgentQuestError
 from agentquest.records.files import to_json
 from agentquest.reports.render.comparison import (
@@ -80,7 +81,10 @@ def command(
         return
     owed = {run.run_id: run.prepare() for run in runs}
     missing = sum(map(len, owed.values()))
-    typer.echo(f"{len(runs)} runs in {sweep.folder}, {missing} episodes to play", err=True)
+    typer.echo(
+        f"{counted(len(runs), 'run')} in {sweep.folder}, {counted(missing, 'episode')} to play",
+        err=True,
+    )
     signals = StopSignals()
     is_complete = _play(runs, signals)
     if not signals.has_hung_up:
@@ -92,9 +96,9 @@ def command(
 
 def _list(runs: Sequence[Run]) -> None:
     for run in runs:
-        typer.echo(f"{run.directory.path}: {len(run.specs)} episodes")
+        typer.echo(f"{run.directory.path}: {counted(len(run.specs), 'episode')}")
     total = sum(len(run.specs) for run in runs)
-    typer.echo(f"{len(runs)} runs, {total} episodes")
+    typer.echo(f"{counted(len(runs), 'run')}, {counted(total, 'episode')}")
 
 
 def _play(runs: Sequence[Run], signals: StopSignals) -> bool:

@@ -33,7 +33,7 @@ def command(
     allow_host: AllowHost = None,
     launched_by: LaunchId = None,
 ) -> None:
-    """Serve a white agent: one conversation a game, an action a turn.
+    """Serve a white agent: one conversation per game, one action per turn.
 
     The llm type reads OPENAI_API_KEY, OPENAI_BASE_URL, WHITE_AGENT_MODEL,
     WHITE_AGENT_TEMPERATURE and WHITE_AGENT_REASONING.

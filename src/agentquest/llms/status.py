@@ -51,7 +51,7 @@ class Status:
         if self.oldest_s > _QUIET_S:
             return f"{self.in_flight} requests open, the oldest for {self.oldest_s:.0f} s"
         if self.pace is not None and self.waiting:
-            return f"rate limited, {self.pace:.2g} requests a second, {self.waiting} waiting"
+            return f"rate limited, {self.pace:.2g} requests per second, {self.waiting} waiting"
         return ""
 
 

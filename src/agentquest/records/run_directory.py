@@ -205,6 +205,6 @@ def describe_damage(file: Path, lines: list[int]) -> str | None:
         return None
     shown = ", ".join(map(str, lines[:5])) + (", …" if len(lines) > 5 else "")
     return (
-        f"{file}: {len(lines)} damaged lines ({shown}) were passed over;"
+        f"{file}: {len(lines)} damaged {'line' if len(lines) == 1 else 'lines'} ({shown}) passed over;"
         " run again to play their episodes"
     )

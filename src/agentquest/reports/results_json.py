@@ -1,4 +1,4 @@
-"""`results.json`: the run in the shape that document 002 gives, for scripts that read it.
+"""`results.json`: the run in the shape that earlier evaluation scripts wrote and others read.
 
 The documented keys come first and mean what they meant there; everything more
 stands behind them. Only scored episodes are results: what infrastructure lost

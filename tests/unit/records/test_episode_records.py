@@ -235,7 +235,7 @@ def test_a_damaged_line_costs_its_own_episode_and_is_told_of(tmp_path: Path, dam
     file.write_bytes(lines[0] + damage.rstrip(b"\n") + b"\n" + lines[2])
     assert [record.key for record in run.records()] == ["a#0", "c#0"]
     assert run.owed(["a#0", "b#0", "c#0"]) == ["b#0"]
-    assert "episodes.jsonl: 1 damaged lines (2) were passed over" in str(run.damage())
+    assert "episodes.jsonl: 1 damaged line (2) passed over" in str(run.damage())
 
 
 @pytest.mark.parametrize("packed", [False, True])

@@ -1,6 +1,6 @@
 """One finite state machine for each ALFWorld task type: how far did the agent get?
 
-Document 001 defines the machine of the heat tasks; the others follow it.
+The machine of the heat tasks is AgentQuest's published one; the others follow it.
 
 pick_and_place_simple
     State 0, initial: Correct object not in hand. (Start)                               0.0
