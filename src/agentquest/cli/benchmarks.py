@@ -6,6 +6,7 @@ from typing import Any
 import typer
 
 from agentquest.cli.benchmark_commands import all_benchmarks
+from agentquest.cli.report import terminal_width
 from agentquest.lib import Benchmark
 
 _LOOKS: dict[str, Any] = {
@@ -20,7 +21,9 @@ def command() -> None:
     for name, found in all_benchmarks().items():
         typer.echo(f"{name}: {found.title}")
         for heading, text in _described(found):
-            typer.echo(textwrap.fill(text, 80, initial_indent=f"  {heading:10}", **_LOOKS))
+            typer.echo(
+                textwrap.fill(text, terminal_width(), initial_indent=f"  {heading:10}", **_LOOKS)
+            )
 
 
 def _described(found: type[Benchmark]) -> list[tuple[str, str]]:

@@ -39,9 +39,10 @@ def command(
     """Write a run for other tools; prints what was written.
 
     \b
-    Examples: agentquest export runs/my-run --to csv
-              agentquest export runs/my-run --to eval -o logs
-              inspect view --log-dir logs
+    Examples:
+      agentquest export runs/my-run --to csv
+      agentquest export runs/my-run -o logs
+      inspect view --log-dir logs
     """
     RunDirectory(run).manifest()  # says what is wrong with the folder, if something is
     typer.echo(str(_write(_exported(run), to, output or run)))

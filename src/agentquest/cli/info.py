@@ -3,18 +3,19 @@
 import typer
 
 from agentquest import registry
+from agentquest.cli.report import terminal_width
+from agentquest.reports.render.text import pairs, wrapped
 
-_USAGE = """
-Usage:
-  agentquest launch                          one game, both agents started and stopped for you
-  agentquest launch --num-games 12           two games of each task type
-  agentquest launch --task-types "1,2,3"     only these types
-  agentquest launch --coverage-mode comprehensive --num-games-per-type 5
-  agentquest launch --agent-url URL          test an agent that already runs
-  agentquest green                           the assessing agent alone, on port 9001
-  agentquest white                           an agent to be tested, on port 9002
-
-`python main.py …` is the same. Without OPENAI_API_KEY a scripted agent plays."""
+_USAGE = (
+    ("launch", "one game, both agents started and stopped for you"),
+    ("launch --num-games 12", "two games of each task type"),
+    ('launch --task-types "1,2,3"', "only these types"),
+    ("launch --num-games-per-type 5", "five games of each type"),
+    ("launch --agent-url URL", "test an agent that already runs"),
+    ("green", "the assessing agent alone, on port 9001"),
+    ("white", "an agent to be tested, on port 9002"),
+)
+_MORE = "`python main.py …` is the same. Without OPENAI_API_KEY a scripted agent plays."
 
 
 def command() -> None:
@@ -24,4 +25,6 @@ def command() -> None:
         typer.echo(f"{benchmark.title} task types:")
         for number, task_type in enumerate(benchmark.task_types, start=1):
             typer.echo(f"  {number}  {task_type}")
-    typer.echo(_USAGE)
+    width = terminal_width()
+    usage = pairs(((f"agentquest {words}", meaning) for words, meaning in _USAGE), width)
+    typer.echo(f"\nUsage:\n{usage}\n\n{wrapped(_MORE, width)}")

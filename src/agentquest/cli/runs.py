@@ -45,8 +45,9 @@ def command(
     within the last minute, `owed` when some episodes have no score, else `stopped`.
 
     \b
-    Examples: agentquest runs
-              agentquest runs runs/sweep --tag ablation --state complete
+    Examples:
+      agentquest runs
+      agentquest runs --tag cold --state complete
     """
     if state is not None and state not in _STATES:
         raise UserError(f"--state must be one of {', '.join(_STATES)}, not {state!r}")

@@ -204,7 +204,8 @@ def describe_damage(file: Path, lines: list[int]) -> str | None:
     if not lines:
         return None
     shown = ", ".join(map(str, lines[:5])) + (", …" if len(lines) > 5 else "")
+    noun = "line" if len(lines) == 1 else "lines"
     return (
-        f"{file}: {len(lines)} damaged {'line' if len(lines) == 1 else 'lines'} ({shown}) passed over;"
+        f"{file}: {len(lines)} damaged {noun} ({shown}) passed over;"
         " run again to play their episodes"
     )

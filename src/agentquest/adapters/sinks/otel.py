@@ -23,6 +23,7 @@ try:
 except ImportError as error:
     raise MissingExtra("otel", "the sink otel", ["opentelemetry-sdk"]) from error
 
+Attributes = dict[str, str | int | float | bool]
 _BILLION = 1_000_000_000
 _FLUSH_MS = 20_000
 
@@ -34,7 +35,7 @@ class OpenTelemetrySink(Sink):
         super().__init__(manifest, folder)
         known = trace.get_tracer_provider()
         self._is_own = not isinstance(known, TracerProvider)
-        self._provider = _provider() if self._is_own else known
+        self._provider: Any = _provider() if self._is_own else known
         version = manifest.versions.get("agentquest")
         self._tracer: Tracer = self._provider.get_tracer("agentquest", version)
 
@@ -53,7 +54,7 @@ class OpenTelemetrySink(Sink):
 
     def _step(self, parent: Span, step: Step, began: int) -> int:
         ended = began + int(step.seconds * _BILLION)
-        attributes = {
+        attributes: Attributes = {
             "agentquest.step": step.index,
             "agentquest.action": step.action or "",
             "agentquest.how": step.how,
@@ -81,7 +82,7 @@ class OpenTelemetrySink(Sink):
             self._provider.shutdown()
 
 
-def _provider() -> TracerProvider:
+def _provider() -> Any:
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
@@ -91,7 +92,7 @@ def _provider() -> TracerProvider:
     return provider
 
 
-def _episode(record: EpisodeRecord) -> dict[str, str | int | float | bool]:
+def _episode(record: EpisodeRecord) -> Attributes:
     return {
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.agent.name": record.agent,
@@ -111,8 +112,8 @@ def _episode(record: EpisodeRecord) -> dict[str, str | int | float | bool]:
     }
 
 
-def _call(call: Call) -> dict[str, str | int | float | bool]:
-    told: dict[str, str | int | float | bool] = {
+def _call(call: Call) -> Attributes:
+    told: Attributes = {
         "gen_ai.operation.name": "chat",
         "gen_ai.request.model": call.model,
         "agentquest.attempts": call.attempts,

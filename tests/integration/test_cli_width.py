@@ -1,0 +1,70 @@
+"""What commands print fits a terminal of 80 columns, and one of 50."""
+
+from pathlib import Path
+
+import pytest
+
+import agentquest
+from agentquest.cli import main
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wide")
+    for name, steps in (("one", 9), ("a-run-with-a-rather-long-name-of-its-own-that-goes-on", 3)):
+        agentquest.evaluate(
+            benchmark="mastermind", agent="react", num_games=5, max_steps=steps, run_name=name,
+            output_dir=folder / "runs", trials=2, tags=["first", "second"],
+        )  # fmt: skip
+    return folder
+
+
+@pytest.mark.parametrize("columns", [80, 50])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "benchmarks",
+        "info",
+        "runs",
+        "report runs/one",
+        "report runs",
+        "compare runs/one runs/a-run-with-a-rather-long-name-of-its-own-that-goes-on",
+        "compare runs/one runs/a-run-with-a-rather-long-name-of-its-own-that-goes-on --list",
+        "-h",
+        "eval -h",
+        "runs -h",
+    ],
+)
+def test_it_fits(
+    words: str,
+    columns: int,
+    runs: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(runs)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    with pytest.raises(SystemExit) as left:
+        main(words.split())
+    out, _ = capsys.readouterr()
+    assert left.value.code == 0
+    assert len(max(out.splitlines(), key=len)) <= columns
+
+
+def test_a_comparison_says_its_answer_first_and_names_tasks_on_request(
+    runs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(runs)
+    words = [
+        "compare",
+        *(str(path.relative_to(runs)) for path in sorted((runs / "runs").iterdir())),
+    ]
+    said = []
+    for more in ([], ["--list"]):
+        with pytest.raises(SystemExit):
+            main([*words, *more])
+        said.append(capsys.readouterr().out)
+    short, long = said
+    assert short.splitlines()[0].startswith(("one solves more", "No clear difference"))
+    assert "test/4-digits/" not in short
+    assert "test/4-digits/" in long
