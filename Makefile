@@ -6,7 +6,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 CORE   := $(VENV)/.core-installed
 DEV    := $(VENV)/.dev-installed
 
-.PHONY: help install demo play view test test-quick lint check docs bench conformance lock clean
+.PHONY: help install demo play view test test-quick lint check docs bench conformance fuzz lock pin-image clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -17,14 +17,15 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV)
 
 # What users install: small and quick.
-$(CORE): pyproject.toml requirements.lock | $(BIN)/python
+$(CORE): pyproject.toml requirements-core.lock | $(BIN)/python
 	@echo "[2/3] installing AgentQuest and what it needs (about half a minute)"
-	@$(PIP) --constraint requirements.lock --editable '.[serve]'
+	@$(PIP) --require-hashes --requirement requirements-core.lock
+	@$(PIP) --no-deps --editable .
 	@touch $(CORE)
 
 # Everything pinned in the lock file: all extras, tests and tools.
 $(DEV): pyproject.toml requirements.lock | $(BIN)/python
-	$(PIP) --requirement requirements.lock
+	$(PIP) --require-hashes --requirement requirements.lock
 	$(PIP) --no-deps --editable .
 	@touch $(DEV) $(CORE)
 
@@ -66,10 +67,23 @@ conformance: $(DEV) ## with the real others: reference engine, frameworks, packa
 	AGENTQUEST_ALL_FRAMEWORKS=1 $(BIN)/python -m pytest tests/a2a/test_frameworks.py
 	AGENTQUEST_RAY_KILLS=20 $(BIN)/python -m pytest tests/ray/test_ray_executor.py -k dies
 
-lock: $(DEV)   ## refresh requirements.lock from pyproject.toml
+# One resolution, with the hash of every file: all of it, what users install, and what the image has.
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --generate-hashes \
+  --no-emit-index-url --no-header --no-annotate pyproject.toml
+lock: $(DEV)   ## refresh the lock files from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --no-emit-index-url \
-	  --no-header --no-annotate --extra all --extra gymnasium --extra ray --group dev --group docs -o requirements.lock pyproject.toml
+	$(COMPILE) --extra all --extra gymnasium --extra ray --group dev --group docs -o requirements.lock
+	$(COMPILE) --constraint requirements.lock --extra serve -o requirements-core.lock
+	$(COMPILE) --constraint requirements.lock --extra a2a -o agentbeats/requirements.lock
+
+# The registry says which image the tag is now; needs Docker and a network.
+BASE = $(shell sed -n 's/^ARG BASE=\([^@]*\).*/\1/p' agentbeats/Dockerfile)
+pin-image:       ## pin the base of the AgentBeats image to its digest of today
+	digest=$$(docker buildx imagetools inspect $(BASE) --format '{{.Manifest.Digest}}') && \
+	  sed -i "s|^ARG BASE=.*|ARG BASE=$(BASE)@$$digest|" agentbeats/Dockerfile
+
+fuzz: $(DEV)   ## give every boundary thousands of damaged inputs
+	AGENTQUEST_FUZZ=2000 $(BIN)/python -m pytest -n auto --timeout 0 tests/contract/test_boundaries.py
 
 clean:           ## remove everything that was made
 	rm -rf $(VENV) .reference-venv .a2a-venvs .foreign build dist .pytest_cache .mypy_cache .ruff_cache

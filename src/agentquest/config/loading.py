@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from agentquest.config.secrets import KEY_FIELD, refuse_secrets
 from agentquest.config.settings import DEFAULT_AGENT, RunConfig, resolved, settings_model
 from agentquest.config.task_lists import read_task_list
 from agentquest.config.yaml_files import parsed, read_yaml
@@ -56,7 +57,10 @@ def load_config(
     nested = _unflatten(given, known, str(file))
     for path, value in changes:
         _put(nested, _target(path, known) or path, value)
-    return config_from(nested)
+    config, warnings = config_from(nested)
+    if any((_target(path, known) or path) == KEY_FIELD for path, _ in changes if overrides):
+        warnings.append("llm.api_key: other users of this machine can read your command line")
+    return config, warnings
 
 
 def config_from(nested: Mapping[str, Any]) -> tuple[RunConfig, list[str]]:
@@ -64,6 +68,7 @@ def config_from(nested: Mapping[str, Any]) -> tuple[RunConfig, list[str]]:
     filled = {
         key: dict(value) if isinstance(value, Mapping) else value for key, value in nested.items()
     }
+    refuse_secrets(filled)
     places = _read_tasks(filled)
     _apply_protocol(filled)
     config = resolved(validated(RunConfig, filled, other_names=_by_themselves(filled)))

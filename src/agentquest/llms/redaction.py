@@ -1,11 +1,26 @@
 """Keeping a key out of what others say: of errors, and of replies that quote it."""
 
+import base64
 from typing import Any
 
 from agentquest.llms.types import Reply
 from agentquest.records.messages import ToolCall
 
 _SHORT = 300
+
+
+def _packed(key: str) -> set[str]:
+    """What base64 makes of a key, wherever in the packed text it begins.
+
+    Of the characters at both ends only a part is the key's: these are left out.
+    """
+    forms = set()
+    for before in range(3):
+        packed = base64.b64encode(b"\0" * before + key.encode())
+        inner = packed[-(-before * 8 // 6) :].rstrip(b"=")
+        inner = inner[:-1] if (before + len(key.encode())) % 3 else inner
+        forms |= {inner.decode(), inner.translate(bytes.maketrans(b"+/", b"-_")).decode()}
+    return forms
 
 
 class Redactor:
@@ -22,8 +37,10 @@ class Redactor:
     MASK = "***"
 
     def __init__(self, *keys: str) -> None:
+        known = {key for key in keys if key}
+        known |= {form for key in known if len(key) >= self.SECRET_LENGTH for form in _packed(key)}
         # The longest first, as one may be part of another.
-        self._keys = tuple(sorted(filter(None, keys), key=len, reverse=True))
+        self._keys = tuple(sorted(known, key=len, reverse=True))
         self._secrets = tuple(key for key in self._keys if len(key) >= self.SECRET_LENGTH)
 
     def __repr__(self) -> str:

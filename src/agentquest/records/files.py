@@ -39,7 +39,8 @@ def replacing(file: Path) -> Iterator[IO[str]]:
             finished.replace(file)
         except OSError as error:
             finished.unlink(missing_ok=True)
-            error.filename = str(file)  # whoever reads it knows nothing of a draft
+            if error.errno is not None:
+                error.filename = str(file)  # whoever reads it knows nothing of a draft
             raise
         except BaseException:
             finished.unlink(missing_ok=True)

@@ -1,9 +1,10 @@
 """A key that the server throws back shows up nowhere."""
 
 import asyncio
+import base64
 import logging
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from pydantic import SecretStr
 
 from agentquest.llms.failures import ModelFailure
 from agentquest.llms.openai_chat import OpenAIChat, OpenAISettings
+from agentquest.llms.redaction import Redactor
 from agentquest.records.messages import Message
 from chat_faults import PASSING, Fault
 from chat_server import ChatServer
@@ -108,3 +110,14 @@ async def test_the_key_is_not_sent_on_to_another_host(monkeypatch: pytest.Monkey
         shown = await ask(monkeypatch, server)
     assert "redirects to http://127.0.0.1:9/v1" in shown
     assert server.count == 1
+
+
+@pytest.mark.parametrize("before", ["", "user:", "Bearer ", "x"])
+@pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])
+def test_a_key_is_found_in_base64_too(before: str, encode: Callable[[bytes], bytes]) -> None:
+    key = "sk-abcDEF1234567890xyz"
+    packed = encode(f"{before}{key}/more".encode()).decode()
+    shown = Redactor(key).reply(f"you sent {packed}")
+    assert Redactor.MASK in shown
+    left = base64.b64decode(shown.removeprefix("you sent ").partition(Redactor.MASK)[0] + "====")
+    assert key[:4] not in left.decode("latin-1")

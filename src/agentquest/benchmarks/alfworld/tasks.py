@@ -79,9 +79,16 @@ def open_problem(
         home = homes.game(name.removeprefix(f"{BUILTIN}:"))
         return GameText(home.problem, home.goal)
     path = Path(problem)
-    if not path.exists():
-        raise DataError(f"{name}: no such game (a path, or {BUILTIN}:<split>/<task>/<trial>)")
+    if not _is_there(path):
+        raise DataError(f"{name[:300]}: no such game (a path, or {BUILTIN}:<split>/<task>/<trial>)")
     return read_game(path, wanted, goal_seed)
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
 
 
 def _builtin_tasks(split: str) -> list[Task]:

@@ -1,0 +1,153 @@
+"""What every boundary reads when all is well, and what was made to harm."""
+
+from typing import Any
+
+from agentquest.benchmarks.alfworld.homes import game, game_ids
+
+ODD: list[Any] = [
+    None,
+    True,
+    -1,
+    0,
+    10**400,
+    1e308,
+    "",
+    "\ud800",
+    "\x1b]52;c;x\x07",
+    "9" * 5000,
+    "NaN",
+    [],
+    {},
+    [[]],
+    [None],
+    {"": None},
+    {"a": {"a": {}}},
+    "x" * 70_000,
+    "../../etc/passwd",
+]
+_DEEP = 100_000
+_BOMB = b"a: &a [1,1,1,1,1,1,1,1,1]\n" + b"".join(
+    b"%c: &%c [%s]\n" % (98 + n, 98 + n, b",".join([b"*%c" % (97 + n)] * 9)) for n in range(9)
+)
+HARM = [
+    b"",
+    b"\x00",
+    b"\xff\xfe",
+    b"\xef\xbb\xbf{}",
+    b"null",
+    b"NaN",
+    b"[]",
+    b'"text"',
+    b"1" * 5000,
+    b"[" * _DEEP,
+    b'{"a":' * _DEEP,
+    b"(" * _DEEP,
+    b"[" * 500 + b"]" * 500,
+    b'{"a":' * 500 + b"1" + b"}" * 500,
+    b"\n" * 1000,
+    b'"\\ud800"',
+    b'{"\\ud800": "\\udfff"}',
+    b"a: &a [*a]",
+    b"? [a]\n: b",
+    _BOMB,
+    b"when: 2020-13-45",
+    b"<env_config>" * 1000,
+    b"data: {\n\n" * 200,
+    b"data: [DONE]\n\n",
+]
+
+HOME = game(game_ids("valid_unseen")[0])
+PRODUCT = {
+    "asin": "B000000001",
+    "name": "Canvas Backpack",
+    "category": "fashion",
+    "query": "backpacks",
+    "product_category": "Bags › Travel",
+    "full_description": "Made for wet days.",
+    "small_description": ["Cloth"],
+    "pricing": "$10.00",
+    "images": ["https://x/y.jpg"],
+    "customization_options": {"color": [{"value": "navy", "image": None}], "size": None},
+}
+TALK = {
+    "jsonrpc": "2.0",
+    "id": "1",
+    "result": {
+        "kind": "task",
+        "id": "t",
+        "contextId": "c",
+        "metadata": {"usage": [{"model": "m", "prompt_tokens": 3}]},
+        "status": {
+            "state": "completed",
+            "message": {"role": "agent", "parts": [{"kind": "text", "text": "look"}]},
+        },
+        "history": [
+            {
+                "role": "agent",
+                "messageId": "m2",
+                "parts": [{"kind": "data", "data": {"action": "look"}}],
+            }
+        ],
+        "artifacts": [{"artifactId": "a", "parts": [{"text": "look"}]}],
+    },
+}
+CARD = {
+    "name": "somebody",
+    "url": "http://127.0.0.1:9000/",
+    "protocolVersion": "0.3.0",
+    "preferredTransport": "JSONRPC",
+    "capabilities": {"streaming": True, "extensions": [{"uri": "x", "params": {"launch_id": "y"}}]},
+    "supportedInterfaces": [{"url": "http://127.0.0.1:9000/", "protocolBinding": "JSONRPC"}],
+}
+REQUEST = {
+    "participants": {"agent": "http://127.0.0.1:9000/"},
+    "config": {"benchmark": "alfworld", "num_instances": 3},
+}
+CHAT = {
+    "model": "m",
+    "choices": [
+        {
+            "message": {
+                "content": "hi",
+                "tool_calls": [{"id": "1", "function": {"name": "act", "arguments": "{}"}}],
+            },
+            "finish_reason": "stop",
+        }
+    ],
+    "usage": {"prompt_tokens": 1, "completion_tokens": 2},
+}
+RESPONSE = {
+    "model": "m",
+    "status": "completed",
+    "output": [
+        {"type": "message", "content": [{"type": "output_text", "text": "hi"}]},
+        {"type": "function_call", "call_id": "c", "name": "act", "arguments": "{}"},
+    ],
+    "usage": {"input_tokens": 1, "output_tokens": 2},
+}
+ANTHROPIC = {
+    "model": "m",
+    "content": [
+        {"type": "thinking", "thinking": "x", "signature": "s"},
+        {"type": "text", "text": "hi"},
+        {"type": "tool_use", "id": "1", "name": "act", "input": {}},
+    ],
+    "stop_reason": "end_turn",
+    "usage": {"input_tokens": 1, "output_tokens": 2},
+}
+GEMINI = {
+    "modelVersion": "m",
+    "candidates": [
+        {
+            "content": {"parts": [{"text": "hi"}, {"functionCall": {"name": "act", "args": {}}}]},
+            "finishReason": "STOP",
+        }
+    ],
+    "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 2},
+}
+
+
+INSTRUCTIONS = {
+    "B000000001": {"attributes": ["light"], "instruction": "x", "instruction_attributes": []}
+}
+TAGGED = b"<white_agent_url>http://127.0.0.1:1/</white_agent_url>\n<env_config>{}</env_config>"

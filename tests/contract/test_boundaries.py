@@ -1,0 +1,270 @@
+"""Whatever comes in from outside is understood, or is one clear error: every boundary, fuzzed.
+
+Each boundary is given damaged copies of what it reads when all is well, and things that
+were made to harm. `AGENTQUEST_FUZZ=2000 pytest tests/contract/test_boundaries.py` (`make
+fuzz`) tries so many of each; without it a few are tried.
+"""
+
+import contextlib
+import json
+import os
+import random
+import shutil
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from boundary_samples import (
+    ANTHROPIC,
+    CARD,
+    CHAT,
+    GEMINI,
+    HARM,
+    HOME,
+    INSTRUCTIONS,
+    ODD,
+    PRODUCT,
+    REQUEST,
+    RESPONSE,
+    TAGGED,
+    TALK,
+)
+
+from agentquest.a2a.action_parsing import understand
+from agentquest.a2a.card_reading import reachable, read_card
+from agentquest.a2a.messages import read_message
+from agentquest.a2a.replies import AgentError, Turn, read_result, take_in
+from agentquest.a2a.requests import parse_request
+from agentquest.a2a.usage import read_calls
+from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
+from agentquest.benchmarks.alfworld.engine.game_files import read_game
+from agentquest.benchmarks.alfworld.game import ParsedGames
+from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
+from agentquest.config import load_config
+from agentquest.errors import AgentQuestError
+from agentquest.http.answers import Refused
+from agentquest.http.bodies import Unpacker
+from agentquest.llms.anthropic import AnthropicMessages, AnthropicSettings
+from agentquest.llms.failures import ModelFailure, Transient
+from agentquest.llms.gemini import GeminiModel, GeminiSettings
+from agentquest.llms.openai_chat import OpenAIChat, OpenAISettings
+from agentquest.llms.openai_responses import OpenAIResponses, ResponsesSettings
+from agentquest.llms.transport import Answer
+from agentquest.records.live import LIVE, LiveEvent, read_live
+from agentquest.records.measured import MeasuredMetrics
+from agentquest.records.run_directory import EPISODES, MANIFEST, METRICS, RunDirectory
+from agentquest.reports.model import load_report
+from agentquest.reports.render.text import text_report
+from report_runs import manifest, record, saved
+
+TRIES = int(os.environ.get("AGENTQUEST_FUZZ", "60"))
+
+
+def damaged(sample: bytes, rng: random.Random) -> bytes:
+    """A copy that is wrong somewhere: in its structure where it has one, else in its bytes."""
+    try:
+        content = json.loads(sample)
+    except ValueError:
+        content = None
+    if isinstance(content, dict | list) and rng.random() < 0.7:
+        for _ in range(rng.choice((1, 1, 2, 5))):
+            content = _changed(content, rng) if isinstance(content, dict | list) else content
+        return json.dumps(content).encode()
+    raw = bytearray(sample)
+    for _ in range(rng.choice((1, 1, 3, 10))):
+        at = rng.randrange(len(raw) + 1)
+        how = rng.randrange(4)
+        if how == 0:
+            del raw[at:]
+        elif how == 1:
+            del raw[at : at + rng.randrange(1, 40)]
+        elif how == 2:
+            raw[at : at + 1] = rng.randbytes(rng.randrange(3))
+        else:
+            raw[at:at] = rng.choice(
+                (b"{", b"[", b'"', b"(", b")", b"\n", b":", b"\xff", b"&a ", b"- ")
+            )
+    return bytes(raw)
+
+
+def _changed(node: Any, rng: random.Random) -> Any:
+    keys = list(node) if isinstance(node, dict) else list(range(len(node)))
+    if not keys or rng.random() < 0.1:
+        return rng.choice(ODD)
+    key = rng.choice(keys)
+    if isinstance(node[key], dict | list) and rng.random() < 0.8:
+        node[key] = _changed(node[key], rng)
+    elif rng.random() < 0.2:
+        del node[key]
+    else:
+        node[key] = rng.choice(ODD)
+    return node
+
+
+def _in_file(name: str, read: Callable[[Path], object]) -> Callable[[bytes, Path], object]:
+    def boundary(content: bytes, folder: Path) -> object:
+        (folder / name).write_bytes(content)
+        return read(folder)
+
+    return boundary
+
+
+def _episode(content: bytes, folder: Path) -> object:
+    """Under a right checksum, so that what is in the line is read."""
+    body = content.strip().removesuffix(b"}").replace(b"\n", b" ")
+    line = b'%b,"crc32":"%08x"}\n' % (body, zlib.crc32(body))
+    (folder / EPISODES).write_bytes(line)
+    return text_report(load_report(RunDirectory(folder)), 80)
+
+
+def _text(read: Callable[[str], object]) -> Callable[[bytes, Path], object]:
+    return lambda content, folder: read(content.decode("utf-8", "surrogateescape"))
+
+
+def _json(read: Callable[[Any], object]) -> Callable[[bytes, Path], object]:
+    def boundary(content: bytes, folder: Path) -> object:
+        try:
+            parsed = json.loads(content)
+        except (ValueError, RecursionError):
+            return None  # refused by whoever took it off the line
+        return read(parsed)
+
+    return boundary
+
+
+def _card(content: Any) -> object:
+    with contextlib.suppress(ValueError):  # by which it says what is wrong with the card
+        return reachable(read_card(content), "http://127.0.0.1:9000/")
+    return None
+
+
+def _turn(content: Any) -> object:
+    with contextlib.suppress(AgentError):
+        turn = Turn()
+        take_in(turn, read_result(content), "m1")
+        return read_calls(turn.metadata)
+    return None
+
+
+def _model(client: Any) -> Callable[[bytes, Path], object]:
+    def boundary(content: bytes, folder: Path) -> object:
+        with contextlib.suppress(Transient, ModelFailure):
+            reply = client._read(Answer(200, {}, content), 1)
+            return reply.text.encode("utf-8", "surrogatepass")
+        return None
+
+    return boundary
+
+
+def _body(content: bytes, folder: Path) -> object:
+    for encoding in ("gzip", "deflate", "", "br"):
+        with contextlib.suppress(Refused):
+            unpacker = Unpacker(encoding, 10_000)
+            unpacker.feed(content)
+            assert len(unpacker.whole()) <= 10_000
+    return None
+
+
+def _report(folder: Path) -> object:
+    return text_report(load_report(RunDirectory(folder)), 80)
+
+
+def _problem(folder: Path) -> object:
+    return AlfWorldEngine.from_text(read_game(folder), None)
+
+
+def _bytes(content: Any) -> bytes:
+    return json.dumps(content).encode()
+
+
+def _stream(content: Any) -> bytes:
+    return b"data: " + _bytes(content) + b"\n\ndata: [DONE]\n\n"
+
+
+BOUNDARIES: dict[str, tuple[bytes, Callable[[bytes, Path], object]]] = {
+    "configuration": (
+        load_config(None, ["llm.model=m"])[0].to_yaml().encode(),
+        _in_file("run.yaml", lambda folder: load_config(folder / "run.yaml", [])),
+    ),
+    "override": (b"llm.model=m", _text(lambda text: load_config(None, [text]))),
+    "manifest": (manifest().model_dump_json().encode(), _in_file(MANIFEST, _report)),
+    "episode": (record("a").model_dump_json().encode(), _episode),
+    "episodes file": (record("a").model_dump_json().encode(), _in_file(EPISODES, _report)),
+    "metrics file": (MeasuredMetrics().model_dump_json().encode(), _in_file(METRICS, _report)),
+    "live": (
+        LiveEvent(event="start", key="a#0", task_id="a", trial=0).model_dump_json().encode(),
+        _in_file(LIVE, read_live),
+    ),
+    "game file": (
+        _bytes({"pddl_domain": "(define)", "grammar": "x", "pddl_problem": HOME.problem}),
+        _in_file("game.tw-pddl", lambda folder: read_game(folder / "game.tw-pddl")),
+    ),
+    "trajectory": (
+        _bytes(HOME.traj_data),
+        _in_file("traj_data.json", lambda folder: read_game(folder)),
+    ),
+    "problem": (HOME.problem.encode(), _in_file("initial_state.pddl", _problem)),
+    "name of a game": (b"builtin:x/y/z", _text(ParsedGames(None).game)),
+    "products": (
+        _bytes([PRODUCT]),
+        _in_file("items_shuffle_1000.json", lambda f: open_catalogue(f, cache=f / "cache")),
+    ),
+    "instructions": (
+        _bytes(INSTRUCTIONS),
+        _in_file("items_ins_v2_1000.json", lambda f: open_catalogue(f, cache=f / "cache")),
+    ),
+    "http body": (b"\x1f\x8b\x08" + bytes(30), _body),
+    "A2A text": (b"TASK: x\nAVAILABLE ACTIONS:\n1. look\n", _text(read_message)),
+    "A2A answer": (
+        b"Thought: x\nAction: look",
+        _text(lambda text: understand(text, ("look", "go to shelf 1"))),
+    ),
+    "A2A request": (_bytes(REQUEST), _text(parse_request)),
+    "A2A tagged request": (TAGGED, _text(parse_request)),
+    "A2A card": (_bytes(CARD), _json(_card)),
+    "A2A response": (_bytes(TALK), _json(_turn)),
+    "OpenAI": (_bytes(CHAT), _model(OpenAIChat(OpenAISettings(model="m")))),
+    "OpenAI stream": (_stream(CHAT), _model(OpenAIChat(OpenAISettings(model="m", stream=True)))),
+    "Responses": (
+        _bytes(RESPONSE),
+        _model(OpenAIResponses(ResponsesSettings(model="m", api_key_env=None))),
+    ),
+    "Anthropic": (
+        _bytes(ANTHROPIC),
+        _model(AnthropicMessages(AnthropicSettings(model="m", api_key_env=None))),
+    ),
+    "Gemini": (_bytes(GEMINI), _model(GeminiModel(GeminiSettings(model="m", api_key_env=None)))),
+}
+
+
+# The rules of a real game file are not ours to keep here.
+REFUSED = {"game file", "name of a game"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A run, a game's trajectory and a shop's files beside whatever is damaged."""
+    saved(tmp_path, [record("a")])
+    (tmp_path / "initial_state.pddl").write_text(HOME.problem)
+    (tmp_path / "traj_data.json").write_bytes(_bytes(HOME.traj_data))
+    (tmp_path / "items_shuffle_1000.json").write_bytes(_bytes([PRODUCT]))
+    (tmp_path / "items_ins_v2_1000.json").write_bytes(b"{}")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", BOUNDARIES)
+def test_what_comes_in_is_understood_or_one_clear_error(name: str, folder: Path) -> None:
+    sample, boundary = BOUNDARIES[name]
+    rng = random.Random(name if "AGENTQUEST_FUZZ" not in os.environ else None)
+    if name not in REFUSED:
+        boundary(sample, folder)  # or the fuzzing would be of nothing
+    for content in [*HARM, *(damaged(sample, rng) for _ in range(TRIES))]:
+        shutil.rmtree(folder / "cache", ignore_errors=True)
+        (folder / "index.jsonl").unlink(missing_ok=True)
+        try:
+            with contextlib.suppress(AgentQuestError):
+                boundary(content, folder)
+        except Exception as error:
+            raise AssertionError(f"{type(error).__name__} for {content[:300]!r}") from error
