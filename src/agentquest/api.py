@@ -112,7 +112,7 @@ async def prepared(run: Run) -> tuple[list[EpisodeSpec], tuple[str, ...]]:
     """
     resumed = run.directory.exists
     owed = run.prepare() if resumed else run.specs
-    remarks = await preflight(owed[0], run.benchmark) if owed else ()
+    remarks = await preflight(owed[0], run.benchmark) if owed and run.config.preflight else ()
     return owed if resumed else run.prepare(), remarks
 
 

@@ -133,6 +133,11 @@ class LiveView(Watcher):
         lines = [self._tally.line(), *filter(None, [visible(self._trouble())])]
         return Group(self._progress, *map(Text, lines))
 
+    def noted(self, text: str) -> None:
+        """Show and log what should be known of the run as a whole."""
+        self._log.warning(text)
+        self._console.print(visible(text), markup=False, highlight=False, style="yellow")
+
     def __enter__(self) -> "LiveView":
         if self._live:
             self._live.start()

@@ -123,7 +123,12 @@ class RunConfig(Settings):
     """Longest time for one answer of the agent, retries included."""
 
     cost_limit: float | None = operational(None, gt=0)
-    """Stop cleanly when the run has cost this much (needs prices under `llm`)."""
+    """Stop cleanly when the run has cost this much. Needs a price (under `llm`, or a model whose
+    price is known); where a server gives no token counts they are estimated."""
+
+    preflight: bool = operational(True)
+    """Ask the model one small thing first, so that a wrong key, name or address, or a server that
+    is not there, is said before anything is made."""
 
     output_dir: Path = operational(Path("runs"))
     """Where run directories are made."""
@@ -244,12 +249,19 @@ def resolved(config: RunConfig) -> RunConfig:
     for sink in config.sinks:
         registry.target("sink", sink)
     if config.cost_limit is not None and not _priced(update.get("llm")):
-        raise ConfigError("cost_limit needs llm.price_per_million_prompt and _completion")
+        raise ConfigError(
+            "cost_limit needs llm.price_per_million_prompt and _completion: the price of this"
+            " model is not known"
+        )
     return config.model_copy(update=update)
 
 
 def _priced(llm: ModelSection | None) -> bool:
-    return llm is not None and llm.settings.get("price_per_million_prompt") is not None
+    """Whether there is a price to count with, configured or of the table."""
+    if llm is None:
+        return False
+    settings = validated(settings_model("model", llm.provider), llm.settings, "llm")
+    return getattr(settings, "price", None) is not None
 
 
 def _provider(llm: ModelSection) -> str:

@@ -74,6 +74,8 @@ class RowIndex:
         self._told_of = 0  # damaged lines that the index knows
         self.cost = 0.0
         """What all tries of all episodes cost, as far as known."""
+        self.uncounted = 0
+        """How many of their calls had no cost."""
 
     def _load(self, thorough: bool) -> None:
         size = self._file.stat().st_size if self._file.is_file() else 0
@@ -95,6 +97,7 @@ class RowIndex:
 
     def _keep(self, one: IndexedRow) -> None:
         self.cost += one.row.spent.cost
+        self.uncounted += one.row.spent.unpriced_calls
         keep_newest(self._newest, replace(one, goal="", progress=()) if self._light else one)
 
     @property

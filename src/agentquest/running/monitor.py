@@ -10,6 +10,7 @@ from agentquest.records.episode_lines import Place
 from agentquest.records.live import LiveEvent, LiveLog, head_of
 from agentquest.records.messages import Message
 from agentquest.records.run_directory import EpisodeLog
+from agentquest.running.budget import Budget
 from agentquest.running.episode import OnStep
 from agentquest.running.spec import EpisodeSpec
 
@@ -40,6 +41,10 @@ class Watcher:
         """An episode has ended, and its record is on disk."""
         return None
 
+    def noted(self, text: str) -> None:
+        """Something about the run as a whole that should be known."""
+        return None
+
 
 class RunMonitor:
     """The sink of a run: saves episodes, passes on what happens, and sets `stop` when going on
@@ -51,29 +56,30 @@ class RunMonitor:
         live: LiveLog,
         watcher: Watcher,
         stop: asyncio.Event,
-        cost_limit: float | None,
+        budget: Budget,
         checkpoint: Callable[[], None],
     ) -> None:
         self._log = log
         self._live = live
         self._watcher = watcher
         self._stop = stop
-        self._cost_limit = cost_limit
+        self._budget = budget
         self._checkpoint = checkpoint
         self._writing = asyncio.Lock()
         self._unwritten: list[EpisodeRecord] = []
         self._keep: Callable[[EpisodeRecord, Place], None] = lambda record, place: None
-        self._cost = 0.0
         self._failures_in_a_row = 0
         self._checkpoint_every_s = _FIRST_CHECKPOINT_S
         self._last_checkpoint = time.monotonic()
         self._is_flush_due = False
         self.reason: str | None = None
 
-    def resume_from(self, keep: Callable[[EpisodeRecord, Place], None], spent: float) -> None:
+    def resume_from(
+        self, keep: Callable[[EpisodeRecord, Place], None], spent: float, uncounted: int
+    ) -> None:
         """Add to what earlier parts of the run played, and to what all their tries cost."""
         self._keep = keep
-        self._cost = spent
+        self._budget.resume(spent, uncounted)
         self._check_cost()
 
     def started(self, spec: EpisodeSpec, worker: str) -> None:
@@ -91,7 +97,7 @@ class RunMonitor:
             self._live.append_step(head, step)
             self._flush_soon()
             if step.calls:
-                self._cost += sum(call.cost or 0.0 for call in step.calls)
+                self._budget.add(step, prompt)
                 self._check_cost()
 
         return on_step
@@ -139,8 +145,8 @@ class RunMonitor:
         self._live.flush()
 
     def _check_cost(self) -> None:
-        if self._cost_limit is not None and self._cost >= self._cost_limit:
-            self._give_up(f"the cost limit of {self._cost_limit:g} is reached ({self._cost:.4f})")
+        if (reason := self._budget.exceeded) is not None:
+            self._give_up(reason)
 
     def _judge(self, record: EpisodeRecord) -> None:
         failure = record.error

@@ -10,30 +10,35 @@ shows the difference.
 import asyncio
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
-from functools import cached_property
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar
 
 from agentquest.config.settings import DEFAULT_AGENT, RunConfig
 from agentquest.errors import ConfigError
 from agentquest.lib import Benchmark, InformedAgent
-from agentquest.metrics.result_entry import result_entry, type_numbers
-from agentquest.metrics.row_index import IndexedRow, RowIndex
-from agentquest.metrics.rows import EpisodeRow, row_of
+from agentquest.lib.settings import validated
+from agentquest.llms.accounting import Price
+from agentquest.metrics.row_index import RowIndex
+from agentquest.metrics.rows import EpisodeRow
 from agentquest.metrics.table import metrics_table
 from agentquest.protocols import protocol
 from agentquest.records.episode import EpisodeRecord
-from agentquest.records.episode_lines import Place
 from agentquest.records.live import LiveLog
 from agentquest.records.manifest import Manifest, PublishedScore
-from agentquest.records.results_file import ResultParts, written
 from agentquest.records.run_directory import RunDirectory, Try
+from agentquest.running.budget import Budget
 from agentquest.running.executors import Executor, make_executor
-from agentquest.running.factory import Resources, agent_class, asks_a_model, make_benchmark
+from agentquest.running.factory import (
+    Resources,
+    agent_class,
+    asks_a_model,
+    make_benchmark,
+    model_class,
+)
 from agentquest.running.gc_tuning import rare_collections
 from agentquest.running.monitor import RunMonitor, Watcher
+from agentquest.running.played import Played, Records
 from agentquest.running.selection import Selection, episode_seed, pick_by_name, select
 from agentquest.running.spec import Choice, EpisodeSpec, Limits, RunContext, versions
 
@@ -67,8 +72,7 @@ class Run:
             for task in self.selection.tasks
         ]
         self.directory = RunDirectory(config.output_dir / self.run_id)
-        self._index: RowIndex | None = None
-        self._parts: ResultParts | None = None
+        self._played: Played | None = None
 
     def _select(self) -> Selection:
         config, tasks = self.config, self.benchmark.tasks()
@@ -118,7 +122,8 @@ class Run:
             limits=Limits(self.max_steps, config.step_timeout_s),
             agent_faults=config.agent_faults,
             save_prompts=config.save_prompts,
-            show_prompts=config.debug,
+            # A cost that must be estimated is so from the prompts.
+            show_prompts=config.debug or config.cost_limit is not None,
         )
 
     def manifest(self) -> Manifest:
@@ -167,9 +172,9 @@ class Run:
         else:
             self.directory.create(self.config.to_yaml(), manifest)
         self.saved_manifest = manifest
-        if self._index is None:
-            self._index = RowIndex(self.directory, self.table, thorough=True, light=True)
-        self._index.refresh()
+        if self._played is None:
+            self._played = Played(self.directory, manifest, self.table)
+        self.index.refresh()
         return self.owed
 
     def _resumed(self, saved: Manifest, manifest: Manifest) -> Manifest:
@@ -189,15 +194,20 @@ class Run:
         return merged
 
     @property
-    def index(self) -> RowIndex:
-        """What was played so far, as small rows."""
-        assert self._index is not None, "prepare() comes first"
-        return self._index
+    def played(self) -> Played:
+        """What was played so far."""
+        assert self._played is not None, "prepare() comes first"
+        return self._played
 
     @property
-    def records(self) -> "Records":
+    def index(self) -> RowIndex:
+        """The same as small rows."""
+        return self.played.index
+
+    @property
+    def records(self) -> Sequence[EpisodeRecord]:
         """The newest record of each episode played so far, without prompts, in the specs' order;
-        read when it is asked for."""
+        each is read when it is asked for."""
         return Records(self.index, self.in_order(self.index.rows))
 
     @property
@@ -214,50 +224,9 @@ class Run:
         scored = {one.key for one in self.index.rows if one.scored}
         return [spec for spec in specs if spec.key not in scored]
 
-    def _keep(self, record: EpisodeRecord, place: Place) -> None:
-        """Count an episode that is on disk. Only its row stays in memory."""
-        assert self._parts is not None, "only while it is played"
-        row = row_of(record, self.table)
-        part = self._parts.add(result_entry(record, row, self._numbers))
-        if self.index.add(record, row, place, part):
-            self._parts.flush()
-            self.index.flush()
-
-    @cached_property
-    def _numbers(self) -> dict[str, int]:
-        return type_numbers(self.saved_manifest.task_types)
-
-    @contextmanager
-    def _pieces(self) -> Iterator[ResultParts]:
-        """The pieces of results.json, for whoever holds the run's lock."""
-        if self._parts is not None:
-            yield self._parts
-            return
-        anew = all(one.part is None for one in self.index.rows)
-        self._parts = self.directory.parts(anew)
-        try:
-            yield self._parts
-        finally:
-            self._parts.close()
-            self._parts = None
-
     def write_results(self, frame: Mapping[str, Any]) -> None:
         """`results.json`: the frame with all episodes in it. The caller holds the run's lock."""
-        rows = self.in_order(self.index.rows)
-        with self._pieces() as parts:
-            lists = {
-                "results": (self._piece(one, parts) for one in rows if one.scored),
-                "unscored_results": (self._piece(one, parts) for one in rows if not one.scored),
-            }
-            self.directory.write_results(frame, lists)
-
-    def _piece(self, one: IndexedRow, parts: ResultParts) -> bytes:
-        known = parts.read(one.part) if one.part else None
-        if known is not None:
-            return known
-        entry = result_entry(self.index.record(one), one.row, self._numbers)
-        self.index.with_part(one, parts.add(entry))
-        return written(entry)
+        self.played.write_results(frame, self.in_order(self.index.rows))
 
     async def play(
         self,
@@ -283,14 +252,15 @@ class Run:
         if packed is None:
             packed = len(self.specs) > _MANY
         try:
-            with self.directory.locked(packed) as log, rare_collections(), self._writing():
+            with self.directory.locked(packed) as log, rare_collections(), self.played.growing():
 
                 def save_results() -> None:
                     checkpoint(self.records)
 
-                monitor = RunMonitor(log, live, watcher, stop, self.config.cost_limit, save_results)
+                budget = Budget(self.config.cost_limit, self._price(), watcher.noted)
+                monitor = RunMonitor(log, live, watcher, stop, budget, save_results)
                 left = self._owed(specs)
-                monitor.resume_from(self._keep, self.index.cost)
+                monitor.resume_from(self.played.keep, self.index.cost, self.index.uncounted)
                 try:
                     await executor.run(left, resources, monitor, self.config.parallel, stop)
                 finally:
@@ -301,42 +271,14 @@ class Run:
             live.close()
             await resources.close()
 
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """Everything that grows beside the records."""
-        # Another process may have played some of them before we had the lock.
-        self.index.refresh()
-        self.index.hold()
-        try:
-            with self._pieces() as parts:
-                yield
-                parts.flush()
-        finally:
-            self.index.release()
+    def _price(self) -> Price | None:
+        llm = self.config.llm
+        if llm is None:
+            return None
+        settings = validated(model_class(llm.provider).Settings, llm.settings, "llm")
+        return getattr(settings, "price", None)
 
     def in_order(self, played: Iterable[Kept]) -> list[Kept]:
         """Rows in the order of the run's specs, whichever finished first."""
         places = {spec.key: place for place, spec in enumerate(self.specs)}
         return sorted(played, key=lambda one: places.get(one.key, len(places)))
-
-
-class Records(Sequence[EpisodeRecord]):
-    """Records without prompts, each read from disk when it is asked for."""
-
-    def __init__(self, index: RowIndex, rows: Sequence[IndexedRow]) -> None:
-        self._index = index
-        self._rows = rows
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    @overload
-    def __getitem__(self, place: int) -> EpisodeRecord: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> "Records": ...
-
-    def __getitem__(self, place: int | slice) -> "EpisodeRecord | Records":
-        if isinstance(place, slice):
-            return Records(self._index, self._rows[place])
-        return self._index.record(self._rows[place]).slim()

@@ -212,6 +212,16 @@ def test_a_missing_key_is_said_before_anything_is_asked(tmp_path: Path) -> None:
     assert done.stderr.splitlines()[-1] == (
         "agentquest: api_key_env: the variable NO_SUCH_VARIABLE is not set"
     )
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_server_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
+    arguments = ["eval", "model=m", "llm.base_url=http://127.0.0.1:9/v1", "data_path=builtin"]
+    done = agentquest(tmp_path, *arguments)
+    assert done.returncode == 2
+    said = done.stderr.splitlines()[-1]
+    assert said.startswith("agentquest: no server at http://127.0.0.1:9/v1; is it running")
+    assert not (tmp_path / "runs").exists()
 
 
 def test_debug_shows_every_prompt_and_raw_reply_also_in_parallel(tmp_path: Path) -> None:

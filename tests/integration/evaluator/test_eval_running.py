@@ -11,6 +11,7 @@ from explorer_answers import answer, echo_of_the_goal
 from agentquest.errors import ConfigError, UnknownName
 from agentquest.records.outcome import End
 from agentquest.records.run_directory import RunDirectory
+from agentquest.running.monitor import Watcher
 from chat_faults import Fault
 from chat_server import ChatServer
 
@@ -265,6 +266,43 @@ async def test_a_cost_limit_stops_cleanly_and_also_counts_what_was_cut_short(
         assert further is None
     assert len(evaluation.directory.records()) == 24
     assert all(record.scored for record in evaluation.directory.records())
+
+
+@pytest.mark.parametrize("fault", [Fault.NO_USAGE, Fault.COST])
+async def test_a_cost_limit_holds_whatever_the_server_counts(tmp_path: Path, fault: Fault) -> None:
+    """Without counts costs are estimated, and said to be; a cost the server states is believed."""
+    told: list[str] = []
+
+    class Told(Watcher):
+        def noted(self, text: str) -> None:
+            told.append(text)
+
+    async with ChatServer(answer, rates={fault: 1.0}) as server:
+        arguments = [
+            *("num_games=24", "parallel=2", "run_name=r", "llm.model=m", "cost_limit=20"),
+            f"llm.base_url={server.url}",
+            *PRICES,
+        ]
+        evaluation, reason = await evaluate(tmp_path, *arguments, watcher=Told())
+        calls = [call for record in evaluation.directory.tries() for call in record.calls]
+        asked = server.count
+        _, again = await evaluate(tmp_path, *arguments, watcher=Told())
+    assert reason is not None
+    if fault is Fault.COST:
+        assert reason.startswith("the cost limit of 20 is reached (20.")
+        assert {call.cost for call in calls} == {0.25}
+        assert again is not None
+        assert server.count == asked
+        assert told == []
+    else:
+        assert reason.startswith("the cost limit of 20 is reached (about ")
+        assert {call.cost for call in calls} == {None}, "no estimate is ever recorded"
+        assert "the server gives no token counts" in told[0]
+        # About four letters a token: far from every call being free.
+        assert 5 < len(calls) < 40
+        # The next part knows of the first's calls as soon as it can tell what one costs.
+        assert again is not None
+        assert server.count <= asked + 4
 
 
 async def test_stopping_saves_what_is_finished_and_what_was_begun(tmp_path: Path) -> None:

@@ -68,6 +68,7 @@ ONLY_OPERATES: dict[str, Any] = {
     "debug": True,
     "save_prompts": False,
     "compress_records": True,
+    "preflight": False,
     "llm.api_key_env": "A_KEY",
     "llm.api_key": "sk-0123456789abc",
     "llm.timeout_s": 1.0,

@@ -1,0 +1,67 @@
+"""What a run has cost, and whether it may cost more.
+
+A server that names its own cost is believed; else its token counts have a price.
+Where it gives neither, tokens are counted roughly, so that a limit holds
+everywhere. Only the limit knows of that: records never hold an estimate.
+"""
+
+from collections.abc import Callable, Sequence
+
+from agentquest.llms.accounting import Price, estimated_usage
+from agentquest.records.episode import Step
+from agentquest.records.messages import Message
+
+_UNCOUNTED = (
+    "the server gives no token counts: for the cost limit, costs are estimated from the length of"
+    " prompts and replies; reports show them as unknown"
+)
+
+
+class Budget:
+    """`limit` None: anything goes."""
+
+    def __init__(
+        self, limit: float | None, price: Price | None, tell: Callable[[str], None]
+    ) -> None:
+        self._limit = limit
+        self._price = price
+        self._tell = tell
+        self._known = 0.0
+        self._estimated = 0.0
+        self._estimates = 0
+        self._uncounted_before = 0
+
+    def resume(self, spent: float, uncounted: int) -> None:
+        """What earlier parts of the run cost, and how many of their calls nobody counted."""
+        self._known += spent
+        self._uncounted_before += uncounted
+
+    def add(self, step: Step, prompt: Sequence[Message]) -> None:
+        for call in step.calls:
+            if call.cost is not None:
+                self._known += call.cost
+            elif self._limit is not None and self._price is not None and not call.cached:
+                self._estimate(self._price, step, prompt)
+
+    def _estimate(self, price: Price, step: Step, prompt: Sequence[Message]) -> None:
+        if not self._estimates:
+            self._tell(_UNCOUNTED)
+        reply = Message(role="assistant", content=step.reply, reasoning=step.reasoning)
+        usage = step.calls[-1].usage or estimated_usage(prompt, reply)
+        self._estimates += 1
+        # A prompt beyond what the price is for costs more rather than less.
+        self._estimated += Price(price.prompt, price.completion).of(usage) or 0.0
+
+    @property
+    def cost(self) -> float:
+        """As far as is known; calls of earlier parts that nobody counted cost what others do."""
+        each = self._estimated / self._estimates if self._estimates else 0.0
+        return self._known + self._estimated + self._uncounted_before * each
+
+    @property
+    def exceeded(self) -> str | None:
+        """Why the run must stop; None while it may go on."""
+        if self._limit is None or self.cost < self._limit:
+            return None
+        about = "about " if self._estimates else ""
+        return f"the cost limit of {self._limit:g} is reached ({about}{self.cost:.4f})"
