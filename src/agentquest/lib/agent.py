@@ -93,7 +93,6 @@ class Agent(ABC):
     """Plays one episode."""
 
     Settings: ClassVar[type[Settings]] = Settings
-    calls_tools: ClassVar[bool] = False  # whether its model must be able to
     demonstrations_wanted: int = 0  # read before `begin`
     calls_tools: bool = False  # whether its model must be able to; tried before a run
 

@@ -1,7 +1,11 @@
 """The rows of a run, kept beside its records and brought up to date as the run grows."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+import gc
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from typing import Any
 
 from agentquest.metrics.rows import EpisodeRow, Setting, Spent, row_of, shared_setting
@@ -14,10 +18,14 @@ from agentquest.records.results_file import Part
 from agentquest.records.run_directory import EPISODES, RunDirectory, keep_newest
 from agentquest.version import __version__
 
-_VERSION = 2
+_VERSION = 3
 _TOGETHER = 16
 # Metrics of our own change with our version only; a user's can be measured anew at any time.
 _OURS = "agentquest."
+_SETTING = [one.name for one in fields(Setting)]
+_SPENT = [one.name for one in fields(Spent)]
+_ROW = [one.name for one in fields(EpisodeRow) if one.name not in ("setting", "spent", "end")]
+_ENDS = {end.value: end for end in End}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +88,12 @@ class RowIndex:
     def _load(self, thorough: bool) -> None:
         size = self._file.stat().st_size if self._file.is_file() else 0
         place = Place(0, 0)
-        for entry in self._index.load(size) if self._saves else ():
-            place = Place(entry["at"], entry["next"])
-            self._reader.passed_over(entry.get("damaged", ()))
-            self._reader.skip(place.next, self._reader.lines + 1)
-            self._keep(_row(entry))
+        with _no_collections():
+            for entry in self._index.load(size) if self._saves else ():
+                place = Place(entry["at"], entry["next"])
+                self._reader.passed_over(entry.get("damaged", ()))
+                self._reader.skip(place.next, self._reader.lines + 1)
+                self._keep(_row(entry, self._light))
         self._told_of = len(self._reader.damaged)
         if place.next and not self._is_as_known(place, thorough):
             self._index.forget()
@@ -98,7 +107,7 @@ class RowIndex:
     def _keep(self, one: IndexedRow) -> None:
         self.cost += one.row.spent.cost
         self.uncounted += one.row.spent.unpriced_calls
-        keep_newest(self._newest, replace(one, goal="", progress=()) if self._light else one)
+        keep_newest(self._newest, one)
 
     @property
     def rows(self) -> list[IndexedRow]:
@@ -129,7 +138,7 @@ class RowIndex:
     def _add(self, record: EpisodeRecord, row: EpisodeRow, place: Place, part: Part | None) -> None:
         progress = tuple(round(step.progress, 4) for step in record.steps)
         one = IndexedRow(place.at, row, record.goal, progress, part)
-        self._keep(one)
+        self._keep(replace(one, goal="", progress=()) if self._light else one)
         if self._saves:
             damaged = self._reader.damaged[self._told_of :]
             self._told_of += len(damaged)
@@ -160,13 +169,30 @@ class RowIndex:
         return self._run.record_at(one.at)
 
 
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    """Many small objects, none of them garbage: looking for some would double the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
 def _entry(one: IndexedRow, place: Place, damaged: Sequence[int]) -> dict[str, Any]:
+    """Flat, and as text what many rows share or few readers want: 100,000 are read at once."""
+    row = one.row
     entry: dict[str, Any] = {
         "at": place.at,
         "next": place.next,
         "goal": one.goal,
-        "progress": one.progress,
-        "row": asdict(one.row),
+        "progress": " ".join(map(str, one.progress)),
+        "setting": json.dumps([getattr(row.setting, name) for name in _SETTING]),
+        "end": row.end.value,
+        "spent": [getattr(row.spent, name) for name in _SPENT],
+        "row": [getattr(row, name) for name in _ROW],
     }
     if one.part is not None:
         entry["part"] = one.part
@@ -175,17 +201,19 @@ def _entry(one: IndexedRow, place: Place, damaged: Sequence[int]) -> dict[str, A
     return entry
 
 
-def _row(entry: dict[str, Any]) -> IndexedRow:
-    stored = entry["row"]
-    setting = stored["setting"]
-    facts = tuple((name, value) for name, value in setting["facts"])
-    stored["setting"] = shared_setting(Setting(**{**setting, "facts": facts}))
-    stored["spent"] = Spent(**stored["spent"])
-    stored["end"] = End(stored["end"])
-    return IndexedRow(
-        entry["at"],
-        EpisodeRow(**stored),
-        entry["goal"],
-        tuple(entry["progress"]),
-        Part(*entry["part"]) if "part" in entry else None,
+def _row(entry: dict[str, Any], light: bool) -> IndexedRow:
+    row = EpisodeRow(
+        setting=_setting(entry["setting"]),
+        spent=Spent(*entry["spent"]),
+        end=_ENDS[entry["end"]],
+        **dict(zip(_ROW, entry["row"], strict=True)),
     )
+    progress = () if light else tuple(map(float, entry["progress"].split()))
+    part = Part(*entry["part"]) if "part" in entry else None
+    return IndexedRow(entry["at"], row, "" if light else entry["goal"], progress, part)
+
+
+@lru_cache(maxsize=1024)
+def _setting(text: str) -> Setting:
+    *others, facts = json.loads(text)
+    return shared_setting(Setting(*others, tuple((name, value) for name, value in facts)))

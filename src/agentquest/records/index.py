@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from pydantic_core import from_json
+
 from agentquest.errors import UserError
 from agentquest.records.files import take_lock
 
@@ -100,7 +102,7 @@ class LineIndex:
 
 def _entry(line: bytes) -> dict[str, Any] | None:
     try:
-        entry = json.loads(line)
+        entry = from_json(line)
     except ValueError:
         return None
     return entry if line.endswith(b"\n") and isinstance(entry, dict) else None

@@ -29,7 +29,8 @@ from agentquest.records.explaining import explain_invalid
 from agentquest.records.files import take_lock, write_atomically
 from agentquest.records.manifest import MANIFEST_VERSION, Manifest
 from agentquest.records.measured import MEASURED_VERSION, MeasuredMetrics
-from agentquest.records.results_file import RESULTS, ResultParts, write_results_file
+from agentquest.records.results_file import RESULTS as RESULTS
+from agentquest.records.results_file import ResultParts, write_results_file
 
 CONFIG = "config.yaml"
 MANIFEST = "manifest.json"

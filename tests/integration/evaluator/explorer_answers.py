@@ -9,14 +9,15 @@ import re
 from typing import Any
 
 from agentquest.benchmarks.alfworld.explorer.player import AlfWorldExplorer
+from agentquest.llms.preflight import question
 
 _HISTORY = re.compile(r"RECENT HISTORY\n=+\n(.*?)\n\n=+\nOUTPUT FORMAT", re.DOTALL)
 _ENTRY = re.compile(r"^(?:Observation|Action): ", re.MULTILINE)
 
 
 def answer(messages: list[dict[str, Any]]) -> str:
-    if messages[-1]["content"] == "Reply with the one word: ready":
-        return "ready"
+    if messages[-1]["content"] == question(()).content:
+        return "ready"  # what is asked before a run begins
     history = _HISTORY.search(messages[-1]["content"])
     assert history is not None, "not the built-in prompt"
     assert "left out" not in history[1], "the history must be whole"

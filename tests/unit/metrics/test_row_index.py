@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from test_episode_records import a_manifest, a_record
 
 from agentquest.metrics.row_index import RowIndex
 from agentquest.metrics.table import Metric, built_in
@@ -13,6 +12,7 @@ from agentquest.records.episode import EpisodeRecord
 from agentquest.records.index import INDEX
 from agentquest.records.outcome import End
 from agentquest.records.run_directory import EPISODES, RunDirectory
+from report_runs import manifest, record
 
 TABLE = built_in()
 
@@ -20,9 +20,9 @@ TABLE = built_in()
 @pytest.fixture
 def run(tmp_path: Path) -> RunDirectory:
     made = RunDirectory(tmp_path / "run")
-    made.create("seed: 1\n", a_manifest())
+    made.create("seed: 1\n", manifest())
     with made.locked() as log:
-        log.append(*(a_record(f"{name}#0") for name in "abc"))
+        log.append(*(record(name) for name in "abc"))
     return made
 
 
@@ -50,7 +50,7 @@ def test_records_are_read_once(run: RunDirectory, read: list[str]) -> None:
     assert keys(run) == ["a#0", "b#0", "c#0"]
     assert len(read) == 3
     with run.locked() as log:
-        log.append(a_record("d#0"))
+        log.append(record("d"))
     assert keys(run, thorough=True) == ["a#0", "b#0", "c#0", "d#0"]
     assert len(read) == 4
 
@@ -83,7 +83,7 @@ def test_a_line_damaged_later_is_found_by_who_decides_what_is_owed(run: RunDirec
     keys(run)
     file = run.path / EPISODES
     lines = file.read_bytes().splitlines(keepends=True)
-    lines[1] = lines[1].replace(b"b#0", b"B#0")
+    lines[1] = lines[1].replace(b"#0", b"#1")
     file.write_bytes(b"".join(lines))
     assert keys(run, thorough=True) == ["a#0", "c#0"]
     index = RowIndex(run, TABLE, thorough=True)
@@ -96,7 +96,7 @@ def test_another_file_of_episodes_makes_the_index_worthless(run: RunDirectory) -
     file = run.path / EPISODES
     file.unlink()
     with run.locked() as log:
-        log.append(*(a_record(f"{name}#0", End.FAILED) for name in "xyz"), a_record("other#0"))
+        log.append(*(record(name, End.FAILED) for name in "xyz"), record("other"))
     assert keys(run) == ["x#0", "y#0", "z#0", "other#0"]
 
 
@@ -108,7 +108,7 @@ def test_readers_do_not_write_what_a_run_is_writing(run: RunDirectory) -> None:
     writer.refresh()
     writer.release()
     entries = (run.path / INDEX).read_text(encoding="utf-8").splitlines()[1:]
-    assert [json.loads(entry)["row"]["key"] for entry in entries] == ["a#0", "b#0", "c#0"]
+    assert [json.loads(entry)["row"][0] for entry in entries] == ["a#0", "b#0", "c#0"]
 
 
 def test_who_fell_behind_another_writer_leaves_the_index_alone(
@@ -118,7 +118,7 @@ def test_who_fell_behind_another_writer_leaves_the_index_alone(
     viewer.refresh()
     for name in "de":
         with run.locked() as log:
-            log.append(a_record(f"{name}#0"))
+            log.append(record(name))
         keys(run)
     viewer.refresh()
     assert [one.key for one in viewer.rows] == ["a#0", "b#0", "c#0", "d#0", "e#0"]
