@@ -114,12 +114,16 @@ def _conclude(run: Run, result: RunResult, signals: StopSignals) -> None:
 
 
 def _report(run: Run, result: RunResult) -> None:
+    rows = run.index.rows
+    unscored = [one for one in rows if not one.scored][:_FAILURES_READ]
+    failures = _failures([run.index.record(one) for one in unscored])
+    if len(unscored) == len(rows):
+        # Nothing was learnt but this: it comes first.
+        _tell(failures)
     typer.echo(text_report(result.report, terminal_width()))
     typer.echo(f"results: {result.path / RESULTS}", err=True)
-    unscored = [one for one in run.index.rows if not one.scored][:_FAILURES_READ]
-    for failure, number in _failures([run.index.record(one) for one in unscored]):
-        times = "once" if number == 1 else f"{number} times"
-        typer.secho(f"{times}: {failure}", fg="yellow", err=True)
+    if len(unscored) != len(rows):
+        _tell(failures)
     if result.reason is not None:
         typer.secho(f"stopped: {result.reason}", fg="red", err=True)
     if not result.complete:
@@ -129,6 +133,12 @@ def _report(run: Run, result: RunResult) -> None:
             fg="yellow",
             err=True,
         )
+
+
+def _tell(failures: Sequence[tuple[str, int]]) -> None:
+    for failure, number in failures:
+        times = "once" if number == 1 else f"{number} times"
+        typer.secho(f"{times}: {failure}", fg="yellow", err=True)
 
 
 def _failures(records: Sequence[EpisodeRecord]) -> list[tuple[str, int]]:

@@ -215,5 +215,6 @@ def _row(entry: dict[str, Any], light: bool) -> IndexedRow:
 
 @lru_cache(maxsize=1024)
 def _setting(text: str) -> Setting:
-    *others, facts = json.loads(text)
-    return shared_setting(Setting(*others, tuple((name, value) for name, value in facts)))
+    values = json.loads(text)
+    values[-1] = tuple((name, value) for name, value in values[-1])
+    return shared_setting(Setting(*values))

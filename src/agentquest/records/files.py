@@ -8,13 +8,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from agentquest.errors import UserError
+from agentquest.errors import DataError, UserError
 
 
 def write_atomically(file: Path, text: str) -> None:
     """Replace a file's content at once: readers see the old or the new, never a half."""
     with replacing(file) as draft:
         draft.write(text)
+
+
+@contextlib.contextmanager
+def writing(file: Path) -> Iterator[None]:
+    """A full disk and the like are said in a line that names the file."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(f"cannot write {file}: {error.strerror}") from error
 
 
 @contextlib.contextmanager

@@ -215,6 +215,41 @@ def test_a_missing_key_is_said_before_anything_is_asked(tmp_path: Path) -> None:
     assert not (tmp_path / "runs").exists()
 
 
+def test_a_full_disk_is_one_line_and_the_run_can_go_on(tmp_path: Path) -> None:
+    """No file may grow beyond a limit, which a system tells as it tells of a full disk."""
+    arguments = ["eval", "data_path=builtin", "num_games=12", "agent=oracle", "run_name=r"]
+    limited = subprocess.run(
+        ["bash", "-c", 'ulimit -f 60; exec "$@"', "-", *command(*arguments)],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert limited.returncode == 2
+    assert "Traceback" not in limited.stderr
+    assert re.match(r"agentquest: cannot write .*: File too large", limited.stderr.splitlines()[-1])
+    done = agentquest(tmp_path, *arguments)
+    assert done.returncode == 0, done.stderr
+    assert len(outcomes(tmp_path / "runs" / "r")) == 12
+
+
+def test_a_run_in_which_all_failed_says_why_before_any_figure(tmp_path: Path) -> None:
+    arguments = ["eval", "model=m", "llm.base_url=http://127.0.0.1:9/v1", "data_path=builtin"]
+    more = ["num_games=2", "preflight=false", "llm.max_retries=0"]
+    both = subprocess.run(
+        command(*arguments, *more),
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert both.returncode == 1
+    assert -1 < both.stdout.find("connection failed") < both.stdout.find("AgentQuest report")
+
+
 def test_a_server_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
     arguments = ["eval", "model=m", "llm.base_url=http://127.0.0.1:9/v1", "data_path=builtin"]
     done = agentquest(tmp_path, *arguments)
