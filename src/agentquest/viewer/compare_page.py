@@ -19,7 +19,7 @@ Tasks = dict[str, list[EpisodeRow]]
 
 
 def compare_page(site: Addresses, runs: Sequence[OpenRun], task: str | None) -> Iterator[str]:
-    """Each run against the first; with a task, only the episodes of that task side by side."""
+    """All tasks of the runs, or one of them side by side."""
     yield "<h1>Compare</h1>"
     if task is not None:
         yield f'<p class="up">{link(site.compare([run.name for run in runs]), "All tasks")}</p>'

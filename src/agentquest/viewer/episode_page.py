@@ -22,7 +22,7 @@ _LONG_THOUGHT = 700
 def episode_page(
     site: Addresses, run: str, record: EpisodeRecord, seen: Insight, step: int
 ) -> Iterator[str]:
-    """The whole episode; the steps are shown one by one, beginning with `step`."""
+    """The whole episode; `step` is the one to begin at."""
     yield f'<p class="up">{link(site.run(run), run)}</p>'
     yield f"<h1>{html_text(record.goal) or '(no goal)'}</h1>"
     yield _facts(record)

@@ -29,7 +29,7 @@ _MOST_TASKS = 200  # of one comparison, side by side
 
 
 def asset(name: str) -> bytes:
-    """The content of a style sheet, script or picture that ships with the viewer."""
+    """A style sheet, script or picture of the pages."""
     return files("agentquest.viewer.static").joinpath(name).read_bytes()
 
 

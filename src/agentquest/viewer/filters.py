@@ -37,7 +37,7 @@ class Found:
 
 
 def find(run: OpenRun, query: Mapping[str, str], most_bytes: int = SEARCHED_BYTES) -> Found:
-    """The episodes that fit a query, sorted as it asks, else in the order of the run's tasks."""
+    """The episodes that a query asks for, in its order."""
     rows = [one for one in run.in_order() if _wanted(one, query)]
     if query.get("sort") in SORTS:
         rows.sort(key=SORTS[query["sort"]])
@@ -49,7 +49,7 @@ def find(run: OpenRun, query: Mapping[str, str], most_bytes: int = SEARCHED_BYTE
 
 
 def invalid_actions(one: IndexedRow) -> int:
-    """How many actions of an episode were invalid, worked out from their share of its steps."""
+    """How many steps were not carried out."""
     return round((one.row.values.get("invalid") or 0.0) * one.row.steps)
 
 

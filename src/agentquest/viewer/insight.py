@@ -27,7 +27,7 @@ class Insight:
 
 
 def insight(record: EpisodeRecord, manifest: Manifest) -> Insight:
-    """What is striking about an episode; plays it again where its benchmark can be opened."""
+    """All that can be said of an episode's way to the goal."""
     actions = [action.strip().lower() for action in record.actions]
     seen: set[str] = set()
     repeated = []

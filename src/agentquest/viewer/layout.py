@@ -149,10 +149,10 @@ def choice(
 
 
 def badge(kind: str, text: str | None = None) -> str:
-    """A small label; `kind` is its CSS class and, without a text, its text."""
+    """A word with a small sign; `kind` is its style class."""
     return f'<span class="badge {html_text(kind)}">{html_text(text or kind)}</span>'
 
 
 def alert(text: str) -> str:
-    """A warning that screen readers announce."""
+    """What must not be overlooked."""
     return f'<div class="alert" role="alert">{html_text(text)}</div>'

@@ -15,7 +15,7 @@ _SIDE, _APART, _ACROSS = 5, 6, 160
 
 
 def matrix(site: Addresses, run: OpenRun) -> Iterator[str]:
-    """The squares, each a link to its episode unless there are too many, and what they mean."""
+    """The section of the run's page."""
     rows = run.in_order()
     legend = "".join(f'<span class="key {kind}">{text}</span>' for kind, text in KINDS.items())
     yield '<section><h2>Episodes at a glance</h2><p class="legend">'

@@ -21,7 +21,7 @@ Setting = tuple[str, str, str]
 def people_page(
     site: Addresses, library: Library, glances: Sequence[Glance | Broken]
 ) -> Iterator[str]:
-    """A table for each benchmark, split and data that a person has played."""
+    """A table for each benchmark, split and data that somebody has played."""
     yield "<h1>People</h1>"
     groups: dict[Setting, list[Glance]] = {}
     for one in glances:

@@ -25,7 +25,7 @@ MARKS = {
 
 
 def progress_chart(site: Addresses, run: str, record: EpisodeRecord, seen: Insight) -> str:
-    """The chart, in which each step is a link to itself; empty for an episode without steps."""
+    """The picture of an episode; empty without steps."""
     count = len(record.steps)
     if not count:
         return ""

@@ -17,7 +17,7 @@ _COMPARED_LINES = 400
 def prompts_page(
     site: Addresses, run: str, record: EpisodeRecord, steps: Sequence[Step]
 ) -> Iterator[str]:
-    """The prompts of some steps of an episode, below each other."""
+    """The prompts of some steps of an episode."""
     back = site.episode(run, record.key, steps[0].index if len(steps) == 1 else None)
     yield f'<p class="up">{link(back, record.goal or record.key)}</p><h1>Prompts as sent</h1>'
     yield '<p class="note">What the step before did not send is marked.</p>'

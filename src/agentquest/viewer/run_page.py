@@ -23,7 +23,7 @@ _LEAST = {"invalid": "invalid actions from", "repetition": "repetition from", "c
 
 
 def run_page(site: Addresses, run: OpenRun, query: Mapping[str, str]) -> Iterator[str]:
-    """The page of a run; `query` filters, sorts and pages its episodes."""
+    """The whole page of a run; `query` chooses among its episodes."""
     report = run.report
     yield f'<p class="up">{link(site.page("runs"), "All runs")}</p>' if site.page("runs") else ""
     yield from opening(report)

@@ -20,7 +20,7 @@ FILTERS = ("benchmark", "agent", "model", "protocol", "state")
 def runs_page(
     site: Addresses, runs: Sequence[Glance | Broken], query: Mapping[str, str]
 ) -> Iterator[str]:
-    """The runs that fit `query`, newest first; those that cannot be read are named below."""
+    """The runs that a query asks for, and the folders that cannot be read."""
     readable = [run for run in runs if isinstance(run, Glance)]
     yield f"<h1>Runs</h1>{_filters(site, readable, query)}"
     shown = [run for run in readable if _wanted(run, query)]
@@ -157,7 +157,7 @@ def _row(site: Addresses, run: Glance) -> Sequence[str]:
 
 
 def value_of(run: Glance, name: str) -> str:
-    """What a run has for one of `FILTERS`; "none" where it has nothing."""
+    """What a run is filtered and grouped by."""
     if name == "state":
         return run.state
     return str(getattr(run.manifest, name) or "none")
