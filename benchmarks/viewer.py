@@ -13,6 +13,7 @@ import argparse
 import asyncio
 import http.client
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -107,14 +108,25 @@ def make(folder: Path, sizes: Sizes) -> list[Asked]:
     ]
 
 
+class Server(NamedTuple):
+    url: str
+    process: int
+
+    def processor(self) -> float:
+        """Seconds of processor time so far (Linux): a busy machine does not stretch them."""
+        fields = Path(f"/proc/{self.process}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 @contextmanager
-def serving(command: list[str], url: str = "") -> Iterator[str]:
+def serving(command: list[str], url: str = "") -> Iterator[Server]:
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT
     )
     try:
         assert process.stdout is not None
-        yield url or process.stdout.readline().split(": ", 1)[1].strip()
+        told = url or process.stdout.readline().split(": ", 1)[1].strip()
+        yield Server(told, process.pid)
     finally:
         process.terminate()
         process.wait(timeout=60)
@@ -170,18 +182,21 @@ def measure(folder: Path, asked: Asked) -> list[Row]:
     place, _, path = asked.path.partition("/")
     home = folder / place
     forget(home)
-    with serving(our_server(home)) as url:
-        _, never, _ = taken(url, f"/{path}")
-    with serving(our_server(home)) as url:
+    with serving(our_server(home)) as server:
+        _, never, _ = taken(server.url, f"/{path}")
+    with serving(our_server(home)) as server:
         if path.startswith("episode"):  # whoever looks at an episode comes from a list
-            taken(url, "/")
-        first, whole, size = taken(url, f"/{path}")
-        again = taken(url, f"/{path}")[1]
-    with serving(our_server(home)) as url:
-        shown = asyncio.run(seen(f"{url}/{path}", asked.shown))
+            taken(server.url, "/")
+        before = server.processor()
+        first, whole, size = taken(server.url, f"/{path}")
+        busy = server.processor() - before
+        again = taken(server.url, f"/{path}")[1]
+    with serving(our_server(home)) as server:
+        shown = asyncio.run(seen(f"{server.url}/{path}", asked.shown))
     return [
         Row(f"{asked.what}: first byte", duration(first)),
         Row(f"  complete page, {size / 1e6:.2f} MB", duration(whole)),
+        Row("  processor time of the server", duration(busy)),
         Row("  complete page, asked for again", duration(again)),
         Row("  complete page, never opened before", duration(never)),
         Row("  seen in Chromium", duration(shown) if shown else ""),
@@ -208,9 +223,9 @@ def theirs(folder: Path, python: str, asked: list[Asked]) -> list[float | None]:
             shown = record.steps[0].observation.splitlines()[0][:60]
         port = 7680 + place
         command = [str(Path(python).parent / "inspect"), "view", "start", "--log-dir", str(logs)]
-        with serving([*command, "--port", str(port)], f"http://127.0.0.1:{port}/") as url:
-            _wait(url)
-            found.append(asyncio.run(seen(url + address, shown)))
+        with serving([*command, "--port", str(port)], f"http://127.0.0.1:{port}/") as server:
+            _wait(server.url)
+            found.append(asyncio.run(seen(server.url + address, shown)))
     return found
 
 

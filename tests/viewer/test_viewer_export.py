@@ -32,7 +32,7 @@ VOID = {"meta", "link", "input", "br"}
 ELEMENTS = {
     *("html", "head", "meta", "link", "title", "script", "body", "main", "header", "nav"),
     *("section", "aside", "h1", "h2", "h3", "h5", "p", "a", "b", "i", "em", "div", "span"),
-    *("small", "code", "pre", "kbd", "mark", "dl", "dt", "dd", "ul", "ol", "li", "details"),
+    *("small", "code", "pre", "kbd", "mark", "time", "dl", "dt", "dd", "ul", "ol", "li", "details"),
     *("summary", "figure", "figcaption", "table", "caption", "thead", "tbody", "tr", "th", "td"),
     *("form", "label", "select", "option", "input", "button"),
     *("svg", "g", "line", "rect", "circle", "text", "polyline", "path"),

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -104,23 +105,15 @@ class Library:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.alone = (folder / MANIFEST).is_file()  # the folder is a run itself
         self._open: dict[str, OpenRun] = {}
         self._glances: dict[str, tuple[list[Any], Manifest, Figures]] = {}
-
-    @property
-    def alone(self) -> bool:
-        """Whether the folder is a run itself."""
-        return (self.folder / MANIFEST).is_file()
 
     def names(self) -> list[str]:
         """Every folder that is a run or looks like one."""
         if self.alone:
             return [self.folder.resolve().name]
-        found: list[Path] = []
-        for levels in range(1, _LEVELS + 1):
-            for file in (MANIFEST, EPISODES):
-                found += self.folder.glob(f"{'*/' * levels}{file}")
-        return sorted({file.parent.relative_to(self.folder).as_posix() for file in found})
+        return sorted(_run_folders(self.folder, "", _LEVELS))
 
     def glances(self) -> list[Glance | Broken]:
         """All runs, those that cannot be read with what is wrong."""
@@ -172,6 +165,20 @@ class Library:
         if len(parts) > _LEVELS or any(_leads_away(part) for part in parts):
             raise UserError(f"there is no run {name!r} in this folder")
         return self.folder.joinpath(*parts)
+
+
+def _run_folders(folder: Path, before: str, levels: int) -> Iterator[str]:
+    """The names of runs below a folder; nothing is looked for inside a run."""
+    try:
+        inside = [entry for entry in os.scandir(folder) if entry.is_dir()]
+    except OSError:
+        return
+    for entry in inside:
+        looks = any(os.path.lexists(f"{entry.path}/{file}") for file in (MANIFEST, EPISODES))
+        if looks:
+            yield f"{before}{entry.name}"
+        elif levels > 1:
+            yield from _run_folders(Path(entry.path), f"{before}{entry.name}/", levels - 1)
 
 
 def _leads_away(part: str) -> bool:

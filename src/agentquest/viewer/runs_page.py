@@ -131,7 +131,7 @@ def _standing(run: Glance) -> tuple[str, ...]:
 
 
 def _row(site: Addresses, run: Glance) -> Sequence[str]:
-    manifest, figures = run.manifest, run.figures
+    manifest, figures, begun = run.manifest, run.figures, run.manifest.created_at
     agent, model, success, progress, steps, cost = _standing(run)
     asked = f"/{manifest.requested:,}" if manifest.requested else ""
     cells = (
@@ -147,7 +147,7 @@ def _row(site: Addresses, run: Glance) -> Sequence[str]:
         f"{figures.scored:,}{asked}",
         "–" if figures.tokens is None else f"{figures.tokens:,}",
         cost,
-        html_text(manifest.created_at[:16].replace("T", " ")),
+        f'<time title="{html_text(begun)}">{html_text(begun[:10])}</time>',
     )
     if not site.served:
         return Cells(cells, {name: value_of(run, name) for name in FILTERS})
