@@ -37,6 +37,7 @@ class Budget:
         self._uncounted_before += uncounted
 
     def add(self, step: Step, prompt: Sequence[Message]) -> None:
+        """Count a step's calls; those without token counts are estimated from their texts."""
         for call in step.calls:
             if call.cost is not None:
                 self._known += call.cost
