@@ -40,8 +40,10 @@ class Fragments:
         found, known = [], self._known
         for message in messages[:-1]:
             entry = known.get(id(message))
-            is_it = entry is not None and entry[0] is message
-            found.append(entry[1] if entry and is_it else self._keep(message, messages))
+            if entry is not None and entry[0] is message:
+                found.append(entry[1])
+            else:
+                found.append(self._keep(message, messages))
         found.append(self._written(messages[-1], messages))
         return found
 

@@ -94,18 +94,13 @@ class GeminiModel(HttpModel):
         return _result(message, messages) if message.role == "tool" else _said(message)
 
     def _conversation(self, messages: Sequence[Message]) -> str:
-        system = ", ".join(
-            f'{{"text": {text_json(message.content)}}}'
-            for message in messages
-            if message.role == "system"
-        )
+        told = [message.content for message in messages if message.role == "system"]
+        system = ", ".join([f'{{"text": {text_json(text)}}}' for text in told])
         roles = ["model" if message.role == "assistant" else "user" for message in messages]
-        said = ", ".join(
-            f'{{"role": "{role}", "parts": [{parts}]}}'
-            for role, parts in in_turns(roles, self._fragments.of(messages))
-        )
-        told = f'"systemInstruction": {{"parts": [{system}]}}, ' if system else ""
-        return f'{told}"contents": [{said}]'
+        turns = in_turns(roles, self._fragments.of(messages))
+        said = ", ".join([f'{{"role": "{role}", "parts": [{parts}]}}' for role, parts in turns])
+        fixed = f'"systemInstruction": {{"parts": [{system}]}}, ' if system else ""
+        return f'{fixed}"contents": [{said}]'
 
     def _fields(self, tools: Sequence[ToolSpec], seed: int | None) -> dict[str, Any]:
         fields = self.settings.request_fields(seed)
