@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from evaluator_runs import agentquest, model_at, rule_server
 
 from agentquest.records.run_directory import RunDirectory
@@ -54,18 +55,20 @@ def test_a_key_that_the_server_echoes_is_found_nowhere(tmp_path: Path) -> None:
     assert KEY not in said
 
 
-def test_a_key_that_is_refused_is_found_nowhere(tmp_path: Path) -> None:
+@pytest.mark.parametrize("asked_first", [True, False])
+def test_a_key_that_is_refused_is_found_nowhere(tmp_path: Path, asked_first: bool) -> None:
     with rule_server("--fault", "echo-key=1.0") as url:
         done = agentquest(
             tmp_path,
             "eval",
             *model_at(url),
             "num_games=2",
+            f"preflight={asked_first}",
             "llm.api_key_env=A_KEY",
             A_KEY=KEY,
         )
-    assert done.returncode == 2
-    assert "HTTP 401: Refused: Bearer ***" in done.stderr
+    assert done.returncode == (2 if asked_first else 1)
+    assert ": HTTP 401: Refused: Bearer ***" in done.stderr
     assert KEY not in done.stdout + done.stderr
     for name, content in everything_in(tmp_path):
         assert KEY.encode() not in content, name
