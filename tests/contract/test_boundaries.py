@@ -6,6 +6,7 @@ fuzz`) tries so many of each; without it a few are tried.
 """
 
 import contextlib
+import copy
 import json
 import os
 import random
@@ -92,14 +93,14 @@ def damaged(sample: bytes, rng: random.Random) -> bytes:
 def _changed(node: Any, rng: random.Random) -> Any:
     keys = list(node) if isinstance(node, dict) else list(range(len(node)))
     if not keys or rng.random() < 0.1:
-        return rng.choice(ODD)
+        return copy.deepcopy(rng.choice(ODD))
     key = rng.choice(keys)
     if isinstance(node[key], dict | list) and rng.random() < 0.8:
         node[key] = _changed(node[key], rng)
     elif rng.random() < 0.2:
         del node[key]
     else:
-        node[key] = rng.choice(ODD)
+        node[key] = copy.deepcopy(rng.choice(ODD))
     return node
 
 
