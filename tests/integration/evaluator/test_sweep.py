@@ -109,7 +109,7 @@ def test_one_table_and_one_comparison(tmp_path: Path) -> None:
 
 
 def test_it_runs_on_any_executor(tmp_path: Path) -> None:
-    written(tmp_path, SMALL.replace("[1, 2]", "[1]").replace("random, ", ""))
+    written(tmp_path, SMALL.replace("[1, 2]", "[1]").replace("react, random,", "react,"))
     words = ("executor=processes", "executor.workers=1", "--num-games", "1", "output_dir=elsewhere")
     done = agentquest(tmp_path, "sweep", "sweep.yaml", *words)
     assert done.returncode == 0, done.stderr
