@@ -4,7 +4,7 @@ import gc
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any
 
@@ -37,7 +37,7 @@ class IndexedRow:
     row: EpisodeRow
     goal: str
     progress: tuple[float, ...]
-    part: Part | None = None
+    part: Part | None = field(default=None, compare=False)
 
     @property
     def key(self) -> str:
