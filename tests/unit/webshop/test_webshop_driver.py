@@ -225,3 +225,24 @@ def test_a_shop_for_each_driver_is_not_needed(shop):
     drivers = [WebshopDriver(shop=shop) for _ in range(50)]
     texts = {driver.reset(session=number).text for number, driver in enumerate(drivers)}
     assert len(texts) == 50
+
+
+def test_the_originals_own_arguments():
+    with pytest.raises(ConfigError, match="observation_mode must be one of"):
+        WebshopDriver(observation_mode="pictures")
+    with pytest.raises(ConfigError, match="num_products, limit_goals belong there"):
+        WebshopDriver("http://127.0.0.1:1", num_products=5, limit_goals=3)
+    texts = {}
+    for mode in ("text", "text_rich", "html", "url"):
+        driver = WebshopDriver(observation_mode=mode, limit_goals=3)
+        texts[mode] = driver.reset(session=0).text
+    assert "[SEP]" in texts["text"]
+    assert "[button]" in texts["text_rich"]
+    assert texts["html"].lstrip().startswith("<!DOCTYPE html>")
+    assert texts["url"].startswith("http")
+    few = WebshopDriver(
+        filter_goals=lambda number, goal: number < 10, limit_goals=4, num_products=40
+    )
+    assert few.reset(session=3).can_proceed
+    with pytest.raises(UserError):
+        few.reset(session=4)
