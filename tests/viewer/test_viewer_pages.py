@@ -238,7 +238,7 @@ def test_folders_that_cannot_be_read_say_what_is_wrong(tmp_path: Path) -> None:
     assert "foreign: " in text
     assert "written as schema 1" in text
     assert "bare: episodes without a manifest.json" in text
-    assert "damaged lines (" in text
+    assert "damaged line (" in text
 
 
 def test_the_index_saves_reading_and_can_be_deleted(tmp_path: Path) -> None:

@@ -1,12 +1,13 @@
 """`index.jsonl`: what was worked out of each line of `episodes.jsonl`, so that it is read once.
 
 The first line says what the entries are made of; a file that says otherwise is
-begun anew, and one that is damaged is cut off there. It can be deleted at any
-time. One process at a time writes it: whoever finds it taken goes without.
+begun anew, and one that is damaged (every line has its checksum) is cut off there. It
+can be deleted at any time. One process at a time writes it: whoever finds it taken goes without.
 """
 
 import contextlib
 import json
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -18,6 +19,7 @@ from agentquest.records.files import take_lock
 
 INDEX = "index.jsonl"
 _LOCK = ".index.lock"
+_CHECKSUM = 9
 
 
 class LineIndex:
@@ -69,7 +71,7 @@ class LineIndex:
     def add(self, entries: Iterable[dict[str, Any]]) -> bool:
         """Whether they are written. Nothing is lost where they cannot be: they save time and
         nothing else. Who could not write once must not do so later, past a gap."""
-        lines = [json.dumps(entry).encode() + b"\n" for entry in entries]
+        lines = [_line(entry) for entry in entries]
         if self._lock is not None:
             return self._append(lines)
         self._hold_if_known()
@@ -100,9 +102,19 @@ class LineIndex:
         return True
 
 
+def _line(entry: dict[str, Any]) -> bytes:
+    content = json.dumps(entry).encode()
+    return _checksum(content) + content + b"\n"
+
+
 def _entry(line: bytes) -> dict[str, Any] | None:
-    try:
-        entry = from_json(line)
-    except ValueError:
+    content = line[_CHECKSUM:-1]
+    if not line.endswith(b"\n") or line[:_CHECKSUM] != _checksum(content):
         return None
-    return entry if line.endswith(b"\n") and isinstance(entry, dict) else None
+    entry: dict[str, Any] = from_json(content)
+    return entry
+
+
+def _checksum(content: bytes) -> bytes:
+    """Eight digits and a space: figures made of a changed line would be wrong unseen."""
+    return b"%08x " % zlib.crc32(content)

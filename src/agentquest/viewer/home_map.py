@@ -19,7 +19,7 @@ _PLACED = re.compile(r"You (?:put|move) the ([a-z]+ \d+) (?:in/on|to) the ([a-z]
 _CLOSED = re.compile(r"(?:The ([a-z]+ \d+) is closed|You close the ([a-z]+ \d+))\.")
 _TREATED = re.compile(r"You (heat|cool|clean|slice) the ([a-z]+ \d+) using the")
 _WENT = re.compile(r"^go to ([a-z]+ \d+)$")
-_NAME = re.compile(r"([a-z]+ \d+)")
+_NAME = re.compile(r"(?<![a-z])([a-z]+ [0-9]+)")
 _DONE = {"heat": "heated", "cool": "cooled", "clean": "cleaned", "slice": "sliced"}
 
 

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from agentquest.metrics.row_index import RowIndex
 from agentquest.metrics.table import Metric, built_in
@@ -79,6 +81,23 @@ def test_a_torn_index_is_mended_by_who_writes(run: RunDirectory, read: list[str]
     assert read == []
 
 
+@given(st.data())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_a_changed_byte_never_changes_a_figure(run: RunDirectory, data: st.DataObject) -> None:
+    index = RowIndex(run, TABLE)
+    index.refresh()
+    expected = [one.row for one in index.rows]
+    file = run.path / INDEX
+    content = bytearray(file.read_bytes())
+    place = data.draw(st.integers(0, len(content) - 1))
+    content[place] ^= data.draw(st.integers(1, 255))
+    file.write_bytes(content)
+    damaged = RowIndex(run, TABLE)
+    damaged.refresh()
+    assert [one.row for one in damaged.rows] == expected
+    file.unlink()
+
+
 def test_a_line_damaged_later_is_found_by_who_decides_what_is_owed(run: RunDirectory) -> None:
     keys(run)
     file = run.path / EPISODES
@@ -108,7 +127,7 @@ def test_readers_do_not_write_what_a_run_is_writing(run: RunDirectory) -> None:
     writer.refresh()
     writer.release()
     entries = (run.path / INDEX).read_text(encoding="utf-8").splitlines()[1:]
-    assert [json.loads(entry)["row"][0] for entry in entries] == ["a#0", "b#0", "c#0"]
+    assert [json.loads(entry[9:])["row"][0] for entry in entries] == ["a#0", "b#0", "c#0"]
 
 
 def test_who_fell_behind_another_writer_leaves_the_index_alone(

@@ -14,7 +14,7 @@ _ASIN = re.compile(r"[A-Z0-9]{10}")
 _PRICE = re.compile(r"\$([0-9]+(?:\.[0-9]+)?)")
 _OPTION_GROUPS = re.compile(
     r"colou?r|size|style|scent|material|pattern|flavou?r|configuration|edition|item shape"
-    r"|number of items|(?:\w+ )+(?:name|type|size|count)"
+    r"|number of items|(?:\w+ ){1,9}(?:name|type|size|count)"
 )
 # What people say around what they want; a shop has no use for it.
 _SMALL_TALK = frozenset(
