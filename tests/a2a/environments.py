@@ -5,13 +5,10 @@ index; tests that need one are skipped where there is no index. What takes long
 to install is made only for `make conformance`.
 """
 
-import fcntl
 import os
-import subprocess
-import sys
 from pathlib import Path
 
-import pytest
+from own_environment import own_python
 
 FOLDER = Path(__file__).resolve().parents[2] / ".a2a-venvs"
 ALL = "AGENTQUEST_ALL_FRAMEWORKS"
@@ -31,25 +28,5 @@ SLOW = {
 
 def environment(name):
     """The interpreter of an environment; skips the test where it cannot be had."""
-    folder = FOLDER / name
-    python = folder / "bin" / "python"
-    ready = folder / ".ready"
-    wanted = "\n".join([*(REQUIREMENTS | SLOW)[name], "uvicorn"])
-    FOLDER.mkdir(exist_ok=True)
-    # Tests run in several processes; one makes the environment, the others wait for it.
-    with (FOLDER / f".{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (ready.exists() and ready.read_text() == wanted):
-            if name in SLOW and not os.environ.get(ALL):
-                pytest.skip(f"{name} takes long to install; `make conformance` does")
-            _make(name, folder, python, wanted.splitlines())
-            ready.write_text(wanted)
-    return str(python)
-
-
-def _make(name, folder, python, wanted):
-    install = ["-m", "pip", "install", "--quiet", "--retries", "1", *wanted]
-    for command in ([sys.executable, "-m", "venv", "--clear", folder], [python, *install]):
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=900)
-        if done.returncode:
-            pytest.skip(f"no environment with {name}: {done.stderr.strip()[-300:]}")
+    wanted = [*(REQUIREMENTS | SLOW)[name], "uvicorn"]
+    return own_python(FOLDER / name, wanted, name not in SLOW or bool(os.environ.get(ALL)))

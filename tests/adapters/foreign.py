@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from own_environment import own_python
+
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / ".foreign"
 # name -> what is installed there beside AgentQuest
@@ -42,16 +44,8 @@ SLOW = {
 
 def foreign_python(name: str) -> str:
     """The interpreter of an environment, which is made if it is not there."""
-    python = FOLDER / name / "bin" / "python"
-    ready = FOLDER / name / ".ready"
-    wanted = " ".join(PACKAGES[name])
-    if ready.is_file() and ready.read_text() == wanted:
-        return str(python)
-    if name in SLOW and not os.environ.get("AGENTQUEST_CONFORMANCE"):
-        pytest.skip(f"{wanted} takes long to install: make conformance does it")
-    _make(name, python)
-    ready.write_text(wanted)
-    return str(python)
+    may_make = name not in SLOW or bool(os.environ.get("AGENTQUEST_CONFORMANCE"))
+    return own_python(FOLDER / name, [str(ROOT), *PACKAGES[name]], may_make)
 
 
 def foreign_folder(requirement: str) -> str:
@@ -69,15 +63,3 @@ def foreign_folder(requirement: str) -> str:
             pytest.skip(f"cannot install {requirement}: {done.stderr.strip()[-300:]}")
         draft.rename(folder)
     return str(folder)
-
-
-def _make(name: str, python: Path) -> None:
-    install = [str(python), "-m", "pip", "install", "--quiet", "--retries", "1"]
-    commands = (
-        [sys.executable, "-m", "venv", "--clear", str(FOLDER / name)],
-        [*install, "--editable", str(ROOT), *PACKAGES[name]],
-    )
-    for command in commands:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False)
-        if done.returncode:
-            pytest.skip(f"no environment with {PACKAGES[name]}: {done.stderr.strip()[-300:]}")
