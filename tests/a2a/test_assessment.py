@@ -108,7 +108,7 @@ class TestOneRun:
         assert {"run_summary.json", "run_report.txt", "episodes.jsonl", "manifest.json"} <= names
         assert {f"game_{n:03d}.json" for n in range(12)} <= names
         assert {f"game_{n:03d}_actions.jsonl" for n in range(12)} <= names
-        assert not [name for name in names if name.startswith(".") and name != ".lock"]
+        assert not [name for name in names if name.startswith(".") and not name.endswith(".lock")]
 
     def test_the_summary(self, run):
         summary = json.loads((run[2] / "run_summary.json").read_text())

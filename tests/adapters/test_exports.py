@@ -97,7 +97,7 @@ def test_parquet_without_pyarrow_is_one_line(played, tmp_path, capsys, monkeypat
     with pytest.raises(SystemExit) as left:
         main(["export", str(played.path), "--to", "parquet", "--output", str(tmp_path)])
     assert left.value.code == 2
-    assert "pip install pyarrow" in capsys.readouterr().err
+    assert "Parquet needs pyarrow: pip install " in capsys.readouterr().err
 
 
 def harbor_reads(*files):

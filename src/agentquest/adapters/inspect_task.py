@@ -4,6 +4,9 @@
 
 The game is in Inspect's process, one per sample. The score is the game's own:
 `success` and `reward`. The step limit ends a sample as not solved; it is no error.
+
+Inspect puts the name of the distribution before the names of tasks where that is the
+package's; ours is another, so they are written out.
 """
 
 from typing import Any
@@ -21,7 +24,7 @@ from agentquest.lib import Arena
 _RESULT = "agentquest"
 
 
-@task
+@task(name="agentquest/alfworld")
 def alfworld(
     split: str | None = None,
     max_steps: int = 50,
@@ -32,7 +35,7 @@ def alfworld(
     return _task("alfworld", max_steps, show_admissible, split=split, data_path=data_path)
 
 
-@task
+@task(name="agentquest/webshop")
 def webshop(
     split: str | None = None,
     max_steps: int = 50,
@@ -45,7 +48,7 @@ def webshop(
     return _task("webshop", max_steps, show_admissible, **settings)
 
 
-@task
+@task(name="agentquest/game")
 def game(
     benchmark: str,
     split: str | None = None,
@@ -84,7 +87,7 @@ def _samples(arena: Arena, max_steps: int, show_admissible: bool) -> list[Sample
     ]
 
 
-@solver
+@solver(name="agentquest/play")
 def play(arena: Arena, max_steps: int, show_admissible: bool) -> Solver:
     """Asks the model until the game is over."""
     prompt = system_prompt(arena)
@@ -114,7 +117,10 @@ def play(arena: Arena, max_steps: int, show_admissible: bool) -> Solver:
     return solve
 
 
-@scorer(metrics={"success": [mean(), stderr()], "reward": [mean(), stderr()]})
+@scorer(
+    metrics={"success": [mean(), stderr()], "reward": [mean(), stderr()]},
+    name="agentquest/outcome",
+)
 def outcome() -> Scorer:
     """The game's own verdict."""
 

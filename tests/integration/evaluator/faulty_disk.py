@@ -105,7 +105,7 @@ if __name__ == "__main__":
         if not hit:
             break
         kept = lines(here)
-        drafts = [file.name for file in here.rglob(".*") if file.name != ".lock"]
+        drafts = [file.name for file in here.rglob(".*") if not file.name.endswith(".lock")]
         again, said_again, _ = play(here, None)
         print(json.dumps({"number": number, "code": code, "said": said, "kept": kept,
                           "drafts": drafts, "again": again, "said_again": said_again,

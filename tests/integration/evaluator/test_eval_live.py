@@ -2,7 +2,6 @@
 
 import re
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,18 +16,13 @@ from evaluator_runs import (
     started,
     wait_until,
 )
-from explorer_answers import answer
 
 from agentquest.cli import live as live_view
 from agentquest.cli.live import LiveView, Tally
 from agentquest.llms.status import Status
 from agentquest.records import live
-from agentquest.records.episode import EpisodeRecord
 from agentquest.records.live import LIVE, read_live
 from agentquest.records.run_directory import RunDirectory
-from agentquest.running.monitor import Watcher
-from agentquest.running.spec import EpisodeSpec
-from chat_server import ChatServer
 
 
 def test_steps_of_unfinished_episodes_can_be_followed_from_another_process(tmp_path: Path) -> None:
@@ -123,9 +117,9 @@ def test_a_line_says_what_calls_wait_for(
 ) -> None:
     monkeypatch.setattr(live_view, "_LINE_EVERY_S", 3600.0)
     with LiveView(Tally(10, 0, 0), tmp_path / "run.log", debug=False) as view:
-        view.watching(lambda: Status(in_flight=3, oldest_s=61.0))
+        view.playing(lambda: Status(in_flight=3, oldest_s=61.0).line)
         view._say()
-        view.watching(lambda: Status(held_s=7.0, last_error="HTTP 429: slow down"))
+        view.playing(lambda: Status(held_s=7.0, last_error="HTTP 429: slow down").line)
         view.noted("the server gives no token counts")
     said = capfd.readouterr().err
     for line in (
@@ -135,20 +129,3 @@ def test_a_line_says_what_calls_wait_for(
     ):
         assert line in said
         assert line in (tmp_path / "run.log").read_text(encoding="utf-8")
-
-
-async def test_a_watcher_can_ask_what_the_client_is_doing(tmp_path: Path) -> None:
-    class Asking(Watcher):
-        requests = 0
-
-        def watching(self, status: Callable[[], Status]) -> None:
-            self._status = status
-
-        def finished(self, spec: EpisodeSpec, record: EpisodeRecord) -> None:
-            self.requests = self._status().traffic.requests
-
-    asking = Asking()
-    async with ChatServer(answer) as server:
-        more = ["num_games=2", "llm.model=m", f"llm.base_url={server.url}"]
-        await evaluate(tmp_path, *more, "agent.history_length=60", watcher=asking)
-        assert asking.requests == server.count > 0
