@@ -47,7 +47,8 @@ class Summary:
 
 
 def summarise(rows: Sequence[EpisodeRow], table: Sequence[Metric]) -> Summary:
-    """One pass for all documents of a run."""
+    """One pass for all documents of a run, the same whichever episode was finished first."""
+    rows = in_order(rows)
     columns = _Columns(rows, table)
     by_type: dict[str, list[int]] = {}
     for place, row in enumerate(rows):
@@ -61,6 +62,11 @@ def summarise(rows: Sequence[EpisodeRow], table: Sequence[Metric]) -> Summary:
         pass_at=at,
         pass_hat=hat,
     )
+
+
+def in_order(rows: Iterable[EpisodeRow]) -> list[EpisodeRow]:
+    """By task and trial: what is resampled depends on the order of what it is drawn from."""
+    return sorted(rows, key=lambda row: (row.task_id, row.trial))
 
 
 class _Columns:

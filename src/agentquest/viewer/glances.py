@@ -7,6 +7,7 @@ from typing import Any
 from agentquest.metrics.row_index import IndexedRow
 from agentquest.metrics.rows import total
 from agentquest.metrics.statistics import Estimate, rate
+from agentquest.metrics.summary import in_order
 from agentquest.records.manifest import Manifest
 
 
@@ -40,7 +41,7 @@ class Glance:
 
 def figures_of(rows: Sequence[IndexedRow], damage: str) -> Figures:
     """The same figures as the report's, without the intervals of means."""
-    scored = [one.row for one in rows if one.scored]
+    scored = in_order(one.row for one in rows if one.scored)
     tasks: dict[str, int] = {}
     clusters = [tasks.setdefault(row.task_id, len(tasks)) for row in scored]
     spent = total(one.row.spent for one in rows)

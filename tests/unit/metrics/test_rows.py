@@ -155,6 +155,12 @@ def test_figures_of_a_large_run_agree_with_a_plain_count() -> None:
     assert set(found.pass_at) == {1, 2}
 
 
+def test_figures_do_not_depend_on_which_episode_was_finished_first() -> None:
+    rows = many(tasks=40, trials=3)
+    mixed = [*rows[::2], *rows[1::2]]
+    assert summarise(mixed, TABLE) == summarise(rows, TABLE)
+
+
 def test_pass_at_k_is_listed_for_some_ks_of_many() -> None:
     found = summarise(many(tasks=4, trials=33), TABLE)
     assert list(found.pass_at) == [*range(1, 11), 20, 33]
