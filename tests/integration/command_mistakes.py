@@ -48,7 +48,7 @@ MISTAKES: list[tuple[str, str]] = [
     ("eval step_timeout_s=0", "step_timeout_s: must be more than 0"),
     ("eval step_timeout_s=.inf", "step_timeout_s: must be a finite number"),
     ("eval cost_limit=1", "cost_limit needs llm.price_per_million_prompt"),
-    ("eval temperature=0.3", "llm.temperature is set, but no model: name one in llm.model"),
+    ("eval temperature=0.3", "llm.model: llm.temperature is given, but no model; name one"),
     ("eval model=m temperature=9", "llm.temperature: must be at most 2"),
     ("eval model=m base_url=localhost", "llm.base_url: must be an address"),
     ("eval model=m max_tokens=none", "llm.max_tokens: must be a whole number"),

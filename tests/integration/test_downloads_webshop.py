@@ -163,7 +163,7 @@ def test_the_command_refuses_what_does_not_fit_and_reports_a_refusal(tmp_path: P
     refused = run("webshop", "--size", "huge")
     assert refused.returncode == 2
     assert "'small', 'all'" in refused.stderr
-    assert "No such option: --size" in run("alfworld", "--size", "small").stderr
+    assert "there is no option --size" in run("alfworld", "--size", "small").stderr
     site = Site(files={file.url(""): b"x" for file in FILES["small"]})
     site.always = html("<title>Sign in</title>")
     with serving(site):

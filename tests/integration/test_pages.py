@@ -34,7 +34,7 @@ LEFT_OUT = {
     r"make ": "sets up the repository, and runs these tests",
     r"agentquest download ": "goes to the network",
 }
-SERVERS = re.compile(r"agentquest (view|serve|green|white) |custom_white_agent\.py")
+SERVERS = re.compile(r"agentquest (view(?!.*--export)|serve|green|white) |custom_white_agent\.py")
 PORTS = re.compile(r"\b(5555|3000|7575|9001|9002)\b")
 PATIENCE_S = 120.0
 

@@ -73,14 +73,14 @@ def test_the_page_of_a_run_shows_categories_and_purchases(
 ) -> None:
     run = ["benchmark=webshop", "num_games=5", "agent.name=scripted", "run_name=shopping"]
     assert agentquest(environment, "eval", *run, folder=tmp_path).returncode == 0
-    page = tmp_path / "page.html"
+    page = tmp_path / "pages"
     shown = agentquest(
         environment,
         *("report", "runs/shopping", "--format", "html", "--output", str(page)),
         folder=tmp_path,
     )
     assert shown.returncode == 0, shown.stderr
-    text = page.read_text("utf-8")
+    text = "".join(file.read_text("utf-8") for file in page.rglob("*.html"))
     assert all(category in text for category in CATEGORIES)
     assert "click[buy now]" in text
 

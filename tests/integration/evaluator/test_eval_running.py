@@ -280,6 +280,7 @@ async def test_a_cost_limit_holds_whatever_the_server_counts(tmp_path: Path, fau
     async with ChatServer(answer, rates={fault: 1.0}) as server:
         arguments = [
             *("num_games=24", "parallel=2", "run_name=r", "llm.model=m", "cost_limit=20"),
+            "agent.history_length=60",
             f"llm.base_url={server.url}",
             *PRICES,
         ]

@@ -74,7 +74,7 @@ async def test_a_run_keeps_it_to_itself(wire: Wire, tmp_path: Path) -> None:
 
 def files_with_it(folder: Path) -> list[Path]:
     files = [file for file in folder.rglob("*") if file.is_file()]
-    assert {"run.log", "report.html", "episodes.jsonl"} <= {file.name for file in files}
+    assert {"run.log", "index.html", "episodes.jsonl"} <= {file.name for file in files}
     return [file for file in files if KEY.encode() in file.read_bytes()]
 
 
