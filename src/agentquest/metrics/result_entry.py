@@ -1,4 +1,4 @@
-"""An episode's entry in `results.json`, in the shape that document 002 gives."""
+"""An episode's entry in `results.json`, in the shape that scripts know (docs/records.md)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,7 +29,7 @@ def result_entry(
 
 
 def type_numbers(task_types: list[str]) -> dict[str, int]:
-    """The numbers that document 002 gives to task types."""
+    """The number of each task type in `results.json`."""
     return {name: number for number, name in enumerate(task_types, start=1)}
 
 

@@ -1,4 +1,4 @@
-"""`results.json` has the shape that document 002 gives, key by key and type by type."""
+"""`results.json` has the shape that docs/records.md gives, key by key and type by type."""
 
 import asyncio
 import datetime
