@@ -46,6 +46,7 @@ def test_without_ray_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(UserError, match=r"needs ray: pip install .*\[ray\]"):
         played(configured(tmp_path, "agent=scripted", "executor=ray"))
+    assert list(tmp_path.iterdir()) == [], "no run directory for what cannot play"
 
 
 @pytest.mark.timeout(600)

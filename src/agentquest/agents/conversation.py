@@ -5,8 +5,11 @@ message, the first user message and the newest turns always stay; turns are left
 out whole, so that no result stands without its call.
 """
 
-from agentquest.llms.types import Reply
-from agentquest.records.messages import Message, ToolCall
+from collections.abc import Sequence
+
+from agentquest.errors import ContextExceeded
+from agentquest.llms.types import ChatModel, Reply
+from agentquest.records.messages import Message, ToolCall, ToolSpec
 
 LEFT_OUT = "(The oldest {count} of your turns are left out here.)"
 
@@ -33,6 +36,17 @@ class Conversation:
         )
         self.asked = (*self._head, *note, *(message for turn in self._turns for message in turn))
         return self.asked
+
+    async def ask(
+        self, model: ChatModel, tools: Sequence[ToolSpec], seed: int | None, trims: bool
+    ) -> Reply:
+        """The model's reply to all of it; where that is too long, `trims` leaves old turns out."""
+        while True:
+            try:
+                return await model.complete(self.messages, tools=tools, seed=seed)
+            except ContextExceeded:
+                if not trims or not self.trim():
+                    raise
 
     def user(self, text: str) -> None:
         """Add the environment's words: the first message, or an answer to a turn without a call."""

@@ -73,7 +73,8 @@ _WORDS = (
 _HELP = "How good is an LLM agent at acting over many turns?"
 _EPILOG = (
     "Start with `agentquest demo`; `agentquest COMMAND --help` explains each command,"
-    " `agentquest benchmarks` says what can be played."
+    " `agentquest benchmarks` says what can be played. Exit codes: 0 done, 1 episodes are owed,"
+    " 2 something was wrong with what was asked for, 130 after Ctrl-C."
 )
 
 

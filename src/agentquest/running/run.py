@@ -167,6 +167,8 @@ class Run:
         """Make the run directory or check that it is this run's; returns what is owed."""
         manifest = self.manifest()
         self.table = metrics_table(manifest)
+        # What cannot play is said before there is a directory.
+        self._executor = make_executor(self.config.executor.name, self.config.executor.settings)
         if self.directory.exists:
             manifest = self._resumed(self.directory.manifest(), manifest)
         else:
@@ -243,9 +245,7 @@ class Run:
         the episodes, where that is none of the configured ones.
         """
         resources = Resources(self.context, self.benchmark, shared)
-        executor = executor or make_executor(
-            self.config.executor.name, self.config.executor.settings
-        )
+        executor = executor or self._executor
         live = LiveLog(self.directory.path)
         watcher.playing(resources.trouble)
         packed = self.config.compress_records

@@ -16,7 +16,6 @@ from agentquest.agents.prompted.template import load_turns
 from agentquest.agents.reading.parsing import Parsed
 from agentquest.agents.reading.readers import READERS, Manner
 from agentquest.agents.replies import said_in, told_of
-from agentquest.errors import ContextExceeded
 from agentquest.lib import Agent, Answer, Demonstration, Episode, Observation, Settings
 from agentquest.lib.commands import BLANK
 from agentquest.lib.parsing import PARSE_FAILURE
@@ -213,14 +212,9 @@ class PromptedAgent(Agent):
             self._talk.user(text)
 
     async def _ask(self) -> Reply:
-        while True:
-            try:
-                return await self._model.complete(
-                    self._talk.messages, tools=self._tools, seed=self.episode.model_seed
-                )
-            except ContextExceeded:
-                if self._settings.when_full == "end" or not self._talk.trim():
-                    raise
+        trims = self._settings.when_full != "end"
+        seed = self.episode.model_seed
+        return await self._talk.ask(self._model, self._tools, seed, trims)
 
     def _hear(self, reply: Reply) -> None:
         """The reply becomes part of the chat; calls that are not played are answered at once."""

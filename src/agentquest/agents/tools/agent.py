@@ -10,7 +10,7 @@ from typing import Literal
 
 from agentquest.agents.conversation import Conversation
 from agentquest.agents.model_calls import call_of
-from agentquest.errors import ContextExceeded, ParseError
+from agentquest.errors import ParseError
 from agentquest.lib import Agent, Answer, Episode, Observation, Settings
 from agentquest.lib.commands import command_of
 from agentquest.llms.types import ChatModel, Reply, ReplyKind
@@ -89,14 +89,9 @@ class ToolsAgent(Agent):
             self._talk.user(text)
 
     async def _ask(self) -> Reply:
-        while True:
-            try:
-                return await self._model.complete(
-                    self._talk.messages, tools=self._tools, seed=self.episode.model_seed
-                )
-            except ContextExceeded:
-                if self._settings.when_full == "end" or not self._talk.trim():
-                    raise
+        trims = self._settings.when_full != "end"
+        seed = self.episode.model_seed
+        return await self._talk.ask(self._model, self._tools, seed, trims)
 
     def _no_answer(self, reply: Reply) -> Answer:
         """Words without a call, or what was cut off or refused: calls in it are not carried out."""

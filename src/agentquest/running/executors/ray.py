@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import Field
 
 from agentquest.errors import AgentQuestError, DataError, UnknownName
+from agentquest.extras import require
 from agentquest.lib import Benchmark, Settings, Task
 from agentquest.running.executors.pool import Event, Pool, Worker, divided
 from agentquest.running.executors.ray_cluster import cause, connect, in_creation, ray_module
@@ -49,6 +50,7 @@ class RayExecutor:
     Settings = RaySettings
 
     def __init__(self, settings: RaySettings) -> None:
+        require("ray", "ray", why="executor: ray")
         self._settings = settings
 
     async def run(
