@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# The lock file is all there is to install: nothing is left to work out, and nothing newer gets in.
+LOCKED := --no-deps --require-hashes --requirement
 CORE   := $(VENV)/.core-installed
 DEV    := $(VENV)/.dev-installed
 
@@ -19,13 +21,13 @@ $(BIN)/python:
 # What users install: small and quick.
 $(CORE): pyproject.toml requirements-core.lock | $(BIN)/python
 	@echo "[2/3] installing AgentQuest and what it needs (about half a minute)"
-	@$(PIP) --require-hashes --requirement requirements-core.lock
+	@$(PIP) $(LOCKED) requirements-core.lock
 	@$(PIP) --no-deps --editable .
 	@touch $(CORE)
 
 # Everything pinned in the lock file: all extras, tests and tools.
 $(DEV): pyproject.toml requirements.lock | $(BIN)/python
-	$(PIP) --require-hashes --requirement requirements.lock
+	$(PIP) $(LOCKED) requirements.lock
 	$(PIP) --no-deps --editable .
 	@touch $(DEV) $(CORE)
 
@@ -69,7 +71,7 @@ conformance: $(DEV) ## with the real others: reference engine, frameworks, packa
 
 # One resolution, with the hash of every file: all of it, what users install, and what the image has.
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --generate-hashes \
-  --no-emit-index-url --no-header --no-annotate pyproject.toml
+  --no-emit-index-url --no-header --no-annotate --no-strip-extras pyproject.toml
 lock: $(DEV)   ## refresh the lock files from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
 	$(COMPILE) --extra all --extra gymnasium --extra ray --group dev --group docs -o requirements.lock
