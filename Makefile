@@ -8,6 +8,9 @@ LOCKED := --no-deps --require-hashes --requirement
 CORE   := $(VENV)/.core-installed
 DEV    := $(VENV)/.dev-installed
 
+# Set on some machines, it makes each of the processes that tests start compile everything anew.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help install demo play view test test-quick lint check docs bench conformance fuzz lock pin-image clean
 
 help:            ## list the targets

@@ -7,7 +7,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,11 @@ FLAGS = (
 )  # fmt: skip
 _WAIT_S = 60
 _POLLS = 600
+_LEFT = "Inspected target navigated or closed"
+
+
+class Left(Exception):
+    """The page that was asked has made way for the next one."""
 
 
 class Tab:
@@ -39,6 +44,8 @@ class Tab:
             if message.get("method") in ("Log.entryAdded", "Runtime.consoleAPICalled"):
                 self.console.append(json.dumps(message["params"]))
             if message.get("id") == number:
+                if message.get("error", {}).get("message") == _LEFT:
+                    raise Left
                 assert "error" not in message, message
                 return message["result"]
 
@@ -67,10 +74,11 @@ class Tab:
         box = await self.evaluate(f"(({chosen}.getBoundingClientRect())).toJSON()")
         assert box is not None, f"there is no {selector}"
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-        for kind in ("mousePressed", "mouseReleased"):
-            await self.call(
-                "Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1
-            )
+        with suppress(Left) if moves else nullcontext():
+            for kind in ("mousePressed", "mouseReleased"):
+                await self.call(
+                    "Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1
+                )
         if moves:
             await self._arrive(mark)
 
@@ -82,11 +90,12 @@ class Tab:
     async def press(self, key: str, code: int, moves: bool = False) -> None:
         mark = await self._mark()
         text = "\r" if key == "Enter" else ""
-        for kind in ("keyDown", "keyUp"):
-            await self.call(
-                "Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code,
-                text=text if kind == "keyDown" else "",
-            )  # fmt: skip
+        with suppress(Left) if moves else nullcontext():
+            for kind in ("keyDown", "keyUp"):
+                await self.call(
+                    "Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code,
+                    text=text if kind == "keyDown" else "",
+                )  # fmt: skip
         if moves:
             await self._arrive(mark)
 
@@ -108,7 +117,9 @@ class Tab:
 
     async def _arrive(self, before: str) -> None:
         for _ in range(_POLLS):
-            state = await self.evaluate("document.readyState + ' ' + performance.timeOrigin")
+            state = ""
+            with suppress(Left):
+                state = await self.evaluate("document.readyState + ' ' + performance.timeOrigin")
             if state and state.split(" ", 1)[0] == "complete" and state.split(" ", 1)[1] != before:
                 return
             await asyncio.sleep(0.05)

@@ -14,7 +14,6 @@ import contextlib
 import json
 import signal
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from email.utils import formatdate
@@ -28,6 +27,7 @@ from aiohttp import web
 from chat_faults import ERRORS, PASSING, Fault, choices, error, reset
 from llm_servers.chat_stream import chat_chunks
 from said import Answer, Said, echo, said, words
+from warm_python import Process
 
 
 class ChatServer:
@@ -261,8 +261,7 @@ class ChatServer:
 @contextlib.contextmanager
 def server_process(*arguments: str) -> Iterator[str]:
     """A server in a process of its own, for as long as the block runs; gives its address."""
-    command = [sys.executable, str(Path(__file__).resolve()), *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    process = Process([Path(__file__).resolve(), *arguments], stdout=subprocess.PIPE)
     try:
         assert process.stdout is not None
         yield process.stdout.readline().strip()

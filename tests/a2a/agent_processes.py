@@ -11,6 +11,8 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+import warm_python
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 _PORT = re.compile(r"\bport (\d+)")
@@ -21,15 +23,18 @@ class Process:
     """A command that says `port <number>` on its output once it listens."""
 
     def __init__(self, arguments, **environment):
-        self._popen = subprocess.Popen(
-            [str(argument) for argument in arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            text=True,
-            start_new_session=True,
-            env={**clean_environment(), **environment},
-        )
+        program, *rest = [str(argument) for argument in arguments]
+        how = {
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.STDOUT,
+            "stdin": subprocess.DEVNULL,
+            "start_new_session": True,
+            "env": {**clean_environment(), **environment},
+        }
+        if program == sys.executable:
+            self._popen = warm_python.Process(rest, **how)
+        else:
+            self._popen = subprocess.Popen([program, *rest], text=True, **how)
         self.lines = []
         self._listening = threading.Event()
         self.port = 0

@@ -1,11 +1,13 @@
 """A server of ours in a process of its own, as its users start it."""
 
+import os
 import re
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from warm_python import Process
 
 _URL = re.compile(r"http://[\w.:\[\]]+")
 
@@ -13,13 +15,10 @@ _URL = re.compile(r"http://[\w.:\[\]]+")
 @contextmanager
 def served(*arguments: str, **environment: str) -> Iterator[str]:
     """Start `agentquest ARGUMENTS`; gives the address that it says it has."""
-    import os
-
-    process = subprocess.Popen(
-        [sys.executable, "-m", "agentquest", *arguments],
+    process = Process(
+        ["-m", "agentquest", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
         env={**os.environ, **environment},
     )
     assert process.stdout is not None

@@ -21,6 +21,8 @@ from foreign import foreign_python
 from server_process import served
 from streaming_chat_server import chatting
 
+from warm_python import agentquest
+
 PAGE = (Path(__file__).parents[2] / "docs" / "environments.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 LINES = [line for block in re.findall(r"```bash\n(.*?)```", PAGE, re.DOTALL)
@@ -92,11 +94,8 @@ def _inspect(arguments, folder):
 def _ours(arguments, folder):
     if arguments[0] == "mcp":
         hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
-        done = subprocess.run(
-            [sys.executable, "-m", "agentquest", *arguments],
-            input=json.dumps(hello) + "\n", cwd=folder, env={**os.environ, **BUILTIN},
-            capture_output=True, text=True, timeout=120, check=False,
-        )  # fmt: skip
+        environment = {**os.environ, **BUILTIN}
+        done = agentquest(*arguments, input=json.dumps(hello) + "\n", cwd=folder, env=environment)
         assert json.loads(done.stdout.splitlines()[0])["result"]["serverInfo"], done.stderr
         return
     free = [*arguments, "--port", "0"]

@@ -2,10 +2,11 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+import warm_python
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 METADATA = "Metadata-Version: 2.1\nName: guessing\nVersion: 1.0\n"
@@ -47,16 +48,8 @@ def installed(tmp_path: Path) -> Path:
 
 
 def agentquest(installed: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "agentquest", *words],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        cwd=installed.parent,
-        env={**os.environ, "PYTHONPATH": str(installed)},
-        timeout=240,
-        check=False,
-    )
+    environment = {**os.environ, "PYTHONPATH": str(installed)}
+    return warm_python.agentquest(*words, cwd=installed.parent, env=environment)
 
 
 def test_it_is_listed_like_ours(installed: Path) -> None:
@@ -102,18 +95,10 @@ def test_without_it_the_name_is_unknown(tmp_path: Path) -> None:
 
 def test_the_example_is_evaluated_where_it_stands(tmp_path: Path) -> None:
     """As its first lines say: no distribution, only a file in the folder one is in."""
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "agentquest", "eval"),
-            *("benchmark=custom_benchmark:GuessBenchmark", "agent=scripted", "num_games=4"),
-            f"output_dir={tmp_path}",
-        ],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
+    done = warm_python.agentquest(
+        *("eval", "benchmark=custom_benchmark:GuessBenchmark", "agent=scripted", "num_games=4"),
+        f"output_dir={tmp_path}",
         cwd=EXAMPLES,
-        timeout=240,
-        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert "solved  4" in done.stdout

@@ -2,13 +2,12 @@
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from agentquest import load_run
+from warm_python import agentquest
 
 AGENTS = ("oracle", "scripted", "clumsy", "random")
 
@@ -17,16 +16,7 @@ AGENTS = ("oracle", "scripted", "clumsy", "random")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     folder = tmp_path_factory.mktemp("demo")
     environment = {**os.environ, "COLUMNS": "80", "PYTHONIOENCODING": "utf-8"}
-    done = subprocess.run(
-        [sys.executable, "-m", "agentquest", "demo", "--games", "12"],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=280,
-        check=False,
-    )
+    done = agentquest("demo", "--games", "12", cwd=folder, env=environment, timeout=280)
     assert done.returncode == 0, done.stderr
     return folder, done.stdout
 
@@ -63,11 +53,6 @@ def test_the_runs_are_kept(shown: tuple[Path, str]) -> None:
 
 
 def test_nonsense_is_refused_by_name() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "agentquest", "demo", "--games", "-3"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = agentquest("demo", "--games", "-3")
     assert done.returncode == 2
     assert "--games" in done.stderr

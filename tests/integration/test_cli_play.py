@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 import agentquest
+import warm_python
 from agentquest.benchmarks.alfworld import AlfWorldAction, AlfWorldDriver, AlfWorldUtils
 from agentquest.lib import Agent, Answer, Episode, Observation
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import End
 from shared_data import ALFWORLD, needs_alfworld
 
-COMMAND = [sys.executable, "-c", "from agentquest.cli import main; main()", "play"]
+COMMAND = [sys.executable, "-m", "agentquest", "play"]
 BUILTIN = ["alfworld", "--data-path", "builtin"]
 HOT = (
     "valid_unseen/pick_heat_then_place_in_recep-Apple-None-Fridge-28/trial_T20191019_023545_909634"
@@ -27,14 +28,7 @@ def play(
     """Games are recorded below `folder`, or not at all."""
     typed = lines if isinstance(lines, str) else "".join(f"{line}\n" for line in lines)
     more = ["--no-record"] if folder is None else []
-    return subprocess.run(
-        [*COMMAND, *args, *more],
-        input=typed,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    return warm_python.agentquest("play", *args, *more, input=typed, cwd=folder)
 
 
 def shown_at(output: str, command: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentquest.cli.app import BENCHMARK_COMMANDS, COMMANDS
+from warm_python import agentquest
 
 SIZES = {"train": 3553, "valid_seen": 140, "valid_unseen": 134, "valid_train": 200}
 TYPES = (
@@ -18,16 +19,6 @@ TYPES = (
     "pick_two_obj_and_place",
 )
 HEAVY = ("numpy", "pydantic", "aiohttp", "matplotlib", "rich", "prompt_toolkit", "starlette")
-
-
-def agentquest(*args: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", "from agentquest.cli import main; main()", *args],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
 
 
 def tasks(*args: str) -> subprocess.CompletedProcess[str]:

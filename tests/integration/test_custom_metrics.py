@@ -3,14 +3,13 @@
 import csv
 import io
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import agentquest
+import warm_python
 from agentquest.api import RunResult
 from agentquest.errors import UserError
 from agentquest.metrics.table import Metric
@@ -129,14 +128,7 @@ def test_reading_a_run_imports_nothing_that_it_names(tmp_path: Path) -> None:
     content["metrics"].append("this:Nope")
     file.write_text(json.dumps(content))
     told = [
-        subprocess.run(
-            [sys.executable, "-m", "agentquest", *command, str(result.path)],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=True,
-        ).stdout
+        warm_python.agentquest(*command, result.path, cwd=tmp_path).stdout
         for command in (["report"], ["compare", str(result.path)], ["report", "-f", "csv"])
     ]
     assert all("choices" in one for one in told)

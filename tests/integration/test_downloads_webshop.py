@@ -2,8 +2,6 @@
 
 import hashlib
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,6 +18,7 @@ from agentquest.benchmarks.webshop.download import (
 from agentquest.downloads import Progress
 from agentquest.errors import DataError, NetworkError, UnknownName
 from growth import MOST, growth, repeated
+from warm_python import agentquest
 
 CONTENT = {"items_shuffle_1000.json": b"[1, 2, 3]" * 50_000, "items_ins_v2_1000.json": b"{}"}
 
@@ -156,18 +155,16 @@ def test_a_damaged_file_is_never_kept(tmp_path: Path) -> None:
 
 
 def test_the_command_refuses_what_does_not_fit_and_reports_a_refusal(tmp_path: Path) -> None:
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "agentquest", "download", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-
-    refused = run("webshop", "--size", "huge")
+    refused = agentquest("download", "webshop", "--size", "huge")
     assert refused.returncode == 2
     assert "'small', 'all'" in refused.stderr
-    assert "there is no option --size" in run("alfworld", "--size", "small").stderr
+    refused = agentquest("download", "alfworld", "--size", "small")
+    assert "there is no option --size" in refused.stderr
     site = Site(files={file.url(""): b"x" for file in FILES["small"]})
     site.always = html("<title>Sign in</title>")
     with serving(site):
-        done = run("webshop", "--data-path", str(tmp_path), "--base-url", site.url)
+        here = ("--data-path", tmp_path, "--base-url", site.url)
+        done = agentquest("download", "webshop", *here)
     assert done.returncode == 2
     assert "titled 'Sign in'" in done.stderr
     assert "By hand" in done.stderr

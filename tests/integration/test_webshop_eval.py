@@ -3,12 +3,12 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import warm_python
 from agentquest.benchmarks.webshop.tasks import CATEGORIES
 from agentquest.config import load_config
 from agentquest.errors import ConfigError
@@ -25,15 +25,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def agentquest(
     environment: dict[str, str], *arguments: str, folder: Path
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "agentquest", *arguments],
-        env=environment,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    return warm_python.agentquest(*arguments, env=environment, cwd=folder)
 
 
 def records_of(folder: Path) -> list[dict[str, Any]]:
@@ -129,15 +121,11 @@ def test_playing_and_listing(environment: dict[str, str], tmp_path: Path) -> Non
     )
     assert listed.stdout.splitlines()[0].startswith("synthetic/dev/")
     lines = "hint\n1\nhint all\n1\nundo\ncommands\ntask\nquit\n"
-    played = subprocess.run(
-        [sys.executable, "-m", "agentquest", "play", "webshop", "--task", "1", "--no-record"],
+    played = warm_python.agentquest(
+        *("play", "webshop", "--task", "1", "--no-record"),
         input=lines,
         env=environment,
         cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
     )
     assert played.returncode == 0, played.stderr
     assert "It can be done in" in played.stdout

@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,15 +9,16 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from agentquest import evaluate
+from warm_python import Process
 
-_ADDRESS = re.compile(rb"(http://127\.0\.0\.1:\d+)")
+_ADDRESS = re.compile(r"(http://127\.0\.0\.1:\d+)")
 
 
 @contextmanager
 def viewing(folder: Path) -> Iterator[str]:
     """The address of a viewer over the folder, while it lasts."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "agentquest", "view", str(folder), "--port", "0"],
+    process = Process(
+        ["-m", "agentquest", "view", folder, "--port", "0"],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     )
@@ -27,7 +27,7 @@ def viewing(folder: Path) -> Iterator[str]:
         line = process.stdout.readline()
         found = _ADDRESS.search(line)
         assert found, line
-        yield found[1].decode()
+        yield found[1]
     finally:
         process.terminate()
         process.wait(timeout=30)

@@ -6,7 +6,7 @@ from typing import Any
 import typer
 
 from agentquest.cli.benchmark_commands import all_benchmarks
-from agentquest.cli.report import terminal_width
+from agentquest.cli.width import terminal_width
 from agentquest.lib import Benchmark
 
 _LOOKS: dict[str, Any] = {

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from agentquest.cli.report import terminal_width
+from agentquest.cli.width import terminal_width
 from agentquest.records.files import to_json
 from agentquest.records.run_directory import RunDirectory
 from agentquest.reports.compare import compare_runs, load_compared

@@ -1,6 +1,5 @@
 """`agentquest report`: a run as text, Markdown, CSV or HTML pages."""
 
-import shutil
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from agentquest.cli.width import terminal_width
 from agentquest.errors import UserError
 from agentquest.records.files import write_atomically
 from agentquest.records.run_directory import RunDirectory
@@ -15,8 +15,6 @@ from agentquest.reports.model import Report, load_report
 from agentquest.reports.render.csv import csv_report
 from agentquest.reports.render.markdown import markdown_report
 from agentquest.reports.render.text import text_report
-from agentquest.viewer.export import export
-from agentquest.viewer.library import Library
 
 
 class Format(str, Enum):
@@ -53,10 +51,8 @@ def command(
     if run.is_dir() and not directory.exists:
         _list_instead(run)
     if format is Format.HTML:
-        folder = output or run / "report"
         directory.manifest()  # says what is wrong where it is no run
-        export(Library(run), folder)
-        typer.echo(f"wrote {folder / 'index.html'}", err=True)
+        _write_pages(run, output or run / "report")
         return
     content = _PRINTED[format](load_report(directory))
     if output is None:
@@ -81,9 +77,12 @@ def _list_instead(folder: Path) -> NoReturn:
     raise typer.Exit
 
 
-def terminal_width() -> int:
-    """The width of the terminal, within what can be read; 80 where there is none."""
-    return max(50, min(shutil.get_terminal_size((80, 24)).columns, 120))
+def _write_pages(run: Path, folder: Path) -> None:
+    from agentquest.viewer.export import export
+    from agentquest.viewer.library import Library
+
+    export(Library(run), folder)
+    typer.echo(f"wrote {folder / 'index.html'}", err=True)
 
 
 def _write(file: Path, write: Callable[[], None]) -> None:

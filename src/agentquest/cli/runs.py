@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from agentquest.cli.report import terminal_width
+from agentquest.cli.width import terminal_width
 from agentquest.errors import UserError
 from agentquest.metrics.table import SUCCESS
 from agentquest.records.files import to_json

@@ -11,8 +11,8 @@ import typer
 
 from agentquest.cli.benchmark_choice import as_overrides
 from agentquest.cli.eval import play_watched
-from agentquest.cli.report import terminal_width
 from agentquest.cli.stopping import StopSignals
+from agentquest.cli.width import terminal_width
 from agentquest.cli.words import counted
 from agentquest.errors import AgentQuestError
 from agentquest.records.files import to_json

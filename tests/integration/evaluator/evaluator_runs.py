@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import warm_python
 from agentquest.api import play_owed
 from agentquest.config import load_config
 from agentquest.records.episode import EpisodeRecord
@@ -66,27 +67,20 @@ def environment(**variables: str) -> dict[str, str]:
 
 def agentquest(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a command to its end in `folder`."""
-    return subprocess.run(
-        command(*arguments),
-        cwd=folder,
-        env=environment(**variables),
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
+    return warm_python.agentquest(
+        *arguments, cwd=folder, env=environment(**variables), timeout=PATIENCE_S
     )
 
 
 @contextmanager
-def started(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+def started(folder: Path, *arguments: str) -> Iterator[warm_python.Process]:
     """A command under way; ended with the block if it has not ended by then."""
-    process = subprocess.Popen(
-        command(*arguments),
+    process = warm_python.Process(
+        ["-m", "agentquest", *arguments],
         cwd=folder,
         env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
     )
     try:
         yield process

@@ -2,12 +2,11 @@
 
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+import warm_python
 from agentquest.benchmarks.mastermind.benchmark import MasterMindBenchmark
 from agentquest.benchmarks.sudoku.benchmark import SudokuBenchmark
 
@@ -17,16 +16,7 @@ PYTHON = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
 def run(*words: str, cwd: Path, says: str = "") -> str:
-    done = subprocess.run(
-        [sys.executable, *words],
-        input=says,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        cwd=cwd,
-        timeout=240,
-        check=False,
-    )
+    done = warm_python.run(words, input=says, cwd=cwd, timeout=240)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

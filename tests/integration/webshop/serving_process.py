@@ -5,11 +5,12 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
+
+from warm_python import Process
 
 START = "from agentquest.cli import main; main()"
 _URL = re.compile(r"WebShop for (agents|people|scrapers): (http://\S+)")
@@ -23,10 +24,8 @@ class ServerProcess:
         environment = os.environ | {"AGENTQUEST_CACHE": str(cache), "NO_COLOR": "1"}
         if "--data" not in options:
             options = ("--data", "builtin", *options)
-        command = [sys.executable, "-c", START, "serve", "webshop", "--port", str(port), *options]
-        self.process = subprocess.Popen(
-            command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True
-        )
+        command = ["-m", "agentquest", "serve", "webshop", "--port", port, *options]
+        self.process = Process(command, cwd=folder, env=environment, stdout=subprocess.PIPE)
         self.urls: dict[str, str] = {}
         wanted = {"agents"}
         if "--site" in options:

@@ -125,9 +125,10 @@ def tasks_in(task_type: str, scene: int) -> Mapping[str, tuple[str, ...]]:
     home = layout(scene)
     possible: dict[str, tuple[str, ...]] = {}
     for target in _RECEPTACLES[task_type]:
-        there = home.has_desk_lamp if task_type == LOOK else target in home.by_kind
+        if not (home.has_desk_lamp if task_type == LOOK else target in home.by_kind):
+            continue
         things = tuple(t for t in home.kinds if _fits(Task(task_type, t, target, scene), home))
-        if there and things:
+        if things:
             possible[target] = things
     return MappingProxyType(possible)
 
