@@ -23,6 +23,7 @@ class ProjectPage(MetadataHookInterface):
         home = os.environ.get("AGENTQUEST_REPOSITORY", "").rstrip("/")
         text = Path(self.root, "README.md").read_text(encoding="utf-8")
         if home:
+            text = text.replace("](../../", f"]({home}/")  # the host's own pages, such as its tests
             text = _PICTURE.sub(rf"\1]({home}/raw/HEAD/\2)", text)
             text = _LINK.sub(rf"]({home}/blob/HEAD/\1)", text)
         metadata["readme"] = {"content-type": "text/markdown", "text": text}
