@@ -25,7 +25,7 @@ from agentquest.viewer.filters import whole
 from agentquest.viewer.games import Games, Recorder
 from agentquest.viewer.glances import Glance
 from agentquest.viewer.insight import Insight, insight
-from agentquest.viewer.layout import page
+from agentquest.viewer.layout import link, page
 from agentquest.viewer.library import Library, OpenRun
 from agentquest.viewer.people_page import people_page
 from agentquest.viewer.play_routes import PlayRoutes
@@ -54,8 +54,7 @@ class Viewer:
             async with self._reading:
                 return HTMLResponse(await run_in_threadpool(make))
         except (AgentQuestError, OSError) as error:
-            body = f"<h1>Not found</h1><p>{html_text(error)}</p>"
-            return HTMLResponse(page(SITE, "Not found", [body]), status_code=404)
+            return _not_found(str(error))
 
     async def warm(self) -> None:
         """Read the list of runs and import what plays their games, before anybody asks."""
@@ -190,6 +189,16 @@ class Viewer:
             return JSONResponse({"error": str(error)}, status_code=404)
 
 
+def _not_found(why: str) -> Response:
+    back = link(SITE.page("runs"), "All runs")
+    body = f"<h1>Not found</h1><p>{html_text(why)}</p><p>{back}</p>"
+    return HTMLResponse(page(SITE, "Not found", [body]), status_code=404)
+
+
+async def _no_such_page(request: Request, error: Exception) -> Response:
+    return _not_found("there is no such page here")
+
+
 def _told(event: Any) -> dict[str, Any]:
     step = event.step
     return {
@@ -228,7 +237,7 @@ def viewer_app(library: Library, recorder: Recorder | None = None) -> Starlette:
         Route(ENTER, enter, methods=["GET", "POST"]),
     ]
     if recorder is None:
-        return Starlette(routes=routes)
+        return Starlette(routes=routes, exception_handlers={404: _no_such_page})
     games = Games(recorder)
     routes += PlayRoutes(viewer, games).routes()
 
@@ -239,4 +248,4 @@ def viewer_app(library: Library, recorder: Recorder | None = None) -> Starlette:
         warming.cancel()
         await run_in_threadpool(games.close)
 
-    return Starlette(routes=routes, lifespan=lifespan)
+    return Starlette(routes=routes, lifespan=lifespan, exception_handlers={404: _no_such_page})

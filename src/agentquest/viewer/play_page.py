@@ -9,6 +9,7 @@ from agentquest.lib.commands import has_blank
 from agentquest.records.episode import EpisodeRecord
 from agentquest.reports.safe_text import html_text
 from agentquest.viewer.addresses import Addresses
+from agentquest.viewer.board_view import board_in, drawn
 from agentquest.viewer.games import WebGame
 from agentquest.viewer.home_map import Known
 from agentquest.viewer.layout import badge, choice, facts, fold, link, pre
@@ -173,7 +174,9 @@ def _beside(token: str, game: WebGame) -> str:
     known.read(session.introduction.text)
     for step in done:
         known.read(step.observation.text, step.action.value)
-    return known.drawn() + _commands(token, game, observation.admissible)
+    board = board_in(observation.text)
+    shown = drawn(board) if board else known.drawn()
+    return shown + _commands(token, game, observation.admissible)
 
 
 def _commands(token: str, game: WebGame, possible: Sequence[str]) -> str:

@@ -14,6 +14,13 @@ from agentquest.viewer.insight import Insight
 _WIDTH, _HEIGHT = 1300, 132
 _LEFT, _RIGHT, _TOP, _BOTTOM = 30, 26, 12, 104
 Scale = Callable[[float], float]
+# For those without a keyboard; the script shows them, because nothing else can move the page.
+_BUTTONS = (
+    '<p class="moves" hidden>'
+    '<button type="button" data-move="-1" title="the step before">←</button>'
+    '<button type="button" data-move="1" title="the next step">→</button>'
+    '<button type="button" data-move="play">Play</button></p>'
+)
 # What is drawn at a step, by what is most worth seeing, with the words of the legend.
 MARKS = {
     "harmful": "first harmful step",
@@ -62,7 +69,7 @@ def progress_chart(site: Addresses, run: str, record: EpisodeRecord, seen: Insig
     return (
         f'<figure class="timeline" aria-label="{name}">'
         f'<div class="scroll" tabindex="0" role="group" aria-label="Steps">{svg}</div>'
-        f"{_legend(kinds, seen)}</figure>"
+        f"{_legend(kinds, seen)}{_BUTTONS}</figure>"
     )
 
 

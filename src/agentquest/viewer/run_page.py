@@ -10,7 +10,16 @@ from agentquest.viewer.addresses import Addresses
 from agentquest.viewer.charts import sparkline
 from agentquest.viewer.figures import figures, opening, pictures
 from agentquest.viewer.filters import SORTS, Found, find, invalid_actions, whole
-from agentquest.viewer.layout import KINDS, Cells, badge, choice, link, outcome, table
+from agentquest.viewer.layout import (
+    KINDS,
+    Cells,
+    badge,
+    choice,
+    known_columns,
+    link,
+    outcome,
+    table,
+)
 from agentquest.viewer.library import OpenRun
 from agentquest.viewer.matrix import matrix
 
@@ -29,6 +38,9 @@ def run_page(site: Addresses, run: OpenRun, query: Mapping[str, str]) -> Iterato
     yield from opening(report)
     if site.served and run.state == "running":
         yield '<section id="live" aria-live="polite"><h2>Under way</h2><ol></ol></section>'
+    if not run.rows:
+        yield '<p class="note">No episode has ended yet.</p>'
+        return
     yield from matrix(site, run)
     yield from episode_list(site, run, query)
     yield from figures(report)
@@ -47,8 +59,11 @@ def episode_list(site: Addresses, run: OpenRun, query: Mapping[str, str]) -> Ite
     # Metrics of the benchmark's or the user's own have columns of their own.
     own = [metric for metric in run.report.shown if metric.path]
     headings = (*_HEADINGS, *(f"#{metric.heading}" for metric in own))
-    rows = (_row(site, run, one, found, own) for one in shown)
-    yield table(headings, rows, "episodes sortable", "Episodes")
+    rows = [_row(site, run, one, found, own) for one in shown]
+    if rows:
+        yield table(*known_columns(headings, rows), "episodes sortable", "Episodes")
+    else:
+        yield f"<p>No episode fits. {link(site.run(run.name), 'All episodes')}</p>"
     yield _pages(site, run, len(found.rows), start, query)
     yield "</section>"
 
