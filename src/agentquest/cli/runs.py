@@ -76,7 +76,13 @@ def listing(runs: Sequence[Glance], width: int) -> str:
     if not runs:
         return "no such runs; `agentquest eval` makes one"
     headings = ("run", "state", "scored", "success", "benchmark", "agent", "model", "tags")
-    table = Table("Runs", headings, tuple(_row(run) for run in runs), numbers=False)
+    columns = [
+        (heading, cells)
+        for heading, *cells in zip(headings, *(_row(run) for run in runs), strict=True)
+        if {*cells} != {NOTHING}  # what is known of none has no place
+    ]
+    rows = tuple(zip(*(cells for _, cells in columns), strict=True))
+    table = Table("Runs", tuple(heading for heading, _ in columns), rows, numbers=False)
     notes = [
         wrapped(f"{run.name}: {one_line(run.manifest.note)}", width, "  ")
         for run in runs
