@@ -48,13 +48,13 @@ class Viewer:
         self._reading = asyncio.Lock()
         self._insights: OrderedDict[tuple[str, str, str], Insight] = OrderedDict()
 
-    async def answer(self, make: Callable[[], str]) -> Response:
+    async def answer(self, make: Callable[[], str], wrong: str = "Not found") -> Response:
         """A page, or what is wrong with what was asked for."""
         try:
             async with self._reading:
                 return HTMLResponse(await run_in_threadpool(make))
         except (AgentQuestError, OSError) as error:
-            return _not_found(str(error))
+            return _problem(wrong, str(error))
 
     async def warm(self) -> None:
         """Read the list of runs and import what plays their games, before anybody asks."""
@@ -157,7 +157,7 @@ class Viewer:
             runs = [self._library.run(name) for name in names]
             return page(SITE, "Compare", compare_page(SITE, runs, task))
 
-        return await self.answer(make)
+        return await self.answer(make, "Cannot be compared")
 
     async def state(self, request: Request) -> Response:
         """What the list of runs shows, in short: a page whose state changed loads itself anew."""
@@ -189,14 +189,14 @@ class Viewer:
             return JSONResponse({"error": str(error)}, status_code=404)
 
 
-def _not_found(why: str) -> Response:
+def _problem(title: str, why: str) -> Response:
     back = link(SITE.page("runs"), "All runs")
-    body = f"<h1>Not found</h1><p>{html_text(why)}</p><p>{back}</p>"
-    return HTMLResponse(page(SITE, "Not found", [body]), status_code=404)
+    body = f"<h1>{title}</h1><p>{html_text(why)}</p><p>{back}</p>"
+    return HTMLResponse(page(SITE, title, [body]), status_code=404)
 
 
 async def _no_such_page(request: Request, error: Exception) -> Response:
-    return _not_found("there is no such page here")
+    return _problem("Not found", "there is no such page here")
 
 
 def _told(event: Any) -> dict[str, Any]:

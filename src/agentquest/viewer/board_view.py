@@ -43,10 +43,15 @@ def drawn(board: Board, before: Board | None = None) -> str:
     alike = before is not None and [*map(len, before)] == [*map(len, board)]
     old = before if alike and before else board
     rows = "".join(
-        f"<tr>{''.join(_square(now, was) for now, was in zip(row, past, strict=True))}</tr>"
-        for row, past in zip(board, old, strict=True)
+        f'<tr><th scope="row">{place}</th>'
+        f"{''.join(_square(now, was) for now, was in zip(row, past, strict=True))}</tr>"
+        for place, (row, past) in enumerate(zip(board, old, strict=True))
     )
-    return f'<table class="{kind}"><caption>The board</caption><tbody>{rows}</tbody></table>'
+    columns = "".join(f'<th scope="col">{place}</th>' for place in range(len(board[0])))
+    return (
+        f'<table class="{kind}"><caption>The board</caption><thead><tr><td></td>{columns}</tr>'
+        f"</thead><tbody>{rows}</tbody></table>"
+    )
 
 
 def _square(now: str, was: str) -> str:

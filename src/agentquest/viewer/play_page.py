@@ -112,7 +112,7 @@ def _back(site: Addresses, game: WebGame) -> str:
 
 def _transcript(game: WebGame) -> Iterator[str]:
     session = game.session
-    yield pre(session.introduction.text or session.introduction.output, "told")
+    yield pre(session.view.room(session.introduction), "told")
     steps = list(zip(session.moves, session.driver.metrics.interactions, strict=False))
     hidden = max(0, len(steps) - _SHOWN_MOVES)
     if hidden:
@@ -205,7 +205,8 @@ def _result(site: Addresses, game: WebGame) -> str:
         head = badge("won", "solved")
     else:
         head = badge("lost", "not solved") if session.over else badge("unscored", "left")
-    told = f"{session.steps} steps, reward {outcome.reward:.2f}, progress {outcome.progress:.2f}"
+    steps = "1 step" if session.steps == 1 else f"{session.steps} steps"
+    told = f"{steps}, reward {outcome.reward:.2f}, progress {outcome.progress:.2f}"
     where = ""
     if game.saved is not None:
         run, key = game.saved

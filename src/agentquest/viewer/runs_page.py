@@ -59,7 +59,8 @@ def _groups(site: Addresses, runs: Sequence[Glance], by: str) -> Iterator[str]:
         groups.setdefault(value_of(run, by) if by in FILTERS else "", []).append(run)
     for name, members in sorted(groups.items()):
         if name:
-            yield f"<h2>{html_text(name)} <small>{len(members)} runs</small></h2>"
+            number = "1 run" if len(members) == 1 else f"{len(members)} runs"
+            yield f"<h2>{html_text(name)} <small>{number}</small></h2>"
         headings = ("choose", *_HEADINGS) if site.served else _HEADINGS
         known = known_columns(headings, [_row(site, run) for run in members])
         yield table(*known, "runs sortable", f"Runs {name}".strip())
