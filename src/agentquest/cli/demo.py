@@ -72,6 +72,7 @@ def command(
     players = Table.grid(padding=(0, 1, 0, 0))
     for agent, meaning in AGENTS.items():
         players.add_row(f"  {agent}", meaning)
+    console.print()
     console.print(players)
     for good, bad in shown[:1]:
         _episodes(console, good, bad)

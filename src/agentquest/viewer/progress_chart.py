@@ -12,7 +12,7 @@ from agentquest.viewer.charts import picture
 from agentquest.viewer.insight import Insight
 
 _WIDTH, _HEIGHT = 1300, 132
-_LEFT, _RIGHT, _TOP, _BOTTOM = 30, 26, 12, 104
+_LEFT, _RIGHT, _TOP, _BOTTOM = 30, 36, 12, 104
 Scale = Callable[[float], float]
 # For those without a keyboard; the script shows them, because nothing else can move the page.
 _BUTTONS = (
@@ -139,8 +139,8 @@ def _distance(seen: Insight, x: Scale, y: Scale) -> Iterator[str]:
         if distance is not None
     )
     yield f'<polyline class="distance-line" points="{points}"/>'
-    yield f'<text class="tick" x="{_WIDTH - _RIGHT + 6}" y="{y(1) + 4:.1f}">{most}</text>'
-    yield f'<text class="tick" x="{_WIDTH - _RIGHT + 6}" y="{y(0) + 4:.1f}">0</text>'
+    yield f'<text class="tick" x="{_WIDTH - _RIGHT + 11}" y="{y(1) + 4:.1f}">{most}</text>'
+    yield f'<text class="tick" x="{_WIDTH - _RIGHT + 11}" y="{y(0) + 4:.1f}">0</text>'
 
 
 def _legend(kinds: set[str], seen: Insight) -> str:
