@@ -113,6 +113,16 @@ def test_tables_of_the_leaderboard_that_look_alike_are_told_apart(tmp_path: Path
     assert told[0] != told[1]
 
 
+def test_trials_of_a_long_task_are_told_apart(tmp_path: Path) -> None:
+    played = evaluate(
+        benchmark="mastermind", agent="scripted", num_games=1, trials=2, output_dir=str(tmp_path)
+    )
+    with viewing(tmp_path) as address:
+        _, text, _ = get(f"{address}/run/{Path(played.path).name}")
+    # Not in the name of the task, whose end is cut off where it is long.
+    assert re.findall(r"<small>[^<]*, trial (\d)</small>", text) == ["1", "2"]
+
+
 def test_a_board_is_drawn_with_what_a_step_changed(
     site: str, runs: tuple[Path, dict[str, str]]
 ) -> None:

@@ -73,14 +73,14 @@ def _row(
 ) -> Sequence[str]:
     row = one.row
     kind, task = outcome(row.scored, row.success), html_text(row.task_id)
-    trial = f" · {row.trial + 1}" if run.manifest.trials > 1 or row.trial else ""
+    trial = f", trial {row.trial + 1}" if run.manifest.trials > 1 or row.trial else ""
     repetition = row.values.get("repetition")
     tokens, calls = row.spent.tokens, row.spent.calls
     cells = (
         badge(kind, KINDS[kind]),
         link(site.episode(run.name, row.key, found.steps.get(row.key)), one.goal or "(no goal)"),
-        f'<span class="task" title="{task}">{task}{trial}</span>'
-        f"<small>{html_text(row.task_type)}</small>",
+        f'<span class="task" title="{task}">{task}</span>'
+        f"<small>{html_text(row.task_type)}{trial}</small>",
         html_text(row.end.value.replace("_", " ")),
         str(row.steps),
         f"{one.progress[-1]:.2f}" if one.progress else "–",

@@ -23,7 +23,7 @@ _HEADINGS = (
     "run", "benchmark", "agent", "model", "protocol", "state", "success", "#progress", "#steps",
     "#episodes", "#tokens", "#cost", "started",
 )  # fmt: skip
-_STANDING = ("run", "agent", "model", "success", "#progress", "#steps", "#cost")
+_STANDING = ("agent", "model", "success", "#progress", "#steps", "#cost", "run")
 FILTERS = ("benchmark", "agent", "model", "protocol", "state")
 
 
@@ -138,7 +138,7 @@ def _success(run: Glance) -> float:
 
 
 def _standing(site: Addresses, run: Glance) -> tuple[str, ...]:
-    return (link(site.run(run.name), run.name), *_shown(run))
+    return (*_shown(run), link(site.run(run.name), run.name))
 
 
 def _shown(run: Glance) -> tuple[str, ...]:
