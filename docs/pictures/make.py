@@ -24,7 +24,7 @@ from terminal import COLUMNS, terminal_picture  # noqa: E402
 from browser import CHROMIUM, Tab, browser_tab  # noqa: E402
 
 WIDE, FINE = 1120, 1.5  # so that words can be read in a column of text
-SHOWN = {"runs": 500, "run": 1000, "episode": 760, "compare": 690}
+SHOWN = {"runs": 500, "run": 1000, "episode": 760, "compare": 640}
 
 
 def main(arguments: list[str]) -> int:
@@ -69,14 +69,14 @@ def demo(command: list[str], folder: str) -> str:
 def pages(folder: Path) -> dict[str, str]:
     """Addresses worth a picture: a failure that came close, beside the win of another."""
     (clumsy,) = folder.glob("alfworld-*-clumsy-*")
-    (oracle,) = folder.glob("alfworld-*-oracle-*")
+    (scripted,) = folder.glob("alfworld-*-scripted-*")
     (shop,) = folder.glob("webshop-*-scripted-*")
     failed = max(
         (record for record in agentquest.load_run(clumsy).records if not record.success),
         key=lambda record: max(step.progress for step in record.steps),
     )
     bought = RunDirectory(shop).records()[0]
-    both = [("run", oracle.name), ("run", clumsy.name)]
+    both = [("run", clumsy.name), ("run", scripted.name)]
     at = {"run": clumsy.name, "episode": failed.key}
     return {
         "runs": "/",
