@@ -3,9 +3,11 @@
 Called by mkdocs while it builds; see `hooks` in mkdocs.yml.
 """
 
+import json
 import os
 import re
 from collections.abc import Iterator
+from pathlib import PurePath
 from typing import Any
 
 import typer
@@ -108,12 +110,14 @@ def _table(model: type[BaseModel]) -> str:
     return "\n".join(rows)
 
 
-def _plain(value: Any) -> Any:
-    if value is None:
-        return "null"
+def _plain(value: Any) -> str:
+    """A default as one would write it in YAML."""
     if isinstance(value, BaseModel):
-        return getattr(value, "name", "…")
-    return getattr(value, "value", value)
+        return str(getattr(value, "name", "…"))
+    value = getattr(value, "value", value)
+    if isinstance(value, str | PurePath):
+        return str(value) or "''"
+    return json.dumps(value)
 
 
 def _row(*cells: str) -> str:

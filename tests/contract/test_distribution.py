@@ -38,7 +38,7 @@ def test_a_release_has_absolute_links_to_files_that_exist(monkeypatch: pytest.Mo
     assert (ROOT / ".github/workflows/ci.yml").is_file()
     for link in set(ours) - set(of_the_host):
         kind, _, path = link.removeprefix("https://example.org/aq/").partition("/HEAD/")
-        assert kind == ("raw" if path.endswith((".png", ".webp")) else "blob"), link
+        assert kind == ("raw" if path.endswith((".png", ".svg", ".webp")) else "blob"), link
         assert (ROOT / path).exists(), link
     assert metadata["urls"]["Repository"] == "https://example.org/aq"
 

@@ -32,6 +32,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_defaults_are_written_as_in_yaml(site: Path) -> None:
+    text = (site / "reference/settings.html").read_text("utf-8")
+    defaults = dict(re.findall(r"<td><code>(\w+)</code></td>\s*<td><code>(.*?)</code></td>", text))
+    shown = {name: defaults[name] for name in ("preflight", "metrics", "note", "output_dir")}
+    assert shown == {"preflight": "true", "metrics": "[]", "note": "''", "output_dir": "runs"}
+
+
 def test_pages_fetch_nothing_from_elsewhere(site: Path) -> None:
     pages = list(site.rglob("*.html"))
     fetched = {link for page in pages for link in _FETCHED.findall(page.read_text("utf-8"))}

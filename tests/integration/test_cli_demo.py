@@ -26,6 +26,12 @@ def test_it_fits_eighty_columns(shown: tuple[Path, str]) -> None:
     assert max(map(len, lines)) <= 80
 
 
+def test_a_file_gets_no_empty_lines_in_place_of_the_bars(shown: tuple[Path, str]) -> None:
+    assert shown[1].splitlines()[0].split() == [
+        "player", "success", "steps", "progress", "repetition", "behaviour",
+    ]  # fmt: skip
+
+
 def test_the_players_separate(shown: tuple[Path, str]) -> None:
     rates = [int(rate) for rate in re.findall(r"[█░]{10} +(\d+)%", shown[1])]
     assert len(rates) == 2 * len(AGENTS)

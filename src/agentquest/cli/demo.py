@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.padding import Padding
 from rich.progress import Progress
 from rich.table import Table
 
@@ -30,6 +31,7 @@ AGENTS = {
 }
 _SHOWN = ("steps", "progress", "repetition", "behaviour")
 _BAR = 10
+_FIXED = 41  # columns that benchmark, player and success take
 
 
 class _Bar(Watcher):
@@ -58,16 +60,20 @@ def command(
     """
     console = Console()
     names = [read_words(benchmark, "")[0]] if benchmark else _with_data()
-    table = _new_table()
+    fitting = _fitting(console.width)
+    table = _new_table(fitting)
     shown: list[tuple[RunResult, RunResult]] = []
     for name in names:
         results = {agent: _play(console, name, agent, games, max_steps, output_dir)
                    for agent in AGENTS}  # fmt: skip
-        _fill(table, results)
+        _fill(table, results, fitting)
         shown.append((results["scripted"], results["clumsy"]))
     console.print(table)
+    players = Table.grid(padding=(0, 1, 0, 0))
     for agent, meaning in AGENTS.items():
-        console.print(f"  {agent:9}{meaning}", highlight=False)
+        players.add_row(f"  {agent}", meaning)
+    console.print()
+    console.print(players)
     for good, bad in shown[:1]:
         _episodes(console, good, bad)
     if open_browser:
@@ -90,7 +96,7 @@ def _play(
 ) -> RunResult:
     settings = registry.load("benchmark", name).Settings.model_fields
     given: dict[str, Any] = {"data_path": "builtin"} if "data_path" in settings else {}
-    with Progress(console=console, transient=True) as bars:
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
         return evaluate(
             benchmark=name,
             agent=agent,
@@ -102,17 +108,27 @@ def _play(
         )
 
 
-def _new_table() -> Table:
+def _fitting(width: int) -> list[str]:
+    """As many of the further figures as fit beside success."""
+    found: list[str] = []
+    for heading in _SHOWN:
+        if _FIXED + len("  ".join([*found, heading])) > width:
+            break
+        found.append(heading)
+    return found
+
+
+def _new_table(shown: Sequence[str]) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column("", no_wrap=True)
     table.add_column("player", no_wrap=True)
     table.add_column("success", no_wrap=True)
-    for heading in _SHOWN:
+    for heading in shown:
         table.add_column(heading, justify="right", no_wrap=True)
     return table
 
 
-def _fill(table: Table, results: dict[str, RunResult]) -> None:
+def _fill(table: Table, results: dict[str, RunResult], shown: Sequence[str]) -> None:
     for place, (agent, result) in enumerate(results.items()):
         report = result.report
         title = report.manifest.benchmark_title if place == 0 else ""
@@ -122,7 +138,7 @@ def _fill(table: Table, results: dict[str, RunResult]) -> None:
             f"[bold]{title}[/bold]",
             agent,
             _success(overall),
-            *(_mean(metrics[key], overall) for key in _SHOWN),
+            *(_mean(metrics[key], overall) for key in shown),
         )
     table.add_section()
 
@@ -147,7 +163,7 @@ def _episodes(console: Console, good: RunResult, bad: RunResult) -> None:
         if record is not None:
             console.print()
             console.print(f"[bold]{title}[/bold] of {record.agent}: {record.goal}")
-            for line in replay(record, result.manifest):
+            for line in replay(record, result.manifest, console.width - 2):
                 console.print(f"  {line}", highlight=False)
 
 
@@ -162,7 +178,8 @@ def _next(console: Console, folder: Path, benchmark: str) -> None:
     console.print()
     console.print(f"The runs are in {folder}. Next:", highlight=False)
     for text, meaning in rows:
-        console.print(f"  {text}\n      [dim]{meaning}[/dim]", highlight=False)
+        console.print(f"  {text}", highlight=False, soft_wrap=True)
+        console.print(Padding(f"[dim]{meaning}[/dim]", (0, 0, 0, 6)), highlight=False)
 
 
 def _own_command() -> str:

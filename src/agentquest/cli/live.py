@@ -120,12 +120,12 @@ class LiveView(Watcher):
             console=self._console,
         )
         self._bar = self._progress.add_task("episodes", total=tally.total, completed=tally.done)
+        self._trouble: Callable[[], str] = lambda: ""  # Live draws as soon as it is made
         self._live = (
             Live(console=self._console, refresh_per_second=4, get_renderable=self._render)
             if sys.stderr.isatty() and not debug
             else None
         )
-        self._trouble: Callable[[], str] = lambda: ""
         self._over = Event()
         self._lines = Thread(target=self._say_regularly, name="progress", daemon=True)
 

@@ -8,9 +8,9 @@ import typer
 
 from agentquest.cli.width import terminal_width
 from agentquest.errors import UserError
-from agentquest.metrics.table import SUCCESS
+from agentquest.metrics.statistics import Estimate
 from agentquest.records.files import to_json
-from agentquest.reports.model import NOTHING, figure_cell
+from agentquest.reports.model import NOTHING
 from agentquest.reports.render.text import text_table, wrapped
 from agentquest.reports.results_json import summary_section
 from agentquest.reports.safe_text import one_line
@@ -76,7 +76,13 @@ def listing(runs: Sequence[Glance], width: int) -> str:
     if not runs:
         return "no such runs; `agentquest eval` makes one"
     headings = ("run", "state", "scored", "success", "benchmark", "agent", "model", "tags")
-    table = Table("Runs", headings, tuple(_row(run) for run in runs), numbers=False)
+    columns = [
+        (heading, cells)
+        for heading, *cells in zip(headings, *(_row(run) for run in runs), strict=True)
+        if {*cells} != {NOTHING}  # what is known of none has no place
+    ]
+    rows = tuple(zip(*(cells for _, cells in columns), strict=True))
+    table = Table("Runs", tuple(heading for heading, _ in columns), rows, numbers=False)
     notes = [
         wrapped(f"{run.name}: {one_line(run.manifest.note)}", width, "  ")
         for run in runs
@@ -91,12 +97,19 @@ def _row(run: Glance) -> tuple[str, ...]:
         run.name,
         run.state,
         f"{figures.scored}/{manifest.requested}",
-        figure_cell(SUCCESS, figures.success, figures.scored).text,
+        _success(figures.success),
         f"{manifest.benchmark} {manifest.provenance.split}",
         manifest.agent,
         manifest.model or NOTHING,
         ", ".join(manifest.tags) or NOTHING,
     )
+
+
+def _success(rate: Estimate | None) -> str:
+    """Short, so that a list fits: how many were scored stands beside it."""
+    if rate is None:
+        return NOTHING
+    return f"{rate.value:.1%} [{rate.low * 100:.0f}–{rate.high * 100:.0f}]"
 
 
 def _wanted(run: Glance, tags: Sequence[str] | None, state: str | None, match: str) -> bool:

@@ -25,7 +25,7 @@ from agentquest.viewer.filters import whole
 from agentquest.viewer.games import Games, Recorder
 from agentquest.viewer.glances import Glance
 from agentquest.viewer.insight import Insight, insight
-from agentquest.viewer.layout import page
+from agentquest.viewer.layout import link, page
 from agentquest.viewer.library import Library, OpenRun
 from agentquest.viewer.people_page import people_page
 from agentquest.viewer.play_routes import PlayRoutes
@@ -48,14 +48,13 @@ class Viewer:
         self._reading = asyncio.Lock()
         self._insights: OrderedDict[tuple[str, str, str], Insight] = OrderedDict()
 
-    async def answer(self, make: Callable[[], str]) -> Response:
+    async def answer(self, make: Callable[[], str], wrong: str = "Not found") -> Response:
         """A page, or what is wrong with what was asked for."""
         try:
             async with self._reading:
                 return HTMLResponse(await run_in_threadpool(make))
         except (AgentQuestError, OSError) as error:
-            body = f"<h1>Not found</h1><p>{html_text(error)}</p>"
-            return HTMLResponse(page(SITE, "Not found", [body]), status_code=404)
+            return _problem(wrong, str(error))
 
     async def warm(self) -> None:
         """Read the list of runs and import what plays their games, before anybody asks."""
@@ -158,7 +157,7 @@ class Viewer:
             runs = [self._library.run(name) for name in names]
             return page(SITE, "Compare", compare_page(SITE, runs, task))
 
-        return await self.answer(make)
+        return await self.answer(make, "Cannot be compared")
 
     async def state(self, request: Request) -> Response:
         """What the list of runs shows, in short: a page whose state changed loads itself anew."""
@@ -188,6 +187,16 @@ class Viewer:
                 return JSONResponse(await run_in_threadpool(make))
         except AgentQuestError as error:
             return JSONResponse({"error": str(error)}, status_code=404)
+
+
+def _problem(title: str, why: str) -> Response:
+    back = link(SITE.page("runs"), "All runs")
+    body = f"<h1>{title}</h1><p>{html_text(why)}</p><p>{back}</p>"
+    return HTMLResponse(page(SITE, title, [body]), status_code=404)
+
+
+async def _no_such_page(request: Request, error: Exception) -> Response:
+    return _problem("Not found", "there is no such page here")
 
 
 def _told(event: Any) -> dict[str, Any]:
@@ -228,7 +237,7 @@ def viewer_app(library: Library, recorder: Recorder | None = None) -> Starlette:
         Route(ENTER, enter, methods=["GET", "POST"]),
     ]
     if recorder is None:
-        return Starlette(routes=routes)
+        return Starlette(routes=routes, exception_handlers={404: _no_such_page})
     games = Games(recorder)
     routes += PlayRoutes(viewer, games).routes()
 
@@ -239,4 +248,4 @@ def viewer_app(library: Library, recorder: Recorder | None = None) -> Starlette:
         warming.cancel()
         await run_in_threadpool(games.close)
 
-    return Starlette(routes=routes, lifespan=lifespan)
+    return Starlette(routes=routes, lifespan=lifespan, exception_handlers={404: _no_such_page})

@@ -12,19 +12,32 @@ from agentquest.viewer.charts import Dot, scatter
 from agentquest.viewer.figures import captioned, data_table
 from agentquest.viewer.layout import KINDS, alert, badge, link, outcome, table
 from agentquest.viewer.library import OpenRun
+from agentquest.viewer.runs_page import overview
 
 _MOST_TASKS = 500
+# What the colours of the dots mean.
+_LEGEND = "".join(
+    f'<span class="key {kind}">{text}</span>'
+    for kind, text in {
+        "won": "better solved by the other",
+        "lost": "better solved by the baseline",
+        "unscored": "the same in both",
+    }.items()
+)
 Rows = Sequence[EpisodeRow]
 Tasks = dict[str, list[EpisodeRow]]
 
 
 def compare_page(site: Addresses, runs: Sequence[OpenRun], task: str | None) -> Iterator[str]:
     """All tasks of the runs, or one of them side by side."""
+    back = site.page("runs")
+    yield f'<p class="up">{link(back, "All runs")}</p>' if back else ""
     yield "<h1>Compare</h1>"
     if task is not None:
         yield f'<p class="up">{link(site.compare([run.name for run in runs]), "All tasks")}</p>'
         yield from side_by_side(site, runs, task)
         return
+    yield overview(site, [run.glance for run in runs])
     tasks = [_by_task(run) for run in runs]
     compared = [
         ComparedRun(run.name, run.manifest, [one.row for one in run.rows], run.table)
@@ -36,6 +49,7 @@ def compare_page(site: Addresses, runs: Sequence[OpenRun], task: str | None) -> 
             yield alert(warning)
         yield data_table(difference_table(comparison))
         yield f'<p class="note">{html_text(" ".join(sentences(comparison)))}</p>'
+        yield f'<p class="legend">{_LEGEND}</p>'
         yield f'<div class="grid">{"".join(_scatters(comparison, tasks[0], tasks[place]))}</div>'
         yield "</section>"
     yield from _flips(site, runs, tasks)

@@ -8,6 +8,7 @@ from agentquest.records.episode import Call, EpisodeRecord, Step
 from agentquest.records.outcome import MEANINGS
 from agentquest.reports.safe_text import html_text
 from agentquest.viewer.addresses import Addresses
+from agentquest.viewer.board_view import board_views
 from agentquest.viewer.home_map import home_maps
 from agentquest.viewer.insight import Insight
 from agentquest.viewer.layout import alert, badge, facts, fold, link, outcome, pre
@@ -99,7 +100,8 @@ class _Views:
 
     def __init__(self, site: Addresses, run: str, record: EpisodeRecord, seen: Insight) -> None:
         self._site, self._run, self._record, self._seen = site, run, record, seen
-        self._maps, self._shops = list(home_maps(record)), list(shop_pages(record))
+        drawn = zip(home_maps(record), shop_pages(record), board_views(record), strict=True)
+        self._drawn = ["".join(views) for views in drawn]
 
     def opening(self) -> str:
         record = self._record
@@ -166,8 +168,7 @@ class _Views:
             if plan and distance is not None:
                 shown = "".join(f"<li><code>{html_text(c)}</code></li>" for c in plan[:_PLAN_SHOWN])
                 parts.append(f'<ol class="plan">{shown}</ol>')
-        parts.append(self._maps[place])
-        parts.append(self._shops[place])
+        parts.append(self._drawn[place])
         content = "".join(parts)
         return f'<aside aria-label="after step {place}">{content}</aside>' if content else ""
 

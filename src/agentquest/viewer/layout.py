@@ -96,6 +96,20 @@ def table(
     )
 
 
+def known_columns(
+    headings: Sequence[str], rows: Sequence[Sequence[str]]
+) -> tuple[list[str], list[Sequence[str]]]:
+    """Headings and rows without the columns that no row knows anything of."""
+    kept = [place for place, column in enumerate(zip(*rows, strict=True)) if {*column} - {"–", ""}]
+    kept = kept or [*range(len(headings))]
+    return [headings[place] for place in kept], [_some(row, kept) for row in rows]
+
+
+def _some(row: Sequence[str], places: Sequence[int]) -> Sequence[str]:
+    cells = [row[place] for place in places]
+    return Cells(cells, row.known) if isinstance(row, Cells) else cells
+
+
 class Cells(tuple[str, ...]):
     """The cells of a row, and what filters know of it."""
 

@@ -76,6 +76,11 @@ class OpenRun:
         scored = sum(one.scored for one in rows)
         return _state(self.directory.path, self.manifest, len(rows), scored)
 
+    @property
+    def glance(self) -> Glance:
+        """The run as one line of a list."""
+        return Glance(self.name, self.manifest, self.state, figures_of(self.rows, self.damage))
+
     @cached_property
     def places(self) -> dict[str, int]:
         """Where each task stands in the run."""

@@ -9,6 +9,7 @@ from agentquest.lib.commands import has_blank
 from agentquest.records.episode import EpisodeRecord
 from agentquest.reports.safe_text import html_text
 from agentquest.viewer.addresses import Addresses
+from agentquest.viewer.board_view import board_in, drawn
 from agentquest.viewer.games import WebGame
 from agentquest.viewer.home_map import Known
 from agentquest.viewer.layout import badge, choice, facts, fold, link, pre
@@ -111,7 +112,7 @@ def _back(site: Addresses, game: WebGame) -> str:
 
 def _transcript(game: WebGame) -> Iterator[str]:
     session = game.session
-    yield pre(session.introduction.text or session.introduction.output, "told")
+    yield pre(session.view.room(session.introduction), "told")
     steps = list(zip(session.moves, session.driver.metrics.interactions, strict=False))
     hidden = max(0, len(steps) - _SHOWN_MOVES)
     if hidden:
@@ -173,7 +174,9 @@ def _beside(token: str, game: WebGame) -> str:
     known.read(session.introduction.text)
     for step in done:
         known.read(step.observation.text, step.action.value)
-    return known.drawn() + _commands(token, game, observation.admissible)
+    board = board_in(observation.text)
+    shown = drawn(board) if board else known.drawn()
+    return shown + _commands(token, game, observation.admissible)
 
 
 def _commands(token: str, game: WebGame, possible: Sequence[str]) -> str:
@@ -202,7 +205,8 @@ def _result(site: Addresses, game: WebGame) -> str:
         head = badge("won", "solved")
     else:
         head = badge("lost", "not solved") if session.over else badge("unscored", "left")
-    told = f"{session.steps} steps, reward {outcome.reward:.2f}, progress {outcome.progress:.2f}"
+    steps = "1 step" if session.steps == 1 else f"{session.steps} steps"
+    told = f"{steps}, reward {outcome.reward:.2f}, progress {outcome.progress:.2f}"
     where = ""
     if game.saved is not None:
         run, key = game.saved

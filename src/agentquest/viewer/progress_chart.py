@@ -12,8 +12,15 @@ from agentquest.viewer.charts import picture
 from agentquest.viewer.insight import Insight
 
 _WIDTH, _HEIGHT = 1300, 132
-_LEFT, _RIGHT, _TOP, _BOTTOM = 30, 26, 12, 104
+_LEFT, _RIGHT, _TOP, _BOTTOM = 30, 36, 12, 104
 Scale = Callable[[float], float]
+# For those without a keyboard; the script shows them, because nothing else can move the page.
+_BUTTONS = (
+    '<p class="moves" hidden>'
+    '<button type="button" data-move="-1" title="the step before">←</button>'
+    '<button type="button" data-move="1" title="the next step">→</button>'
+    '<button type="button" data-move="play">Play</button></p>'
+)
 # What is drawn at a step, by what is most worth seeing, with the words of the legend.
 MARKS = {
     "harmful": "first harmful step",
@@ -62,7 +69,7 @@ def progress_chart(site: Addresses, run: str, record: EpisodeRecord, seen: Insig
     return (
         f'<figure class="timeline" aria-label="{name}">'
         f'<div class="scroll" tabindex="0" role="group" aria-label="Steps">{svg}</div>'
-        f"{_legend(kinds, seen)}</figure>"
+        f"{_legend(kinds, seen)}{_BUTTONS}</figure>"
     )
 
 
@@ -132,8 +139,8 @@ def _distance(seen: Insight, x: Scale, y: Scale) -> Iterator[str]:
         if distance is not None
     )
     yield f'<polyline class="distance-line" points="{points}"/>'
-    yield f'<text class="tick" x="{_WIDTH - _RIGHT + 6}" y="{y(1) + 4:.1f}">{most}</text>'
-    yield f'<text class="tick" x="{_WIDTH - _RIGHT + 6}" y="{y(0) + 4:.1f}">0</text>'
+    yield f'<text class="tick" x="{_WIDTH - _RIGHT + 11}" y="{y(1) + 4:.1f}">{most}</text>'
+    yield f'<text class="tick" x="{_WIDTH - _RIGHT + 11}" y="{y(0) + 4:.1f}">0</text>'
 
 
 def _legend(kinds: set[str], seen: Insight) -> str:

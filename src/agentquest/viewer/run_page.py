@@ -10,7 +10,16 @@ from agentquest.viewer.addresses import Addresses
 from agentquest.viewer.charts import sparkline
 from agentquest.viewer.figures import figures, opening, pictures
 from agentquest.viewer.filters import SORTS, Found, find, invalid_actions, whole
-from agentquest.viewer.layout import KINDS, Cells, badge, choice, link, outcome, table
+from agentquest.viewer.layout import (
+    KINDS,
+    Cells,
+    badge,
+    choice,
+    known_columns,
+    link,
+    outcome,
+    table,
+)
 from agentquest.viewer.library import OpenRun
 from agentquest.viewer.matrix import matrix
 
@@ -29,6 +38,9 @@ def run_page(site: Addresses, run: OpenRun, query: Mapping[str, str]) -> Iterato
     yield from opening(report)
     if site.served and run.state == "running":
         yield '<section id="live" aria-live="polite"><h2>Under way</h2><ol></ol></section>'
+    if not run.rows:
+        yield '<p class="note">No episode has ended yet.</p>'
+        return
     yield from matrix(site, run)
     yield from episode_list(site, run, query)
     yield from figures(report)
@@ -47,8 +59,11 @@ def episode_list(site: Addresses, run: OpenRun, query: Mapping[str, str]) -> Ite
     # Metrics of the benchmark's or the user's own have columns of their own.
     own = [metric for metric in run.report.shown if metric.path]
     headings = (*_HEADINGS, *(f"#{metric.heading}" for metric in own))
-    rows = (_row(site, run, one, found, own) for one in shown)
-    yield table(headings, rows, "episodes sortable", "Episodes")
+    rows = [_row(site, run, one, found, own) for one in shown]
+    if rows:
+        yield table(*known_columns(headings, rows), "episodes sortable", "Episodes")
+    else:
+        yield f"<p>No episode fits. {link(site.run(run.name), 'All episodes')}</p>"
     yield _pages(site, run, len(found.rows), start, query)
     yield "</section>"
 
@@ -58,14 +73,14 @@ def _row(
 ) -> Sequence[str]:
     row = one.row
     kind, task = outcome(row.scored, row.success), html_text(row.task_id)
-    trial = f" · {row.trial + 1}" if run.manifest.trials > 1 or row.trial else ""
+    trial = f", trial {row.trial + 1}" if run.manifest.trials > 1 or row.trial else ""
     repetition = row.values.get("repetition")
     tokens, calls = row.spent.tokens, row.spent.calls
     cells = (
         badge(kind, KINDS[kind]),
         link(site.episode(run.name, row.key, found.steps.get(row.key)), one.goal or "(no goal)"),
-        f'<span class="task" title="{task}">{task}{trial}</span>'
-        f"<small>{html_text(row.task_type)}</small>",
+        f'<span class="task" title="{task}">{task}</span>'
+        f"<small>{html_text(row.task_type)}{trial}</small>",
         html_text(row.end.value.replace("_", " ")),
         str(row.steps),
         f"{one.progress[-1]:.2f}" if one.progress else "–",

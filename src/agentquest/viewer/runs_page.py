@@ -6,7 +6,16 @@ from agentquest.records.manifest import Manifest
 from agentquest.reports.safe_text import html_text
 from agentquest.viewer.addresses import Addresses
 from agentquest.viewer.glances import Glance
-from agentquest.viewer.layout import Cells, alert, badge, choice, interval, link, table
+from agentquest.viewer.layout import (
+    Cells,
+    alert,
+    badge,
+    choice,
+    interval,
+    known_columns,
+    link,
+    table,
+)
 from agentquest.viewer.library import Broken
 
 Setting = tuple[str, ...]
@@ -14,6 +23,7 @@ _HEADINGS = (
     "run", "benchmark", "agent", "model", "protocol", "state", "success", "#progress", "#steps",
     "#episodes", "#tokens", "#cost", "started",
 )  # fmt: skip
+_STANDING = ("agent", "model", "success", "#progress", "#steps", "#cost", "run")
 FILTERS = ("benchmark", "agent", "model", "protocol", "state")
 
 
@@ -22,11 +32,13 @@ def runs_page(
 ) -> Iterator[str]:
     """The runs that a query asks for, and the folders that cannot be read."""
     readable = [run for run in runs if isinstance(run, Glance)]
-    yield f"<h1>Runs</h1>{_filters(site, readable, query)}"
+    yield f"<h1>Runs</h1>{_filters(site, readable, query) if readable else ''}"
     shown = [run for run in readable if _wanted(run, query)]
     shown.sort(key=lambda run: run.manifest.created_at, reverse=True)
     if not readable:
         yield "<p>There is no run in this folder yet. Start one: <code>agentquest eval</code></p>"
+    elif not shown:
+        yield f"<p>No run fits. {link(site.page('runs'), 'All runs')}</p>"
     elif site.served:
         yield f'<form action="{html_text(site.compare([]))}" id="compare">'
         yield from _groups(site, shown, query.get("group", ""))
@@ -47,10 +59,11 @@ def _groups(site: Addresses, runs: Sequence[Glance], by: str) -> Iterator[str]:
         groups.setdefault(value_of(run, by) if by in FILTERS else "", []).append(run)
     for name, members in sorted(groups.items()):
         if name:
-            yield f"<h2>{html_text(name)} <small>{len(members)} runs</small></h2>"
+            number = "1 run" if len(members) == 1 else f"{len(members)} runs"
+            yield f"<h2>{html_text(name)} <small>{number}</small></h2>"
         headings = ("choose", *_HEADINGS) if site.served else _HEADINGS
-        rows = (_row(site, run) for run in members)
-        yield table(headings, rows, "runs sortable", f"Runs {name}".strip())
+        known = known_columns(headings, [_row(site, run) for run in members])
+        yield table(*known, "runs sortable", f"Runs {name}".strip())
 
 
 def leaderboard_page(site: Addresses, runs: Sequence[Glance | Broken]) -> Iterator[str]:
@@ -60,27 +73,34 @@ def leaderboard_page(site: Addresses, runs: Sequence[Glance | Broken]) -> Iterat
         '<p class="note">Runs stand in one table only where benchmark, protocol, split, data,'
         " step limit and tasks are the same. Runs that are not complete are left out.</p>"
     )
-    for setting, members in standings(runs).items():
+    tables = standings(runs)
+    if not tables:
+        yield "<p>No run is complete yet.</p>"
+    before = set()
+    for setting, members in tables.items():
         title, protocol, split, data, steps, trials = setting[:6]
-        told = f"{split}, {data} data, {steps} steps at most"
+        told = f"{split}, {data} data, {len(members[0].manifest.task_ids):,} tasks, "
+        told += f"{steps} steps at most"
         told += f", {trials} trials of each task" if trials != "1" else ""
+        # Two tables that look alike differ in which tasks were played.
+        told += ", other tasks than above" if (title, protocol, told) in before else ""
+        before.add((title, protocol, told))
         yield f"<h2>{html_text(title)} <small>{html_text(protocol or 'no protocol')}</small></h2>"
         yield f'<p class="note">{html_text(told)}</p>'
         first = members[0].name
-        yield table(
-            ("#", "agent", "model", "success", "#progress", "#steps", "#cost", "run", "beside"),
-            (
-                (
-                    str(place),
-                    *_standing(run),
-                    link(site.run(run.name), run.name),
-                    _beside(site, first, run.name),
-                )
-                for place, run in enumerate(members, start=1)
-            ),
-            "standings",
-            f"{title}, {split}",
-        )
+        rows = [
+            (str(place), *_standing(site, run), _beside(site, first, run.name))
+            for place, run in enumerate(members, start=1)
+        ]
+        known = known_columns(("#", *_STANDING, "beside"), rows)
+        yield table(*known, "standings", f"{title}, {split}")
+
+
+def overview(site: Addresses, runs: Sequence[Glance]) -> str:
+    """Runs that are compared, the one that the others are measured against first."""
+    roles = ("baseline", *("other" for _ in runs[1:]))
+    rows = [(role, *_standing(site, run)) for role, run in zip(roles, runs, strict=True)]
+    return table(*known_columns(("role", *_STANDING), rows), "standings", "The runs compared")
 
 
 def _beside(site: Addresses, first: str, name: str) -> str:
@@ -117,7 +137,11 @@ def _success(run: Glance) -> float:
     return run.figures.success.value if run.figures.success else 0.0
 
 
-def _standing(run: Glance) -> tuple[str, ...]:
+def _standing(site: Addresses, run: Glance) -> tuple[str, ...]:
+    return (*_shown(run), link(site.run(run.name), run.name))
+
+
+def _shown(run: Glance) -> tuple[str, ...]:
     figures, manifest = run.figures, run.manifest
     who = html_text(manifest.agent) + (" " + badge("informed") if manifest.informed else "")
     return (
@@ -132,7 +156,7 @@ def _standing(run: Glance) -> tuple[str, ...]:
 
 def _row(site: Addresses, run: Glance) -> Sequence[str]:
     manifest, figures, begun = run.manifest, run.figures, run.manifest.created_at
-    agent, model, success, progress, steps, cost = _standing(run)
+    agent, model, success, progress, steps, cost = _shown(run)
     asked = f"/{manifest.requested:,}" if manifest.requested else ""
     cells = (
         link(site.run(run.name), run.name),

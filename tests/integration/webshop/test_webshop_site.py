@@ -385,6 +385,12 @@ def test_an_old_cookie_is_explained(site, visitor):
         assert "Start a new task" in page.text
 
 
+def test_a_page_that_is_not_there_is_explained(site, visitor):
+    page = visitor.get("/nowhere")
+    assert page.status == 404
+    assert "no such page in this shop" in page.text
+
+
 def test_records_of_another_shop_are_not_mixed(site, cache, shop):
     def refused(*options):
         return subprocess.run(

@@ -23,14 +23,18 @@ function replay(box) {
       history.replaceState(null, "", address);
     }
   }
+  function stop() { clearInterval(timer); timer = null; told(); }
   function play() {
-    if (timer) { clearInterval(timer); timer = null; return; }
-    timer = setInterval(() => {
-      if (now >= steps) { clearInterval(timer); timer = null; } else { show(now + 1, true); }
-    }, 900);
+    if (timer) { stop(); return; }
+    timer = setInterval(() => { if (now >= steps) stop(); else show(now + 1, true); }, 900);
+    told();
+  }
+  function told() {
+    document.querySelectorAll("[data-move=play]").forEach((button) => { button.textContent = timer ? "Pause" : "Play"; });
   }
   document.addEventListener("keydown", (event) => {
-    if (event.target.closest("input, select, textarea, button, summary") || event.ctrlKey || event.metaKey || event.altKey) return;
+    const typing = event.target.closest("input, select, textarea") || (event.key === " " && event.target.closest("button, summary"));
+    if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
     const moves = { ArrowRight: now + 1, j: now + 1, ArrowLeft: now - 1, k: now - 1, Home: 0, End: steps };
     if (event.key in moves) { event.preventDefault(); show(moves[event.key], true); }
     else if (event.key === " ") { event.preventDefault(); play(); }
@@ -39,6 +43,10 @@ function replay(box) {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     show(Number(mark.dataset.goto), true);
+  }));
+  document.querySelectorAll(".moves").forEach((row) => { row.hidden = false; });
+  document.querySelectorAll("[data-move]").forEach((button) => button.addEventListener("click", () => {
+    if (button.dataset.move === "play") play(); else show(now + Number(button.dataset.move), true);
   }));
   show(now, now > 0);
 }
@@ -86,6 +94,14 @@ function sortable(table) {
   const asked = new URL(location.href).searchParams.get("by") || "";
   const wanted = headings.findIndex((heading) => heading.textContent === asked.replace(/^-/, ""));
   if (asked && wanted >= 0) sort(wanted, asked.startsWith("-"));
+}
+
+function chooseTwo(form) {
+  const button = form.querySelector("button");
+  const enough = () => { button.disabled = form.querySelectorAll("input:checked").length < 2; };
+  form.addEventListener("change", enough);
+  window.addEventListener("pageshow", enough);
+  enough();
 }
 
 function filterHere(form) {
@@ -153,5 +169,6 @@ function follow(address) {
 document.querySelectorAll(".replay").forEach(replay);
 document.querySelectorAll("[data-load]").forEach(loadWhenOpened);
 document.querySelectorAll("table.sortable").forEach(sortable);
+document.querySelectorAll("#compare").forEach(chooseTwo);
 document.querySelectorAll("form[data-here]").forEach(filterHere);
 if (document.body.dataset.follow) follow(document.body.dataset.follow);

@@ -93,7 +93,9 @@ def _go_to(url: str) -> Response:
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     title = HTTPStatus(error.status_code).phrase
-    response = _html(problem_page(title, error.detail), error.status_code)
+    unexplained = error.status_code == HTTPStatus.NOT_FOUND and error.detail == title
+    detail = "There is no such page in this shop." if unexplained else error.detail
+    response = _html(problem_page(title, detail), error.status_code)
     response.headers.update(error.headers or {})
     return response
 
