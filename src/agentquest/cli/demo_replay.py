@@ -9,6 +9,7 @@ from agentquest.viewer.insight import Insight, insight
 
 _MOST_LINES = 12
 _COMMAND = 44
+_BESIDE = 31  # columns for what stands before and after a command
 
 
 def shortest_win(records: Iterable[EpisodeRecord]) -> EpisodeRecord | None:
@@ -27,15 +28,16 @@ def failure_worth_seeing(records: Iterable[EpisodeRecord]) -> EpisodeRecord | No
     )
 
 
-def replay(record: EpisodeRecord, manifest: Manifest) -> Iterator[str]:
+def replay(record: EpisodeRecord, manifest: Manifest, width: int) -> Iterator[str]:
     """The steps worth showing, a line each in Rich's markup, and how many lie between them."""
+    room = min(_COMMAND, max(_COMMAND // 3, width - _BESIDE))
     seen = insight(record, manifest)
     places = _worth_showing(record, seen)
     before = 0
     for place in places:
         if place > before + 1:
             yield f"[dim]… {place - before - 1} steps[/dim]"
-        yield _line(record, seen, place)
+        yield _line(record, seen, place, room)
         before = place
     if before < len(record.steps):
         yield f"[dim]… {len(record.steps) - before} steps, then: {record.end.value}[/dim]"
@@ -51,10 +53,10 @@ def _worth_showing(record: EpisodeRecord, seen: Insight) -> list[int]:
     return list(range(first, first + _MOST_LINES))
 
 
-def _line(record: EpisodeRecord, seen: Insight, place: int) -> str:
+def _line(record: EpisodeRecord, seen: Insight, place: int, room: int) -> str:
     step = record.steps[place - 1]
     action = one_line(step.action if step.action is not None else "(no action)")
-    shown = action if len(action) <= _COMMAND else f"{action[: _COMMAND - 1]}…"
+    shown = action if len(action) <= room else f"{action[: room - 1]}…"
     marks = []
     if place < len(seen.distances):
         distance = seen.distances[place]
@@ -63,5 +65,5 @@ def _line(record: EpisodeRecord, seen: Insight, place: int) -> str:
         marks.append("[red]first step away[/red]")
     elif seen.repeated[place - 1]:
         marks.append("[dim]again[/dim]")
-    escaped = shown.ljust(_COMMAND).replace("[", "\\[")
+    escaped = shown.ljust(room).replace("[", "\\[")
     return f"{place:3} {escaped} {'  '.join(marks)}"
