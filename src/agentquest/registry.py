@@ -123,7 +123,9 @@ def _import(kind: str, path: str) -> Any:
         raise UnknownName(f"{kind} {path!r} cannot be imported: {error}") from error
     except (Exception, SystemExit) as error:
         # Somebody else's code, which may raise anything.
-        raise UnknownName(f"{kind} {path!r} cannot be imported: {_what_and_where(error)}") from error
+        raise UnknownName(
+            f"{kind} {path!r} cannot be imported: {_what_and_where(error)}"
+        ) from error
 
 
 def _what_and_where(error: BaseException) -> str:

@@ -153,7 +153,8 @@ def main(args: list[str] | None = None) -> None:
     except typer.Abort:
         _refuse("the input ended before an answer was given")
     except OSError as error:
-        _forget_output()
+        if error.filename is None:
+            _forget_output()
         _refuse(f"cannot {_undone(error)}: {error.strerror or error}")
     sys.exit(code if isinstance(code, int) else 0)
 

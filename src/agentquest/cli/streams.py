@@ -8,7 +8,6 @@ import codecs
 import io
 import os
 import sys
-from pathlib import Path
 
 _NEAREST = str.maketrans(
     {
@@ -35,7 +34,7 @@ def prepare_streams() -> None:
     codecs.register_error(_HANDLER, _nearest)
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=_HANDLER)
