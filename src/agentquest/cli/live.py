@@ -109,6 +109,7 @@ class LiveView(Watcher):
 
     def __init__(self, tally: Tally, log_file: Path, debug: bool) -> None:
         self._tally = tally
+        self._trouble: Callable[[], str] = lambda: ""
         self._debug = debug
         self._console = Console(stderr=True)
         self._log = open_log(log_file, debug)
@@ -125,7 +126,6 @@ class LiveView(Watcher):
             if sys.stderr.isatty() and not debug
             else None
         )
-        self._trouble: Callable[[], str] = lambda: ""
         self._over = Event()
         self._lines = Thread(target=self._say_regularly, name="progress", daemon=True)
 
