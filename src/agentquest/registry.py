@@ -14,7 +14,7 @@ from importlib.metadata import entry_points
 from pathlib import PurePath
 from typing import Any
 
-from agentquest.errors import UnknownName
+from agentquest.errors import AgentQuestError, UnknownName
 
 BENCHMARKS = {
     "alfworld": "agentquest.benchmarks.alfworld.benchmark:AlfWorldBenchmark",
@@ -119,6 +119,8 @@ def _import(kind: str, path: str) -> Any:
         for part in attribute.split("."):
             found = getattr(found, part)
         return found
+    except AgentQuestError:
+        raise
     except (ImportError, AttributeError, ValueError) as error:
         raise UnknownName(f"{kind} {path!r} cannot be imported: {error}") from error
     except (Exception, SystemExit) as error:

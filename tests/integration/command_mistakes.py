@@ -136,6 +136,7 @@ MISTAKES: list[tuple[str, str]] = [
     ("eval executor=rayy", "did you mean 'ray'?"),
     ("eval executor=threads", "'threads' is not an executor; there are: "),
     ("eval sinks=wanb", "did you mean 'wandb'?"),
+    ("eval sinks=idle:Sink benchmark=mastermind", "module 'idle' has no attribute 'Sink'"),
     ("eval metrics=accuracy", "accuracy"),
     ("eval run_name=a/b", "run_name: must be a name of letters, digits"),
     ("eval tasks=no-such-task data_path=builtin", "no task of this split is called"),

@@ -10,6 +10,7 @@ import pytest
 from agentquest import load_run
 
 PATIENCE_S = 120
+MAIN = Path(__file__).resolve().parents[2] / "main.py"
 
 
 def shell(folder: Path, line: str, **variables: str) -> subprocess.CompletedProcess[bytes]:
@@ -68,3 +69,28 @@ def test_a_terminal_without_blocks_can_tell_a_full_bar_from_an_empty_one(
     assert b"########## 100% 34-100" in done.stdout
     assert b"..........   0% 0-66" in done.stdout
     assert b"?" not in done.stdout
+
+
+def test_where_nothing_is_installed_one_line_says_how(tmp_path: Path) -> None:
+    without_packages = [sys.executable, "-I", "-S", str(MAIN), "launch"]
+    done = subprocess.run(without_packages, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "`make install`" in done.stderr
+
+
+PING = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'
+
+
+@pytest.mark.parametrize(
+    ("source", "answers"), [("< ping.json", 1), ("< /dev/null", 0), ("<&-", 0), ("| cat", 1)]
+)
+def test_messages_are_answered_from_a_file_as_from_a_pipe(
+    tmp_path: Path, source: str, answers: int
+) -> None:
+    (tmp_path / "ping.json").write_bytes(PING)
+    line = "agentquest mcp mastermind num_games=1"
+    piped = f"cat ping.json | {line}" if source == "| cat" else f"{line} {source}"
+    done = shell(tmp_path, piped)
+    assert done.stdout.count(b'"id":') == answers, done.stderr
+    assert b"Traceback" not in done.stderr

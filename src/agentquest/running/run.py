@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any, TypeVar
 
+from agentquest import registry
 from agentquest.config.settings import DEFAULT_AGENT, RunConfig
 from agentquest.errors import ConfigError
 from agentquest.lib import Benchmark, InformedAgent
@@ -169,6 +170,8 @@ class Run:
         self.table = metrics_table(manifest)
         # What cannot play is said before there is a directory.
         self._executor = make_executor(self.config.executor.name, self.config.executor.settings)
+        for sink in self.config.sinks:
+            registry.load("sink", sink)
         if self.directory.exists:
             manifest = self._resumed(self.directory.manifest(), manifest)
         else:
