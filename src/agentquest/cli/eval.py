@@ -63,6 +63,7 @@ def command(
     run = Run(settings)
     show(warnings, run)
     if dry_run:
+        run.check_directory()
         typer.echo(settings.to_yaml())
         typer.echo(f"{counted(len(run.specs), 'episode')}, run directory {run.directory.path}")
         return

@@ -182,8 +182,12 @@ class Run:
         self.index.refresh()
         return self.owed
 
-    def _resumed(self, saved: Manifest, manifest: Manifest) -> Manifest:
-        """The manifest of the parts before; metrics, tags and the note may change."""
+    def check_directory(self) -> None:
+        """Raise ConfigError where the directory is another run's; nothing is written."""
+        if self.directory.exists:
+            self._refuse_differences(self.directory.manifest(), self.manifest())
+
+    def _refuse_differences(self, saved: Manifest, manifest: Manifest) -> None:
         differences = saved.differences(manifest)
         if differences:
             raise ConfigError(
@@ -191,6 +195,10 @@ class Run:
                 + "\n  ".join(differences)
                 + "\nUse another run_name (or none) to start a new run."
             )
+
+    def _resumed(self, saved: Manifest, manifest: Manifest) -> Manifest:
+        """The manifest of the parts before; metrics, tags and the note may change."""
+        self._refuse_differences(saved, manifest)
         merged = saved.model_copy(
             update={"metrics": manifest.metrics, "tags": manifest.tags, "note": manifest.note}
         )
