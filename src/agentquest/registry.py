@@ -8,11 +8,13 @@ add names through the entry-point groups `agentquest.benchmarks`,
 paths: see `load_registered`.
 """
 
+import traceback
 from importlib import import_module
 from importlib.metadata import entry_points
+from pathlib import PurePath
 from typing import Any
 
-from agentquest.errors import UnknownName
+from agentquest.errors import AgentQuestError, UnknownName
 
 BENCHMARKS = {
     "alfworld": "agentquest.benchmarks.alfworld.benchmark:AlfWorldBenchmark",
@@ -109,13 +111,32 @@ def load_object(what: str, path: str) -> Any:
 
 def _import(kind: str, path: str) -> Any:
     module, _, attribute = path.partition(":")
+    if "/" in module or module.endswith(".py"):
+        meant = f"{PurePath(module).stem}:{attribute}"
+        raise UnknownName(f"{kind} {path!r} names a file; name its module, as in {meant}")
     try:
         found: Any = import_module(module)
         for part in attribute.split("."):
             found = getattr(found, part)
         return found
+    except AgentQuestError:
+        raise
     except (ImportError, AttributeError, ValueError) as error:
         raise UnknownName(f"{kind} {path!r} cannot be imported: {error}") from error
+    except (Exception, SystemExit) as error:
+        # Somebody else's code, which may raise anything.
+        raise UnknownName(
+            f"{kind} {path!r} cannot be imported: {_what_and_where(error)}"
+        ) from error
+
+
+def _what_and_where(error: BaseException) -> str:
+    """An error in one line, with the last place in the code that it came from."""
+    said = f"{type(error).__name__}: {error}"
+    frames = traceback.extract_tb(error.__traceback__)
+    if isinstance(error, SyntaxError) or not frames:
+        return said  # which names its place itself
+    return f"{said} ({PurePath(frames[-1].filename).name}, line {frames[-1].lineno})"
 
 
 def _plugins(kind: str) -> dict[str, str]:

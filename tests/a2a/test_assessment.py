@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import json
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -160,6 +161,7 @@ class TestOneRun:
         assert "/40" in report
 
     def test_the_evaluators_reports_read_it(self, run, tmp_path):
+        copy = shutil.copytree(run[2], tmp_path / "copy")
         report, compared = (
             subprocess.run(
                 [sys.executable, "-m", "agentquest", *command],
@@ -168,7 +170,7 @@ class TestOneRun:
                 env=clean_environment(),
                 timeout=120,
             )
-            for command in (["report", run[2]], ["compare", run[2], run[2]])
+            for command in (["report", run[2]], ["compare", run[2], copy])
         )
         assert report.returncode == 0, report.stderr
         assert "pick_and_place_simple" in report.stdout

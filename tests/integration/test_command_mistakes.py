@@ -1,10 +1,11 @@
 """A mistake on the command line is one line that says what to do, exit code 2, no traceback."""
 
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
-from command_mistakes import MISTAKES
+from command_mistakes import FILES, MISTAKES
 
 import agentquest
 from agentquest.cli import main
@@ -15,21 +16,28 @@ from agentquest.records.index import INDEX
 def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What the mistakes are made with, in the folder they are made in."""
     folder = tmp_path_factory.mktemp("mistakes")
-    result = agentquest.evaluate(
-        benchmark="mastermind", agent="scripted", num_games=1, output_dir=folder / "runs"
+    run, other = (
+        agentquest.evaluate(
+            benchmark="mastermind", agent=agent, num_games=1, output_dir=folder / "runs"
+        ).path.relative_to(folder)
+        for agent in ("scripted", "random")
     )
+    for name, content in FILES.items():
+        file = folder / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(content, encoding="utf-8")
     (folder / "empty").mkdir()
     (folder / "text").write_text("key: [1, 2\n", encoding="utf-8")
     (folder / "bad.yaml").write_text("num_gmes: 3\n", encoding="utf-8")
     (folder / "sweep.yaml").write_text("name: x\nmodles: [a]\n", encoding="utf-8")
-    run = result.path.relative_to(folder)
     files = {"text": "text", "bad": "bad.yaml", "sweep": "sweep.yaml"}
-    return {"run": str(run), "runs": "runs", "empty": "empty", **files, "folder": str(folder)}
+    runs = {"run": str(run), "other": str(other), "runs": "runs"}
+    return {**runs, "empty": "empty", **files, "folder": str(folder)}
 
 
 def test_there_are_enough() -> None:
     words = [mistake for mistake, _ in MISTAKES]
-    assert len(words) == len(set(words)) >= 100
+    assert len(words) == len(set(words)) >= 200
 
 
 @pytest.mark.parametrize(("mistake", "said"), MISTAKES, ids=[words for words, _ in MISTAKES])
@@ -42,6 +50,8 @@ def test_a_mistake(
 ) -> None:
     monkeypatch.chdir(places["folder"])
     monkeypatch.delenv("ROLE", raising=False)
+    monkeypatch.setattr("sys.path", list(sys.path))
+    monkeypatch.setattr("sys.dont_write_bytecode", True)
     before = there()
     with pytest.raises(SystemExit) as left:
         main(shlex.split(mistake.format(**places)))

@@ -44,6 +44,11 @@ class PreflightFailed(AgentQuestError):
     """The first game showed that playing on is pointless; the text says why."""
 
 
+def check_games(config: AssessmentConfig, data_path: str | None) -> None:
+    """Raise a UserError where what is asked for does not exist; reads the data."""
+    choose(config, make_benchmark(config.benchmark, _benchmark_settings(config, data_path)))
+
+
 class Assessment:
     """A request that can be met: its games are known. Making one reads the data; play it once."""
 

@@ -7,10 +7,12 @@ from enum import Enum
 from functools import cache
 from typing import Any
 
+from agentquest import registry
 from agentquest.a2a.baselines import AlternatingAgent, KnowingAgent, OracleBook, RepetitiveAgent
 from agentquest.a2a.llm_white import LLMWhiteAgent, model_settings, wants_reasoning
-from agentquest.errors import UserError
+from agentquest.errors import UnknownName, UserError
 from agentquest.lib import Agent, Benchmark, Briefing, InformedAgent
+from agentquest.lib.settings import suggestion
 from agentquest.llms.types import ChatModel
 from agentquest.running.factory import Resources, agent_class, asks_a_model
 from agentquest.running.spec import Choice, RunContext
@@ -91,6 +93,9 @@ def _model_source() -> WhiteSource:
 
 def _evaluator_source(name: str, benchmark: Benchmark) -> WhiteSource:
     """An agent of the evaluator, made as the evaluator makes it."""
+    known = {*registry.names("agent"), *(each.value for each in WhiteAgentType)}
+    if name not in known and ":" not in name:
+        raise UnknownName(f"{name!r} is not an agent; {suggestion(name, sorted(known))}")
     if issubclass(agent_class(name), InformedAgent):
         raise UserError(f"agent {name!r} is shown the plan of its game; over A2A it sees none")
     settings = model_settings(os.environ) if asks_a_model(name) else None

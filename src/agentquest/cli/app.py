@@ -6,15 +6,16 @@ owed), 2 something was wrong with what was asked for, 128 + n stopped by signal 
 """
 
 import importlib
-import io
 import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import typer
 
+from agentquest.cli.streams import prepare_streams
 from agentquest.errors import AgentQuestError
 from agentquest.version import __version__
 
@@ -56,7 +57,7 @@ _FOR_OTHERS = (
     f"Any benchmark for other people's clients: `agentquest serve {'|'.join(SERVERS)} BENCHMARK`."
 )
 # Commands that take every setting as an option, too: `--num-games 12` is `num_games=12`.
-_TAKE_SETTINGS = frozenset({"eval", "rerun", "sweep", "play", "tasks", "demo", "mcp"})
+_TAKE_SETTINGS = frozenset({"eval", "rerun", "sweep", "play", "tasks", "mcp"})
 _SETTINGS = {"ignore_unknown_options": True}
 # Typer has its own copy of Click or the package, by version; the class is the same one's.
 _UsageError: Any = typer.BadParameter.__base__
@@ -138,7 +139,7 @@ def _group(name: str, help_text: str, epilog: str) -> typer.Typer:
 def main(args: list[str] | None = None) -> None:
     """Run the command line; a mistake of the user's is one line, not a traceback."""
     given = sys.argv[1:] if args is None else args
-    _show_what_can_be_shown()
+    prepare_streams()
     try:
         app = build([word for word in given if not word.startswith("-")])
         code = app(given, prog_name="agentquest", standalone_mode=False)
@@ -152,15 +153,23 @@ def main(args: list[str] | None = None) -> None:
     except typer.Abort:
         _refuse("the input ended before an answer was given")
     except OSError as error:
-        # A file's name stands in the error; output has none: its disk is full, or its reader gone.
-        _forget_output()
-        what = "write the output" if error.filename is None else f"use {error.filename}"
-        _refuse(f"cannot {what}: {error.strerror or error}")
+        if error.filename is None:
+            _forget_output()
+        _refuse(f"cannot {_undone(error)}: {error.strerror or error}")
     sys.exit(code if isinstance(code, int) else 0)
 
 
+def _undone(error: OSError) -> str:
+    """A file's name stands in the error; output has none: its disk is full, or its reader gone."""
+    if error.filename is not None:
+        return f"use {error.filename}"
+    is_missing = isinstance(error, FileNotFoundError)
+    return "use the folder you are in, which was removed" if is_missing else "write the output"
+
+
 def _refuse(message: str) -> NoReturn:
-    typer.secho(f"agentquest: {message}", fg="red", err=True)
+    with suppress(OSError):  # nobody can be told where this cannot be written either
+        typer.secho(f"agentquest: {message}", fg="red", err=True)
     sys.exit(2)
 
 
@@ -176,13 +185,6 @@ def _in_a_line(error: Any) -> str:
         said = re.sub(f"^{pattern}$", words, said)
     command = error.ctx.command_path if error.ctx else "agentquest"
     return f"{said}; `{command} -h` explains it"
-
-
-def _show_what_can_be_shown() -> None:
-    """Signs that the terminal's encoding lacks become question marks, not an error."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
 
 
 def _forget_output() -> None:

@@ -1,5 +1,6 @@
 """Choosing a benchmark and its settings on the command line, alike for every command."""
 
+import difflib
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -7,6 +8,7 @@ import typer
 import yaml
 
 from agentquest import registry
+from agentquest.config.yaml_files import parsed
 from agentquest.errors import ConfigError
 
 BenchmarkWords = Annotated[
@@ -38,14 +40,19 @@ def chosen_settings(given: Mapping[str, Any], *settings: Sequence[str] | None) -
     return {**read_settings([text for texts in settings for text in texts or ()]), **chosen}
 
 
-def as_overrides(words: Sequence[str]) -> list[str]:
-    """`--name value` and `--name=value` as `name=value`; what is no option stays as it is."""
+def as_overrides(words: Sequence[str], switches: Sequence[str] = ()) -> list[str]:
+    """`--name value` and `--name=value` as `name=value`; what is no option stays as it is.
+
+    `switches` are the command's own options without a value, for whoever misspells one.
+    """
     overrides = []
     waiting = iter(words)
     for word in waiting:
         if not word.startswith("--"):
             overrides.append(word)
             continue
+        if meant := difflib.get_close_matches(word.replace("_", "-"), switches, n=1, cutoff=0.8):
+            raise ConfigError(f"there is no option {word}; did you mean {meant[0]}?")
         name, separator, value = word[2:].partition("=")
         if not separator:
             value = next(waiting, "--")
@@ -63,7 +70,9 @@ def read_settings(texts: Sequence[str]) -> dict[str, Any]:
         if not separator or not name:
             raise ConfigError(f"{text!r} is not of the form name=value")
         try:
-            read[name] = yaml.safe_load(value)
+            read[name] = parsed(value)
         except yaml.YAMLError:
             raise ConfigError(f"{name}: the value is not YAML") from None
+        except ConfigError as error:
+            raise ConfigError(f"{name}: {error}") from None
     return read

@@ -1,5 +1,6 @@
 """`agentquest compare`: what changed between runs on the same tasks."""
 
+from collections import Counter
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -7,6 +8,7 @@ from typing import Annotated
 import typer
 
 from agentquest.cli.width import terminal_width
+from agentquest.errors import UserError
 from agentquest.records.files import to_json
 from agentquest.records.run_directory import RunDirectory
 from agentquest.reports.compare import compare_runs, load_compared
@@ -39,6 +41,9 @@ def command(
 
     Example: agentquest compare runs/before runs/after
     """
+    for run, number in Counter(path.resolve() for path in runs).items():
+        if number > 1:
+            raise UserError(f"{run.name} is named {number} times; compare it with other runs")
     comparisons = compare_runs(load_compared([RunDirectory(path) for path in runs]), baseline)
     if format is Format.JSON:
         typer.echo(to_json(json_comparison(comparisons)), nl=False)

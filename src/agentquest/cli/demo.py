@@ -1,14 +1,17 @@
 """`agentquest demo`: four players on built-in data, and where two of their games went."""
 
+import os
+import shlex
 import shutil
 import sys
 from collections.abc import Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.padding import Padding
+from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Table
 
@@ -17,9 +20,11 @@ from agentquest.api import RunResult, evaluate
 from agentquest.cli.benchmark_choice import BenchmarkWords, read_words
 from agentquest.cli.demo_replay import failure_worth_seeing, replay, shortest_win
 from agentquest.cli.view import PORT, serve_viewer
+from agentquest.errors import ConfigError
 from agentquest.metrics.summary import Group
 from agentquest.metrics.table import Metric
 from agentquest.records.episode import EpisodeRecord
+from agentquest.reports.safe_text import one_line
 from agentquest.running.monitor import Watcher
 from agentquest.running.spec import EpisodeSpec
 
@@ -31,7 +36,7 @@ AGENTS = {
 }
 _SHOWN = ("steps", "progress", "repetition", "behaviour")
 _BAR = 10
-_FIXED = 41  # columns that benchmark, player and success take
+_NAMES_AND_SUCCESS = 43  # columns that the table takes without the means in _SHOWN
 
 
 class _Bar(Watcher):
@@ -53,33 +58,40 @@ def command(
     open_browser: Annotated[
         bool, typer.Option("--open", help="End with the runs in the browser.")
     ] = False,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Where --open serves; 0 takes any free port.")
+    ] = PORT,
 ) -> None:
     """Play four players on the built-in data and show where their games went.
 
     No key, no download. Without a benchmark, those with data of the real kind are played.
     """
     console = Console()
-    names = [read_words(benchmark, "")[0]] if benchmark else _with_data()
-    fitting = _fitting(console.width)
-    table = _new_table(fitting)
+    names = [_named(benchmark)] if benchmark else _with_data()
+    means = _fitting(console.width)
+    table = _new_table(means)
     shown: list[tuple[RunResult, RunResult]] = []
     for name in names:
         results = {agent: _play(console, name, agent, games, max_steps, output_dir)
                    for agent in AGENTS}  # fmt: skip
-        _fill(table, results, fitting)
+        _fill(table, results, means)
         shown.append((results["scripted"], results["clumsy"]))
     console.print(table)
-    players = Table.grid(padding=(0, 1, 0, 0))
-    for agent, meaning in AGENTS.items():
-        players.add_row(f"  {agent}", meaning)
-    console.print()
-    console.print(players)
+    console.print(_legend(), highlight=False)
     for good, bad in shown[:1]:
         _episodes(console, good, bad)
     if open_browser:
-        serve_viewer(output_dir, "127.0.0.1", PORT, open_browser=True)
+        serve_viewer(output_dir, "127.0.0.1", port, open_browser=True)
         return
     _next(console, output_dir, names[0])
+
+
+def _named(words: Sequence[str]) -> str:
+    """The benchmark that is asked for; the demo has options, and no settings."""
+    name, settings = read_words(words, "")
+    if settings:
+        raise ConfigError(f"{settings[0]}: the demo takes only options, such as --games 12")
+    return name
 
 
 def _with_data() -> list[str]:
@@ -96,7 +108,8 @@ def _play(
 ) -> RunResult:
     settings = registry.load("benchmark", name).Settings.model_fields
     given: dict[str, Any] = {"data_path": "builtin"} if "data_path" in settings else {}
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
+    # Where nothing can be taken back, each bar would leave an empty line.
+    with Progress(console=console, transient=True, disable=not console.is_interactive) as bars:
         return evaluate(
             benchmark=name,
             agent=agent,
@@ -108,27 +121,24 @@ def _play(
         )
 
 
-def _fitting(width: int) -> list[str]:
-    """As many of the further figures as fit beside success."""
-    found: list[str] = []
-    for heading in _SHOWN:
-        if _FIXED + len("  ".join([*found, heading])) > width:
-            break
-        found.append(heading)
-    return found
+def _fitting(width: int) -> tuple[str, ...]:
+    """As many of the means as a terminal of this width has room for."""
+    room = width - _NAMES_AND_SUCCESS
+    ends = accumulate(len(heading) + 1 for heading in _SHOWN)
+    return tuple(heading for heading, end in zip(_SHOWN, ends, strict=True) if end <= room)
 
 
-def _new_table(shown: Sequence[str]) -> Table:
+def _new_table(means: Sequence[str]) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column("", no_wrap=True)
     table.add_column("player", no_wrap=True)
     table.add_column("success", no_wrap=True)
-    for heading in shown:
+    for heading in means:
         table.add_column(heading, justify="right", no_wrap=True)
     return table
 
 
-def _fill(table: Table, results: dict[str, RunResult], shown: Sequence[str]) -> None:
+def _fill(table: Table, results: dict[str, RunResult], means: Sequence[str]) -> None:
     for place, (agent, result) in enumerate(results.items()):
         report = result.report
         title = report.manifest.benchmark_title if place == 0 else ""
@@ -138,9 +148,18 @@ def _fill(table: Table, results: dict[str, RunResult], shown: Sequence[str]) -> 
             f"[bold]{title}[/bold]",
             agent,
             _success(overall),
-            *(_mean(metrics[key], overall) for key in shown),
+            *(_mean(metrics[key], overall) for key in means),
         )
     table.add_section()
+
+
+def _legend() -> Table:
+    legend = Table(box=None, show_header=False, padding=(0, 1, 0, 0))
+    legend.add_column(no_wrap=True)
+    legend.add_column()
+    for agent, meaning in AGENTS.items():
+        legend.add_row(f"  {agent}", meaning)
+    return legend
 
 
 def _success(group: Group) -> str:
@@ -162,32 +181,41 @@ def _episodes(console: Console, good: RunResult, bad: RunResult) -> None:
     for title, result, record in (("A win", good, win), ("A failure", bad, failure)):
         if record is not None:
             console.print()
-            console.print(f"[bold]{title}[/bold] of {record.agent}: {record.goal}")
-            for line in replay(record, result.manifest, console.width - 2):
+            goal = escape(one_line(record.goal))
+            console.print(f"[bold]{title}[/bold] of {record.agent}: {goal}", highlight=False)
+            for line in replay(record, result.manifest, console.width):
                 console.print(f"  {line}", highlight=False)
 
 
 def _next(console: Console, folder: Path, benchmark: str) -> None:
     """Commands that work as they are printed, wherever the program stands."""
-    command = _own_command()
+    command, shown = _own_command(), shlex.quote(str(folder))
     rows: Sequence[tuple[str, str]] = (
-        (f"{command} view {folder}", f"every step of these runs at http://127.0.0.1:{PORT}"),
+        (f"{command} view {shown}", f"every step of these runs at http://127.0.0.1:{PORT}"),
         (f"{command} play {benchmark}", "play yourself"),
         (f"{command} eval num_games=12", "an evaluation; `init` writes a configuration"),
     )
     console.print()
-    console.print(f"The runs are in {folder}. Next:", highlight=False)
+    # In one line each, however narrow the terminal: a command is copied as a whole.
+    looks: dict[str, Any] = {"highlight": False, "markup": False, "soft_wrap": True}
+    console.print(f"The runs are in {folder}. Next:", **looks)
     for text, meaning in rows:
-        console.print(f"  {text}", highlight=False, soft_wrap=True)
-        console.print(Padding(f"[dim]{meaning}[/dim]", (0, 0, 0, 6)), highlight=False)
+        console.print(f"  {text}", **looks)
+        console.print(f"      {meaning}", style="dim", **looks)
 
 
 def _own_command() -> str:
     """How this program can be called again from here."""
-    if shutil.which("agentquest"):
-        return "agentquest"
     called = Path(sys.argv[0])
-    try:
-        return str(called.relative_to(Path.cwd())) if called.is_absolute() else str(called)
-    except ValueError:
-        return str(called)
+    if called.name == "__main__.py":
+        return f"{_from_here(Path(sys.executable))} -m agentquest"
+    on_path = shutil.which("agentquest")
+    # Only `uv run` itself has the environment's programs on its path.
+    if on_path and "UV_RUN_RECURSION_DEPTH" not in os.environ:
+        return "agentquest"
+    return _from_here(Path(on_path or called))
+
+
+def _from_here(program: Path) -> str:
+    here = Path.cwd()
+    return shlex.quote(str(program.relative_to(here) if here in program.parents else program))

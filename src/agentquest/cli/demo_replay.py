@@ -9,7 +9,7 @@ from agentquest.viewer.insight import Insight, insight
 
 _MOST_LINES = 12
 _COMMAND = 44
-_BESIDE = 30  # columns of a line that its command cannot have
+_BESIDE = 31  # columns for what stands before and after a command
 
 
 def shortest_win(records: Iterable[EpisodeRecord]) -> EpisodeRecord | None:
@@ -30,7 +30,7 @@ def failure_worth_seeing(records: Iterable[EpisodeRecord]) -> EpisodeRecord | No
 
 def replay(record: EpisodeRecord, manifest: Manifest, width: int) -> Iterator[str]:
     """The steps worth showing, a line each in Rich's markup, and how many lie between them."""
-    room = max(12, min(_COMMAND, width - _BESIDE))
+    room = min(_COMMAND, max(_COMMAND // 3, width - _BESIDE))
     seen = insight(record, manifest)
     places = _worth_showing(record, seen)
     before = 0

@@ -59,10 +59,11 @@ def command(
     """
     # An agent or benchmark of the user's own may stand in the folder they are in.
     sys.path.append(str(Path.cwd()))
-    settings, warnings = load_config(config, as_overrides(overrides or []))
+    settings, warnings = load_config(config, as_overrides(overrides or [], ["--dry-run"]))
     run = Run(settings)
     show(warnings, run)
     if dry_run:
+        run.check_directory()
         typer.echo(settings.to_yaml())
         typer.echo(f"{counted(len(run.specs), 'episode')}, run directory {run.directory.path}")
         return

@@ -86,6 +86,8 @@ def command(
     Example: agentquest launch --num-games 6 --white-agent-type scripted
     """
     require_a2a()
+    from agentquest.a2a.addresses import is_address
+    from agentquest.a2a.assessment import check_games
     from agentquest.a2a.headers import agent_headers
     from agentquest.a2a.launcher import Launch
 
@@ -108,6 +110,9 @@ def command(
         protocol=protocol,
         repeat_goal=repeat_goal,
     )
+    if agent_url is not None and not is_address(agent_url):
+        raise ConfigError("--agent-url: must be an address like http://localhost:9002/")
+    check_games(config, data_path)
     say(f"{_RULE}\nAgentQuest A2A assessment ({config.benchmark})\n{_RULE}")
     launch = Launch(
         config=config,

@@ -109,6 +109,7 @@ class LiveView(Watcher):
 
     def __init__(self, tally: Tally, log_file: Path, debug: bool) -> None:
         self._tally = tally
+        self._trouble: Callable[[], str] = lambda: ""
         self._debug = debug
         self._console = Console(stderr=True)
         self._log = open_log(log_file, debug)

@@ -48,7 +48,7 @@ def command(
     Example: agentquest report runs/my-run --format html
     """
     directory = RunDirectory(run)
-    if run.is_dir() and not directory.exists:
+    if run.is_dir() and not directory.exists and format is Format.TEXT and output is None:
         _list_instead(run)
     if format is Format.HTML:
         directory.manifest()  # says what is wrong where it is no run

@@ -40,7 +40,7 @@ def command(
     sys.path.append(str(Path.cwd()))
     earlier = RunDirectory(run)
     manifest = earlier.manifest()
-    changes = as_overrides(overrides or [])
+    changes = as_overrides(overrides or [], ["--dry-run"])
     here = {"output_dir": str(run.parent), "run_name": free_name(run)}
     saved = _still_meant(read_yaml(run / CONFIG), changes)
     settings, warnings = load_config(None, changes, {**saved, **here})

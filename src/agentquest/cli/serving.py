@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 TOKEN = "AGENTQUEST_TOKEN"
 Host = Annotated[str, typer.Option(help="The address to listen on.")]
-Port = Annotated[int, typer.Option(help="0 takes any free port.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free port.")]
 AllowHost = Annotated[
     list[str] | None,
     typer.Option(help="A further name that requests may address the server by; repeatable."),

@@ -72,7 +72,7 @@ def command(
     Example: agentquest sweep sweep.yaml --dry-run
     """
     sys.path.append(str(Path.cwd()))
-    sweep = load_sweep(file, as_overrides(overrides or []))
+    sweep = load_sweep(file, as_overrides(overrides or [], ["--dry-run"]))
     for warning in sweep.warnings:
         typer.secho(f"warning: {warning}", fg="yellow", err=True)
     runs = [Run(one.config) for one in sweep.runs]

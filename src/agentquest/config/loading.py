@@ -13,7 +13,13 @@ from typing import Any
 import yaml
 
 from agentquest.config.secrets import KEY_FIELD, refuse_secrets
-from agentquest.config.settings import DEFAULT_AGENT, RunConfig, resolved, settings_model
+from agentquest.config.settings import (
+    DEFAULT_AGENT,
+    ModelSection,
+    RunConfig,
+    resolved,
+    settings_model,
+)
 from agentquest.config.task_lists import read_task_list
 from agentquest.config.yaml_files import parsed, read_yaml
 from agentquest.errors import ConfigError
@@ -39,6 +45,7 @@ FLAT_NAMES = {
 
 
 _SECTIONS = ("agent", "benchmark_settings", "executor", "llm")
+_FILES = (".yaml", ".yml", ".json")
 # Sections that can be given by their name alone.
 _NAMED = ("agent", "executor")
 
@@ -66,9 +73,13 @@ def load_config(
 def config_from(nested: Mapping[str, Any]) -> tuple[RunConfig, list[str]]:
     """The configuration that nested keys and values describe, and warnings to show the user."""
     filled = {
-        key: dict(value) if isinstance(value, Mapping) else value for key, value in nested.items()
+        key: dict(value) if isinstance(value, Mapping) else value
+        for key, value in nested.items()
+        # A section whose keys are all commented out is left out.
+        if value is not None or key not in _SECTIONS
     }
     refuse_secrets(filled)
+    _refuse_misplaced(filled)
     places = _read_tasks(filled)
     _apply_protocol(filled)
     config = resolved(validated(RunConfig, filled, other_names=_by_themselves(filled)))
@@ -80,6 +91,18 @@ def config_from(nested: Mapping[str, Any]) -> tuple[RunConfig, list[str]]:
             "name an environment variable in llm.api_key_env instead"
         )
     return config, warnings
+
+
+def _refuse_misplaced(nested: Mapping[str, Any]) -> None:
+    """A key of a section that stands outside it is told where it belongs."""
+    chosen = {
+        "llm": ("model", _get(nested, "llm.provider") or ModelSection().provider),
+        "agent": ("agent", _get(nested, "agent.name") or DEFAULT_AGENT),
+    }
+    for key in [key for key in nested if key not in RunConfig.model_fields]:
+        for section, (kind, name) in chosen.items():
+            if key in {"provider", *settings_model(kind, str(name)).model_fields}:
+                raise ConfigError(f"{key}: unknown key; it stands in a section: {section}.{key}")
 
 
 def _read_tasks(nested: dict[str, Any]) -> dict[str, str]:
@@ -132,7 +155,8 @@ def _override(text: str) -> tuple[str, Any]:
     path, separator, value = text.partition("=")
     if not separator or not path:
         shown = "an override" if "key" in text.lower() else repr(text)
-        raise ConfigError(f"{shown} is not of the form key.path=value")
+        hint = f"; a file is given as -c {text}" if text.endswith(_FILES) else ""
+        raise ConfigError(f"{shown} is not of the form key.path=value{hint}")
     return path, _scalar(path, value)
 
 
@@ -155,7 +179,7 @@ def _paths(settings: Mapping[str, Any]) -> list[tuple[str, Any]]:
 def _benchmark_keys(given: Mapping[str, Any], changes: Sequence[tuple[str, Any]]) -> set[str]:
     """The settings of the chosen benchmark, which may stand by themselves."""
     default = RunConfig.model_fields["benchmark"].default
-    name = dict(changes).get("benchmark", given.get("benchmark", default))
+    name = dict(changes).get("benchmark", given.get("benchmark")) or default
     protocol_name = dict(changes).get("protocol", given.get("protocol"))
     if protocol_name is not None:
         name = protocol(str(protocol_name)).settings.get("benchmark", name)

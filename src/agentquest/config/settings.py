@@ -288,4 +288,9 @@ def _require_model(provider: str, llm: ModelSection) -> None:
 
 
 def _checked(kind: str, name: str, given: dict[str, Any], path: str) -> dict[str, Any]:
-    return validated(settings_model(kind, name), given, path).model_dump(mode="json")
+    model = settings_model(kind, name)
+    if given and not model.model_fields:
+        others = ", ".join(other for other in registry.names(kind) if other != name)
+        wrong = f"{path}.{next(iter(given))}: unknown key; {kind} {name!r} has no settings"
+        raise ConfigError(f"{wrong}; other names are: {others}")
+    return validated(model, given, path).model_dump(mode="json")

@@ -55,7 +55,8 @@ def read_yaml(file: Path) -> dict[str, Any]:
     if content is None:
         return {}
     if not isinstance(content, dict):
-        raise ConfigError(f"{file} holds a {type(content).__name__} instead of keys and values")
+        kind = "text" if isinstance(content, str) else f"a {type(content).__name__}"
+        raise ConfigError(f"{file} holds {kind} instead of keys and values like `num_games: 12`")
     return content
 
 
@@ -149,4 +150,6 @@ def _place(error: yaml.YAMLError) -> str:
     mark = getattr(error, "problem_mark", None)
     where = f", line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
     problem = getattr(error, "problem", None)
+    if problem and r"'\t'" in problem:
+        problem = "a tab, where YAML takes only spaces"
     return f"{where}: {problem}" if problem else where

@@ -25,6 +25,7 @@ _WORDS = (
     (r"Input should be a valid string.*", "must be text"),
     (r"Input should be a valid (tuple|list).*", "must be a list"),
     (r"Input should be a valid dictionary.*", "must be a section of keys and values"),
+    (r"Input is not a valid path.*", "must be a path"),
     (
         r"String should match pattern '\^\[A-Za-z0-9\].*",
         "must be a name of letters, digits, dots, dashes and underscores",
@@ -150,9 +151,10 @@ def known_at(model: type[BaseModel], parents: Sequence[str]) -> list[str]:
 
 def suggestion(name: str, known: Sequence[str]) -> str:
     """`did you mean …?`, or the list of what there is where nothing is near."""
-    close = difflib.get_close_matches(name, known, n=1)
+    by_sound = {each.lower(): each for each in known}
+    close = difflib.get_close_matches(name.lower(), list(by_sound), n=1)
     if close:
-        return f"did you mean {close[0]!r}?"
+        return f"did you mean {by_sound[close[0]]!r}?"
     return f"there are: {', '.join(known)}" if known else "there are none"
 
 

@@ -65,7 +65,9 @@ class RunDirectory:
         """What the run is; raises UserError where there is none."""
         file = self.path / MANIFEST
         if not file.is_file():
-            raise UserError(f"{self.path} is not a run directory: it has no {MANIFEST}")
+            inside = min(self.path.glob(f"*/{MANIFEST}"), default=None)
+            hint = f"; name one of those in it, such as {inside.parent}" if inside else ""
+            raise UserError(f"{self.path} is not a run directory: it has no {MANIFEST}{hint}")
         return _read(file, Manifest, MANIFEST_VERSION)
 
     def measured(self) -> MeasuredMetrics:

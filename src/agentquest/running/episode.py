@@ -7,6 +7,7 @@ agent's own crash means is a policy of the run (see records.outcome).
 """
 
 import asyncio
+import inspect
 import logging
 import time
 from collections.abc import Callable, Coroutine
@@ -131,7 +132,10 @@ class EpisodePlayer:
 
     async def _answer(self, observation: Observation) -> Answer:
         """An agent of the user's own may return anything."""
-        answer = await self.agent.act(_plain(observation))
+        answering: Any = self.agent.act(_plain(observation))
+        if not inspect.isawaitable(answering):
+            raise TypeError("act() is no coroutine: define it with `async def act`")
+        answer = await answering
         if not isinstance(answer, Answer):
             raise TypeError(f"act() returned a {type(answer).__name__} instead of an Answer")
         if not (answer.action is None or isinstance(answer.action, str)):

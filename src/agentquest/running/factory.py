@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from agentquest import registry
-from agentquest.errors import ConfigError
+from agentquest.errors import AgentQuestError, ConfigError
 from agentquest.lib import Agent, Benchmark
 from agentquest.lib.settings import Settings, validated
 from agentquest.llms.types import ChatModel
@@ -40,6 +40,9 @@ def agent_class(name: str) -> type[Agent]:
                 f"agent {name!r}: its constructor asks for {parameter!r}; it can ask for "
                 f"{', '.join(_OFFERED)} (settings of its own go into a `Settings` class)"
             )
+    if inspect.isabstract(found):
+        missing = ", ".join(sorted(found.__abstractmethods__))
+        raise ConfigError(f"agent {name!r} does not say what it does: it needs `{missing}`")
     return found
 
 
@@ -51,6 +54,11 @@ def agent_settings(name: str, given: Mapping[str, Any]) -> Settings:
 def asks_a_model(name: str) -> bool:
     """Whether the agent takes a model; the built-in baselines do not."""
     return "model" in _parameters(agent_class(name))
+
+
+def shares_something(name: str) -> bool:
+    """Whether the agent takes what all episodes of a process share, which has to be opened."""
+    return "shared" in _parameters(agent_class(name))
 
 
 def model_class(name: str) -> Any:
@@ -124,9 +132,8 @@ class Resources:
             return found(**given)
         except (Exception, SystemExit) as error:
             # Somebody else's code: every episode would meet the same, so the run ends with it.
-            raise ConfigError(
-                f"agent {name!r} cannot be made: {type(error).__name__}: {error}"
-            ) from error
+            kind = "" if isinstance(error, AgentQuestError) else f"{type(error).__name__}: "
+            raise ConfigError(f"agent {name!r} cannot be made: {kind}{error}") from error
 
     def model(self) -> ChatModel:
         """The configured model: one client for all, or a rule-based player for each episode."""

@@ -1,22 +1,27 @@
-"""One small request before anything is played: what cannot work is said at once, in one line."""
+"""Before anything is played, an agent is made and its model asked one small thing.
+
+What cannot work is said at once, in one line.
+"""
 
 from agentquest.lib import Benchmark
-from agentquest.running.factory import Resources, asks_a_model
+from agentquest.running.factory import Resources, asks_a_model, shares_something
 from agentquest.running.spec import EpisodeSpec
 
 
 async def preflight(spec: EpisodeSpec, benchmark: Benchmark) -> tuple[str, ...]:
-    """Whether this episode's model can be asked, with tools where its agent calls them.
+    """Whether this episode's agent can be made, and its model asked (with tools if it calls them).
 
-    Raises a `ModelError` whose one line says what is wrong; returns what is worth knowing.
+    Raises an error whose one line says what is wrong; returns what is worth knowing.
     """
     context = spec.context
-    if context.model is None or not asks_a_model(context.agent.name):
-        return ()
+    asks = context.model is not None and asks_a_model(context.agent.name)
     resources = Resources(context, benchmark)
     try:
-        agent = resources.agent()
-        if not agent.calls_tools:
+        # What agents share is opened when they play: those that share something are made then.
+        agent = None if shares_something(context.agent.name) else resources.agent()
+        if not asks:
+            return ()
+        if agent is None or not agent.calls_tools:
             return await resources.model().preflight()
         driver = benchmark.driver(spec.task)
         driver.reset()

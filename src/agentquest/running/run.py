@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any, TypeVar
 
+from agentquest import registry
 from agentquest.config.settings import DEFAULT_AGENT, RunConfig
 from agentquest.errors import ConfigError
 from agentquest.lib import Benchmark, InformedAgent
@@ -169,6 +170,8 @@ class Run:
         self.table = metrics_table(manifest)
         # What cannot play is said before there is a directory.
         self._executor = make_executor(self.config.executor.name, self.config.executor.settings)
+        for sink in self.config.sinks:
+            registry.load("sink", sink)
         if self.directory.exists:
             manifest = self._resumed(self.directory.manifest(), manifest)
         else:
@@ -179,8 +182,12 @@ class Run:
         self.index.refresh()
         return self.owed
 
-    def _resumed(self, saved: Manifest, manifest: Manifest) -> Manifest:
-        """The manifest of the parts before; metrics, tags and the note may change."""
+    def check_directory(self) -> None:
+        """Raise ConfigError where the directory is another run's; nothing is written."""
+        if self.directory.exists:
+            self._refuse_differences(self.directory.manifest(), self.manifest())
+
+    def _refuse_differences(self, saved: Manifest, manifest: Manifest) -> None:
         differences = saved.differences(manifest)
         if differences:
             raise ConfigError(
@@ -188,6 +195,10 @@ class Run:
                 + "\n  ".join(differences)
                 + "\nUse another run_name (or none) to start a new run."
             )
+
+    def _resumed(self, saved: Manifest, manifest: Manifest) -> Manifest:
+        """The manifest of the parts before; metrics, tags and the note may change."""
+        self._refuse_differences(saved, manifest)
         merged = saved.model_copy(
             update={"metrics": manifest.metrics, "tags": manifest.tags, "note": manifest.note}
         )

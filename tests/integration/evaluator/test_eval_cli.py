@@ -287,6 +287,15 @@ def test_debug_shows_every_prompt_and_raw_reply_also_in_parallel(tmp_path: Path)
     assert log.count(" step ") == len(steps)
 
 
+def test_a_dry_run_is_refused_where_the_run_would_be(tmp_path: Path) -> None:
+    arguments = ["eval", "benchmark=mastermind", "agent=random", "num_games=1", "run_name=r"]
+    assert agentquest(tmp_path, *arguments).returncode == 0
+    assert agentquest(tmp_path, *arguments, "--dry-run").returncode == 0
+    tried = agentquest(tmp_path, *arguments, "max_steps=3", "--dry-run")
+    assert tried.returncode == 2
+    assert "max_steps: was 50, is 3" in tried.stderr
+
+
 def test_init_writes_a_configuration_that_runs(tmp_path: Path) -> None:
     made = agentquest(tmp_path, "init")
     assert made.returncode == 0

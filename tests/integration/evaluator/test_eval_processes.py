@@ -109,6 +109,19 @@ def test_a_killed_worker_s_episodes_are_played_elsewhere(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_a_signal_while_the_workers_start_is_no_traceback_of_theirs(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    arguments = ["eval", "benchmark=mastermind", "num_games=400", *TWO]
+    with in_a_session_of_its_own(tmp_path, *arguments) as process:
+        wait_until(lambda: bool(workers_of(process.pid)), "a worker that starts")
+        os.killpg(process.pid, number)
+        _, told = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 128 + number, told
+    assert "Traceback" not in told
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
 def test_a_signal_to_the_whole_group_drains_and_leaves_no_process(
     tmp_path: Path, number: signal.Signals
 ) -> None:

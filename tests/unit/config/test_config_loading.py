@@ -227,6 +227,13 @@ def test_an_empty_file_is_the_defaults(tmp_path: Path) -> None:
     assert load_config(written(tmp_path, ""))[0] == DEFAULTS
 
 
+@pytest.mark.parametrize("section", ["agent", "llm", "executor", "benchmark_settings"])
+def test_a_section_without_keys_is_the_defaults(section: str, tmp_path: Path) -> None:
+    file = tmp_path / "run.yaml"
+    file.write_text(f"{section}:\n#   all of it is commented out\n", encoding="utf-8")
+    assert load_config(file)[0] == load_config(None)[0]
+
+
 def test_a_missing_or_binary_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"cannot read .*nothing\.yaml"):
         load_config(tmp_path / "nothing.yaml")

@@ -290,7 +290,10 @@ async def test_an_act_that_is_no_coroutine_is_the_agents_error(homes: Benchmark)
         def act(self, observation: Observation) -> Answer:  # type: ignore[override]
             return Answer("look")
 
-    assert (await played(homes, NotAsync())).end is End.AGENT_FAULT
+    record = await played(homes, NotAsync())
+    assert record.end is End.AGENT_FAULT
+    assert record.error is not None
+    assert "define it with `async def act`" in record.error.message
 
 
 @pytest.mark.parametrize("method", ["step", "accepts"])

@@ -7,8 +7,10 @@ import asyncio
 import logging
 import multiprocessing
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from threading import Thread
@@ -18,7 +20,7 @@ from pydantic import Field
 
 from agentquest.lib import Settings
 from agentquest.running.executors.pool import Event, Pool, Worker, divided
-from agentquest.running.executors.worker_loop import serve_process
+from agentquest.running.executors.worker_loop import GROUP_SIGNALS, serve_process
 from agentquest.running.factory import Resources
 from agentquest.running.play import Sink
 from agentquest.running.spec import EpisodeSpec, RunContext
@@ -62,6 +64,20 @@ class ProcessExecutor:
         await Pool(new_worker, "process", specs, sink, number, width).run(stop)
 
 
+@contextmanager
+def _group_signals_held() -> Iterator[None]:
+    """A process that starts now inherits this: Ctrl-C, which the whole group gets, waits until
+    it can decide what to do with it (see `serve_process`)."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, GROUP_SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class _ProcessWorker(Worker):
     def __init__(
         self, name: str, context: RunContext, tell: Callable[[Worker, Event], None]
@@ -73,7 +89,8 @@ class _ProcessWorker(Worker):
         self._process: BaseProcess = spawn.Process(
             target=serve_process, args=(theirs, context, name, list(sys.path)), daemon=True
         )
-        self._process.start()
+        with _group_signals_held():
+            self._process.start()
         theirs.close()
         Thread(target=self._listen, name=f"listen-{name}", daemon=True).start()
 

@@ -20,6 +20,8 @@ from agentquest.running.spec import EpisodeSpec, RunContext
 
 Tell = Callable[[Event], None]
 Lease = Sequence[tuple[Task, int, int]]
+# Ctrl-C and a closed terminal reach the whole group; the process that writes decides.
+GROUP_SIGNALS = [each for each in signal.Signals if each.name in ("SIGINT", "SIGHUP")]
 
 
 class TellingSink:
@@ -96,10 +98,10 @@ def serve_process(
     connection: Connection, context: RunContext, name: str, path: Sequence[str]
 ) -> None:
     """The main function of a worker process."""
-    # Ctrl-C and a closed terminal reach the whole group; the process that writes decides.
-    for ignored in ("SIGINT", "SIGHUP"):
-        if hasattr(signal, ignored):
-            signal.signal(getattr(signal, ignored), signal.SIG_IGN)
+    for ignored in GROUP_SIGNALS:
+        signal.signal(ignored, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, GROUP_SIGNALS)
     sys.path[:] = [*sys.path, *(folder for folder in path if folder not in sys.path)]
     try:
         with rare_collections():

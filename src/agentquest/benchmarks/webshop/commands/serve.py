@@ -127,7 +127,8 @@ def _check_options(site: bool, original_pages: bool, records: Path | None, image
 def _open_shop(
     data: Path | None, size: Size | None, seed: int, goals: GoalsKind, strict: bool
 ) -> Shop:
-    with Progress(console=Console(stderr=True), transient=True) as bars:
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_interactive) as bars:
         bar = bars.add_task("opening the catalogue", total=None)
 
         def on_progress(done: int, total: int) -> None:
