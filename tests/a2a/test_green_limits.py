@@ -87,8 +87,8 @@ def test_so_many_at_once(own_green, strange, scripted):
         target=lambda: own_green.assess(f"{strange}hang/", news, turn_timeout=4), daemon=True
     )
     waiting.start()
-    assert eventually(lambda: any("games, run" in line for line in news))
-    with pytest.raises(AssessmentFailed, match="1 assessments are going on, the most at once"):
+    assert eventually(lambda: any("game, run" in line for line in news))
+    with pytest.raises(AssessmentFailed, match="already running 1 assessment, the most allowed"):
         own_green.assess(scripted)
     waiting.join()
     assert own_green.assess(scripted).data["wins"] == 1

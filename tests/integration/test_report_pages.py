@@ -57,7 +57,7 @@ def compare(*args: object) -> Result:
 def test_text_goes_to_the_terminal(runs: Path) -> None:
     result = report(runs / "muddled")
     assert result.exit_code == 0
-    assert "!!! 1 of 12 episodes have no score: 1" in result.stdout
+    assert "!!! Episodes without a score: 1 of 12" in result.stdout
     assert re.search(r"all +12 +11 ", result.stdout)
 
 

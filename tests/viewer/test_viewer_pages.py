@@ -109,7 +109,7 @@ def test_a_search_for_words_stops_and_goes_on(runs: tuple[Path, dict[str, str]])
 
 def test_runs_can_be_grouped(site: str, runs: tuple[Path, dict[str, str]]) -> None:
     _, text, _ = get(f"{site}/?group=agent")
-    headings = re.findall(r"<h2>(\w+) <small>1 runs", text)
+    headings = re.findall(r"<h2>(\w+) <small>1 run<", text)
     assert headings == sorted(runs[1])
 
 

@@ -35,6 +35,7 @@ from agentquest.running.factory import make_benchmark
 from agentquest.running.run import Run
 from agentquest.running.selection import Selection
 from agentquest.running.spec import EpisodeSpec
+from agentquest.words import counted
 
 # Failures that every further game would meet as well.
 _HOPELESS = ("AccessDenied",)
@@ -119,7 +120,7 @@ class Assessment:
         try:
             run, specs, documents = await asyncio.shield(began)
             again = f", {len(run.specs) - len(specs)} already played" if run.records else ""
-            await tell(f"{len(specs)} games, run {run.run_id}{again}")
+            await tell(f"{counted(len(specs), 'game')}, run {run.run_id}{again}")
             async with News(run, tell, documents) as news:
                 await _play(run, specs, news, documents, party)
             status = COMPLETED

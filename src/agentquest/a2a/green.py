@@ -28,6 +28,7 @@ from agentquest.a2a.results import result_document
 from agentquest.a2a.transport import AgentBroken, AgentUnreachable
 from agentquest.errors import AgentQuestError, DataError, UserError
 from agentquest.reports.safe_text import one_line
+from agentquest.words import counted
 
 logger = logging.getLogger(__name__)
 
@@ -89,7 +90,7 @@ class GreenExecutor(AgentExecutor):
         request = self._allowed(self._reached(parse_request(text)))
         if self._going_on >= self._settings.max_assessments:
             raise RequestRejected(
-                f"{self._going_on} assessments are going on, the most at once"
+                f"already running {counted(self._going_on, 'assessment')}, the most allowed"
                 " (--max-assessments); ask again later"
             )
         self._going_on += 1

@@ -20,6 +20,7 @@ from agentquest.errors import ConfigError
 from agentquest.lib import Agent, Answer, Episode, Observation, Settings, operational
 from agentquest.records.episode import Call
 from agentquest.records.messages import Message
+from agentquest.words import plural
 
 MAX_REPLY_CHARACTERS = 65_536
 _KEPT_OF_TOO_LONG = 2_000
@@ -181,4 +182,4 @@ def _kept(reply: str) -> str:
     if len(reply) <= MAX_REPLY_CHARACTERS:
         return reply
     left_out = len(reply) - _KEPT_OF_TOO_LONG
-    return f"{reply[:_KEPT_OF_TOO_LONG]} [{left_out:,} more characters]"
+    return f"{reply[:_KEPT_OF_TOO_LONG]} [{left_out:,} more {plural(left_out, 'character')}]"

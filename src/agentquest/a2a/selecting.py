@@ -4,6 +4,7 @@ from agentquest.a2a.assessment_config import MOST_GAMES, AssessmentConfig
 from agentquest.errors import UserError
 from agentquest.lib import Benchmark
 from agentquest.running.selection import Selection, select
+from agentquest.words import counted
 
 
 def choose(config: AssessmentConfig, benchmark: Benchmark) -> Selection:
@@ -21,7 +22,7 @@ def choose(config: AssessmentConfig, benchmark: Benchmark) -> Selection:
         # Whoever asks for as many as there are means all, however they are spread.
         chosen = select(tasks, types, config.seed)
         if len(tasks) < wanted < MOST_GAMES:
-            few = f"{wanted} games wanted, there are {len(tasks)}"
+            few = f"{counted(wanted, 'game')} requested, only {len(tasks)} available"
             chosen = Selection(chosen.tasks, (few,))
     else:
         chosen = select(tasks, types, config.seed, wanted, config.per_type)

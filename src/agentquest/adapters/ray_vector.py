@@ -120,7 +120,7 @@ class RayVector:
     def reset(self, tasks: Sequence[Wanted], split: str | None = None) -> list[Turn]:
         """Start one task per group, in every slot of the group."""
         if isinstance(tasks, str) or len(tasks) != self.env_num:
-            raise UserError(f"{len(tasks)} tasks were given for {self.env_num} groups")
+            raise UserError(f"got {len(tasks)} tasks for {self.env_num} groups")
         found = [self.arena.task(task, split) for task in tasks]
         self._reset({slot: found[slot // self.group_n] for slot in range(len(self))})
         return self.turns
@@ -138,7 +138,7 @@ class RayVector:
     def step(self, commands: Sequence[str | None]) -> list[Turn]:
         """One command per slot; None leaves a slot as it is. Nothing is played if one is wrong."""
         if isinstance(commands, str) or len(commands) != len(self):
-            raise UserError(f"{len(commands)} commands were given for {len(self)} slots")
+            raise UserError(f"got {len(commands)} commands for {len(self)} slots")
         for slot, command in enumerate(commands):
             if not (command is None or isinstance(command, str)):
                 kind = type(command).__name__

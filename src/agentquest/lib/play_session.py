@@ -15,6 +15,7 @@ from agentquest.lib.commands import has_blank
 from agentquest.lib.driver import Driver
 from agentquest.lib.oracle import Oracle
 from agentquest.lib.terminal import TerminalView, fits
+from agentquest.words import counted
 
 WORDS = ("hint", "hint all", "commands", "task", "undo", "restart", "next", "quit")
 _OTHER_NAMES = {"?": "hint", "exit": "quit"}
@@ -223,7 +224,7 @@ class PlaySession:
         self.all_hints += 1
         self._hinted = True
         shown = plan if everything else plan[:1]
-        notice = f"A shortest way from here has {count(len(plan), 'step')}:" if everything else ""
+        notice = f"A shortest way from here has {counted(len(plan), 'step')}:" if everything else ""
         return Reply(notice=notice, groups=self._list({"" if everything else "hint": shown}))
 
     def _commands(self) -> Reply:
@@ -273,8 +274,3 @@ def _meant(command: str, possible: Sequence[str]) -> str:
 def as_number(text: str) -> int | None:
     """A short decimal number, else None."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
-
-
-def count(number: int, thing: str) -> str:
-    """`1 step`, `2 steps`."""
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

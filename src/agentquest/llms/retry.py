@@ -28,6 +28,7 @@ from agentquest.llms.failures import (
     Transient,
 )
 from agentquest.llms.redaction import Redactor
+from agentquest.words import counted
 
 logger = logging.getLogger(__name__)
 
@@ -96,19 +97,19 @@ async def retrying(
     """
     deadline = Deadline(clock, policy.deadline_s)
     number = 1
-    counted = 0
+    failures = 0
     while True:
         try:
             return await attempt(number, deadline)
         except Transient as transient:
             failure = transient
-        counted += not (failure.told_to_wait or failure.away)
-        if counted > policy.max_retries:
+        failures += not (failure.told_to_wait or failure.away)
+        if failures > policy.max_retries:
             stopped = "no retries left"
             break
         wait = policy.wait(number, rng, failure.retry_after)
         if wait >= deadline.left:
-            stopped = f"the next try in {wait:.1f} s would be after the deadline"
+            stopped = f"the next attempt, in {wait:.1f} s, would be past the deadline"
             break
         logger.info("try %d failed: %s; again in %.2f s", number, failure, wait)
         await clock.sleep(wait)
@@ -116,7 +117,9 @@ async def retrying(
     # Raised out here so that no low-level error, with its request, hangs on it as context.
     kind = ServerAway if failure.away else ModelUnavailable
     raise kind(
-        f"{failure} (tried {number} times; {stopped})", status=failure.status, attempts=number
+        f"{failure} (tried {counted(number, 'time')}; {stopped})",
+        status=failure.status,
+        attempts=number,
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from agentquest.llms.clock import Clock
 from agentquest.llms.failures import Transient
+from agentquest.words import counted
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +50,8 @@ class Status:
         if self.failing_s is not None and self.tries > 1:
             return f"no reply for {self.failing_s:.0f} s, try {self.tries}: {self.last_error}"
         if self.oldest_s > _QUIET_S:
-            return f"{self.in_flight} requests open, the oldest for {self.oldest_s:.0f} s"
+            open_now = counted(self.in_flight, "request")
+            return f"{open_now} open, the oldest for {self.oldest_s:.0f} s"
         if self.pace is not None and self.waiting:
             return f"rate limited, {self.pace:.2g} requests per second, {self.waiting} waiting"
         return ""

@@ -31,6 +31,7 @@ from agentquest.records.manifest import MANIFEST_VERSION, Manifest
 from agentquest.records.measured import MEASURED_VERSION, MeasuredMetrics
 from agentquest.records.results_file import RESULTS as RESULTS
 from agentquest.records.results_file import ResultParts, write_results_file
+from agentquest.words import plural
 
 CONFIG = "config.yaml"
 MANIFEST = "manifest.json"
@@ -205,8 +206,7 @@ def describe_damage(file: Path, lines: list[int]) -> str | None:
     if not lines:
         return None
     shown = ", ".join(map(str, lines[:5])) + (", …" if len(lines) > 5 else "")
-    noun = "line" if len(lines) == 1 else "lines"
     return (
-        f"{file}: {len(lines)} damaged {noun} ({shown}) passed over;"
+        f"{file}: skipped {len(lines)} damaged {plural(len(lines), 'line')} ({shown});"
         " run again to play their episodes"
     )

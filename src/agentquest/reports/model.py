@@ -19,6 +19,7 @@ from agentquest.records.run_directory import EPISODES, RunDirectory, describe_da
 from agentquest.reports.caveats import notes, warnings
 from agentquest.reports.facts import facts, published
 from agentquest.reports.tables import Table
+from agentquest.words import counted
 
 NOTHING = "–"
 ALL = "all"
@@ -247,5 +248,7 @@ def _cost(spent: Spent) -> str:
     if spent.unpriced_calls == spent.calls:
         return "unknown (no price configured)"
     if spent.unpriced_calls:
-        return f"at least {spent.cost:.4f} ({spent.unpriced_calls:,} calls without a price)"
+        return (
+            f"at least {spent.cost:.4f} ({counted(spent.unpriced_calls, 'call')} without a price)"
+        )
     return f"{spent.cost:.4f} (in the currency of the configured price)"

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from agentquest.errors import UnknownName
 from agentquest.lib import Task
+from agentquest.words import counted
 
 _MISFITS_SHOWN = 5
 
@@ -47,7 +48,7 @@ def select(
     piles = {name: _shuffled(tasks, name, seed) for name in dict.fromkeys(task_types)}
     wanted = _shares(list(piles), num_games, per_type)
     notes = [
-        f"{name}: {wanted[name]} games wanted, there are {len(pile)}"
+        f"{name}: {counted(wanted[name], 'game')} requested, only {len(pile)} available"
         for name, pile in piles.items()
         if len(pile) < wanted[name]
     ]

@@ -10,6 +10,7 @@ from agentquest.viewer.addresses import Addresses
 from agentquest.viewer.layout import badge, fold, link, pre, table
 from agentquest.viewer.library import OpenRun
 from agentquest.viewer.prompt_page import marked
+from agentquest.words import counted
 
 _OBSERVATION_SHOWN = 400
 Line = tuple[Step | None, ...]
@@ -112,5 +113,6 @@ def _prompts(records: Sequence[tuple[str, EpisodeRecord]], place: int) -> Iterat
     base = texts[0][1]
     for number, (name, text) in enumerate(texts):
         content = marked(base, text) if number else None
-        yield fold(f"{name}: {len(text):,} characters", pre(text or "no prompt", content=content))
+        size = counted(len(text), "character")
+        yield fold(f"{name}: {size}", pre(text or "no prompt", content=content))
     yield "</div>"

@@ -14,6 +14,7 @@ from agentquest.viewer.layout import alert, badge, facts, fold, link, outcome, p
 from agentquest.viewer.progress_chart import progress_chart
 from agentquest.viewer.prompt_page import prompt_size
 from agentquest.viewer.shop_view import shop_pages
+from agentquest.words import counted
 
 _PLAN_SHOWN = 12
 _LONG_THOUGHT = 700
@@ -142,7 +143,7 @@ class _Views:
             return ""
         address = html_text(self._site.prompts(self._run, self._record.key, step.index))
         load = f' data-load="{address}&amp;bare=1"' if self._site.served else ""
-        title = f"Prompt as sent: {messages} messages, {size:,} characters"
+        title = f"Prompt as sent: {counted(messages, 'message')}, {counted(size, 'character')}"
         return (
             f"<details{load}><summary>{title}</summary>"
             f'<p><a href="{address}">the whole prompt on a page of its own</a></p></details>'
@@ -159,8 +160,8 @@ class _Views:
         seen, parts = self._seen, []
         if place < len(seen.distances):
             distance = seen.distances[place]
-            steps = "1 step" if distance == 1 else f"{distance} steps"
-            said = "out of reach" if distance is None else f"{steps} from here"
+            away = "" if distance is None else f"{counted(distance, 'step')} from here"
+            said = away or "out of reach"
             parts.append(f"<h3>The goal is {said if distance != 0 else 'reached'}</h3>")
             plan = seen.plans[place]
             if plan and distance is not None:
@@ -177,7 +178,7 @@ def _said(step: Step) -> str:
     if step.reasoning:
         shown = pre(step.reasoning, "said")
         long = len(step.reasoning) > _LONG_THOUGHT
-        title = f"Reasoning: {len(step.reasoning):,} characters"
+        title = f"Reasoning: {counted(len(step.reasoning), 'character')}"
         parts.append(fold(title, shown) if long else shown)
     if step.reply and step.reply != step.action:
         parts.append(pre(step.reply, "said"))
@@ -196,7 +197,8 @@ def _call(call: Call) -> str:
     usage = call.usage
     parts = [f"{call.model}: tokens unknown"]
     if usage is not None:
-        parts = [f"{call.model}: {usage.prompt_tokens:,} → {usage.completion_tokens:,} tokens"]
+        completion = counted(usage.completion_tokens, "token")
+        parts = [f"{call.model}: {usage.prompt_tokens:,} → {completion}"]
         if usage.reasoning_tokens:
             parts.append(f"{usage.reasoning_tokens:,} of reasoning")
         if usage.cached_tokens:

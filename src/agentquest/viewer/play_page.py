@@ -13,6 +13,7 @@ from agentquest.viewer.games import WebGame
 from agentquest.viewer.home_map import Known
 from agentquest.viewer.layout import badge, choice, facts, fold, link, pre
 from agentquest.viewer.shop_view import Look, picked, shop_page
+from agentquest.words import counted, plural
 
 _SHOWN_MOVES = 60
 
@@ -66,7 +67,7 @@ def play_on_page(
     yield f'<p class="up">{link(site.episode(run, record.key, step), run)}</p>'
     yield f"<h1>Play on from step {step}</h1><p>{html_text(record.goal)}</p>"
     yield (
-        f'<p class="note">The first {step} steps of {html_text(record.agent)} are played again;'
+        f'<p class="note">{html_text(record.agent)} is replayed up to step {step};'
         " then it is your turn. It is recorded as a person's episode, in a run of its own.</p>"
     )
     last = record.steps[step - 1].observation if step else record.first_observation
@@ -115,7 +116,7 @@ def _transcript(game: WebGame) -> Iterator[str]:
     steps = list(zip(session.moves, session.driver.metrics.interactions, strict=False))
     hidden = max(0, len(steps) - _SHOWN_MOVES)
     if hidden:
-        yield f'<p class="note">{hidden} earlier steps</p>'
+        yield f'<p class="note">{hidden} earlier {plural(hidden, "step")}</p>'
     yield f'<ol class="transcript" start="{hidden + 1}">'
     for move, done in steps[hidden:]:
         who = badge("unscored", game.origin.agent) if move.inherited and game.origin else ""
@@ -202,7 +203,8 @@ def _result(site: Addresses, game: WebGame) -> str:
         head = badge("won", "solved")
     else:
         head = badge("lost", "not solved") if session.over else badge("unscored", "left")
-    told = f"{session.steps} steps, reward {outcome.reward:.2f}, progress {outcome.progress:.2f}"
+    steps = counted(session.steps, "step")
+    told = f"{steps}, reward {outcome.reward:.2f}, progress {outcome.progress:.2f}"
     where = ""
     if game.saved is not None:
         run, key = game.saved

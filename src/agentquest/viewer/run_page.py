@@ -13,6 +13,7 @@ from agentquest.viewer.filters import SORTS, Found, find, invalid_actions, whole
 from agentquest.viewer.layout import KINDS, Cells, badge, choice, link, outcome, table
 from agentquest.viewer.library import OpenRun
 from agentquest.viewer.matrix import matrix
+from agentquest.words import counted
 
 PAGE_SIZE = 200
 _HEADINGS = (
@@ -42,7 +43,8 @@ def episode_list(site: Addresses, run: OpenRun, query: Mapping[str, str]) -> Ite
     shown = found.rows[start : start + PAGE_SIZE]
     yield '<section><h2 id="episodes">Episodes</h2>'
     yield _filters(site, run, query)
-    yield f'<p class="note" id="fitting">{len(found.rows):,} of {len(run.rows):,} episodes</p>'
+    episodes = counted(len(run.rows), "episode")
+    yield f'<p class="note" id="fitting">{len(found.rows):,} of {episodes}</p>'
     yield _searched(site, run, query, found)
     # Metrics of the benchmark's or the user's own have columns of their own.
     own = [metric for metric in run.report.shown if metric.path]
@@ -124,7 +126,7 @@ def _searched(site: Addresses, run: OpenRun, query: Mapping[str, str], found: Fo
         return ""
     on = urlencode({**query, "after": found.searched})
     rest = link(f"{site.run(run.name)}?{on}#episodes", "Search on from there")
-    told = f"Searched {found.searched:,} of {found.among:,} episodes."
+    told = f"Searched {found.searched:,} of {counted(found.among, 'episode')}."
     return f'<p class="note">{told} {rest}</p>'
 
 

@@ -8,6 +8,7 @@ from agentquest.viewer.addresses import Addresses
 from agentquest.viewer.glances import Glance
 from agentquest.viewer.layout import Cells, alert, badge, choice, interval, link, table
 from agentquest.viewer.library import Broken
+from agentquest.words import counted
 
 Setting = tuple[str, ...]
 _HEADINGS = (
@@ -47,7 +48,7 @@ def _groups(site: Addresses, runs: Sequence[Glance], by: str) -> Iterator[str]:
         groups.setdefault(value_of(run, by) if by in FILTERS else "", []).append(run)
     for name, members in sorted(groups.items()):
         if name:
-            yield f"<h2>{html_text(name)} <small>{len(members)} runs</small></h2>"
+            yield f"<h2>{html_text(name)} <small>{counted(len(members), 'run')}</small></h2>"
         headings = ("choose", *_HEADINGS) if site.served else _HEADINGS
         rows = (_row(site, run) for run in members)
         yield table(headings, rows, "runs sortable", f"Runs {name}".strip())
@@ -62,7 +63,7 @@ def leaderboard_page(site: Addresses, runs: Sequence[Glance | Broken]) -> Iterat
     )
     for setting, members in standings(runs).items():
         title, protocol, split, data, steps, trials = setting[:6]
-        told = f"{split}, {data} data, {steps} steps at most"
+        told = f"{split}, {data} data, at most {steps} {'step' if steps == '1' else 'steps'}"
         told += f", {trials} trials of each task" if trials != "1" else ""
         yield f"<h2>{html_text(title)} <small>{html_text(protocol or 'no protocol')}</small></h2>"
         yield f'<p class="note">{html_text(told)}</p>'

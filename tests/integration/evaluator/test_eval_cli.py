@@ -47,7 +47,7 @@ def test_it_works_offline_without_any_configuration(tmp_path: Path) -> None:
     assert f"run directory: runs/{run.name}" in done.stderr
     again = agentquest(tmp_path, "eval", "data_path=builtin", "num_games=6")
     assert again.returncode == 0
-    assert "resuming: 6 of 6 episodes are there" in again.stderr
+    assert "resuming: 6 of 6 episodes already played" in again.stderr
     assert again.stdout == done.stdout
     (run / "results.json").unlink()
     agentquest(tmp_path, "eval", "data_path=builtin", "num_games=6")
@@ -73,13 +73,15 @@ def test_stopping_says_how_to_go_on_and_loses_nothing_finished(
         if number is signal.SIGHUP:
             assert said == "", "there is nobody to tell"
         else:
-            owed = re.search(r"(\d+) of 24 episodes are owed; the same command again plays", told)
+            owed = re.search(
+                r"(\d+) of 24 episodes still to play; run the same command again", told
+            )
             assert owed is not None, told
             assert len(finished) == GAMES - int(owed[1])
             assert "AgentQuest report: r" in said
         done = agentquest(tmp_path, *arguments)
     assert done.returncode == 0, done.stderr
-    assert f"resuming: {len(finished)} of {GAMES} episodes are there" in done.stderr
+    assert f"resuming: {len(finished)} of {GAMES} episodes already played" in done.stderr
     keys = scored_keys(run)
     assert len(keys) == len(set(keys)) == GAMES
     assert keys[: len(finished)] == finished

@@ -171,6 +171,6 @@ run: {benchmark: mastermind, num_games: 2}
     done = agentquest(tmp_path, "sweep", "sweep.yaml")
     assert done.returncode == 1, done.stderr
     assert "Traceback" not in done.stderr
-    assert "episodes are owed; the same command again plays them" in done.stderr
+    assert "some episodes have no score; run the same command again" in done.stderr
     assert len(scored_keys(tmp_path / "runs" / "small" / "scripted_seed-42")) == 2
     assert "not compared: react gone" in done.stderr

@@ -10,6 +10,7 @@ from agentquest.reports.render.markdown import markdown_table
 from agentquest.reports.render.text import WIDTH, text_table, wrapped
 from agentquest.reports.safe_text import markdown_text, one_line
 from agentquest.reports.tables import Table
+from agentquest.words import counted
 
 SCHEMA_VERSION = 2
 
@@ -78,7 +79,8 @@ def answer(comparison: Comparison) -> str:
         verdict = f"No clear difference between {comparison.other} and {comparison.baseline}"
     shown = _shown(success)
     return (
-        f"{verdict}: {shown[2]} against {shown[1]} of {comparison.tasks} tasks, {shown[3]} "
+        f"{verdict}: {shown[2]} against {shown[1]} of {counted(comparison.tasks, 'task')},"
+        f" {shown[3]} "
         f"{shown[4]}, p = {shown[5]}."
     )
 
@@ -112,16 +114,17 @@ def sentences(comparison: Comparison) -> Iterator[str]:
     if counts is None:
         same = comparison.tasks - len(comparison.better) - len(comparison.worse)
         yield (
-            f"{comparison.tasks} tasks scored in both runs, each by the mean of its trials:"
+            f"{counted(comparison.tasks, 'task')} scored in both runs, each by the mean of its"
+            " trials:"
             f" success higher in {len(comparison.better)}, lower in {len(comparison.worse)},"
             f" equal in {same}."
         )
         yield "p: paired permutation test over the tasks' means, two-sided."
     else:
         yield (
-            f"{comparison.tasks} tasks scored in both runs: solved by both {counts.both}, by"
-            f" neither {counts.neither}, only by the baseline {counts.only_first}, only by the"
-            f" other {counts.only_second}."
+            f"{counted(comparison.tasks, 'task')} scored in both runs: solved by both"
+            f" {counts.both}, by neither {counts.neither}, only by the baseline"
+            f" {counts.only_first}, only by the other {counts.only_second}."
         )
         yield "p of success: exact McNemar test; of the rest: paired permutation test; two-sided."
     partial = [
@@ -133,7 +136,7 @@ def sentences(comparison: Comparison) -> Iterator[str]:
         yield f"Fewer tasks have a value in both runs: {', '.join(partial)}."
     left = {name: len(tasks) for name, tasks in _lists(comparison) if name.startswith("Left out")}
     if left:
-        yield "; ".join(f"{name}: {number} tasks" for name, number in left.items()) + "."
+        yield "; ".join(f"{name}: {counted(n, 'task')}" for name, n in left.items()) + "."
     unscored = comparison.unscored_episodes
     if any(unscored):
         yield (

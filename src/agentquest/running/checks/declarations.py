@@ -12,6 +12,7 @@ from agentquest.lib.commands import BLANK
 from agentquest.records.manifest import Provenance
 from agentquest.records.messages import ToolSpec
 from agentquest.running.checks.subject import Problems, Subject, carried_out, shown
+from agentquest.words import counted
 
 _KINDS_OF_DATA = ("real", "builtin", "generated")
 _NONSENSE = "no-such-thing"
@@ -195,7 +196,7 @@ def _demonstrations(subject: Subject, task: Any) -> Problems:
     driver, _ = subject.opened(task)
     examples = subject.benchmark.briefing(driver, task, 2).demonstrations
     if len(examples) > 2:
-        yield f"{len(examples)} examples where 2 were asked for"
+        yield f"{counted(len(examples), 'example')} where 2 were requested"
     for example in examples:
         if not (example.goal and example.first_observation and example.turns):
             yield "an example has no goal, first observation or turns"

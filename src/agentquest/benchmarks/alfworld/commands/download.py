@@ -11,6 +11,7 @@ from agentquest.benchmarks.alfworld.download import (
     download_alfworld,
 )
 from agentquest.downloads.bars import DownloadBars
+from agentquest.words import counted
 
 
 def command(
@@ -30,6 +31,6 @@ def command(
     with DownloadBars() as bars:
         done = download_alfworld(data_path, base_url=base_url, force=force, on_archive=bars.bar)
     for archive in done:
-        state = "was there" if archive.present else f"{archive.written} files written"
+        state = "was there" if archive.present else f"{counted(archive.written, 'file')} written"
         typer.echo(f"{archive.name}: {state}")
     typer.echo(f"ALFWorld data is in {data_path or default_data_folder()}")

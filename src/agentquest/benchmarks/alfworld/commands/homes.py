@@ -15,6 +15,7 @@ from agentquest.benchmarks.alfworld.homes.compare import distributions, side_by_
 from agentquest.benchmarks.alfworld.homes.export import reference_logic, write_out
 from agentquest.benchmarks.alfworld.tasks import BUILTIN, data_root, find_tasks, open_problem
 from agentquest.errors import UserError
+from agentquest.words import counted
 
 
 def command(
@@ -68,7 +69,7 @@ def _export(folder: Path | None, split: str, count: int, logic: Path | None) -> 
     ids = game_ids(split)[: count or None]
     for game_id in track(ids, "writing", console=Console(stderr=True)):
         write_out([game_id], folder, domain, grammar, walkthrough=_walkthrough)
-    typer.echo(f"wrote {len(ids)} games below {folder}")
+    typer.echo(f"wrote {counted(len(ids), 'game')} to {folder}")
 
 
 def _walkthrough(home: HomeGame) -> list[str]:

@@ -10,6 +10,7 @@ from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
 from agentquest.benchmarks.webshop.download import OFFICIAL_URL, download_webshop
 from agentquest.benchmarks.webshop.tasks import default_data_folder
 from agentquest.downloads.bars import DownloadBars
+from agentquest.words import counted
 
 
 class Size(str, Enum):
@@ -48,4 +49,4 @@ def command(
         )
         folder = data_path or default_data_folder()
         catalogue = open_catalogue(folder, size=size.value, progress=bars.bar("catalogue"))
-    typer.echo(f"WebShop data is in {folder}: {len(catalogue):,} products")
+    typer.echo(f"WebShop data is in {folder}: {counted(len(catalogue), 'product')}")

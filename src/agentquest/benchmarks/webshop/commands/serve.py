@@ -16,6 +16,7 @@ from agentquest.benchmarks.webshop.tasks import BUILTIN, data_root
 from agentquest.errors import ConfigError
 from agentquest.extras import require
 from agentquest.http.sockets import is_loopback
+from agentquest.words import counted, plural
 
 if TYPE_CHECKING:
     from agentquest.benchmarks.webshop.serving.running import Access
@@ -138,7 +139,9 @@ def _open_shop(
 
 
 def _announce(shop: Shop, access: "Access", urls: dict[str, str]) -> None:
-    typer.echo(f"{len(shop.catalogue)} products, {len(shop.goals)} {shop.goals.kind} goals")
+    products, goals = len(shop.catalogue), len(shop.goals)
+    told = f"{goals:,} {shop.goals.kind} {plural(goals, 'goal')}"
+    typer.echo(f"{counted(products, 'product')}, {told}")
     for use, url in urls.items():
         typer.echo(f"WebShop for {use}: {url}")
     if not is_loopback(access.host):
