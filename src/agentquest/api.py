@@ -198,7 +198,7 @@ def _named(what: str, value: Any) -> Any:
         return value
     if "<locals>" in value.__qualname__:
         raise ConfigError(
-            f"{what}: {value.__qualname__} is made inside a function, where nothing can find it"
+            f"{what}: {value.__qualname__} is defined inside a function, where nothing can find it"
             " again; define it at the top of a module or notebook"
         )
     return f"{value.__module__}:{value.__qualname__}"

@@ -72,7 +72,7 @@ def test_files_folders_and_classes_are_passed_over(own_green, scripted, config):
     "url", ["http://169.254.169.254/", "http://10.255.255.1:80/", "http://[fe80::1]/"]
 )
 def test_other_machines_are_not_asked(own_green, url):
-    with pytest.raises(AssessmentFailed, match="not an address that this green agent may ask"):
+    with pytest.raises(AssessmentFailed, match="not an address that this green agent may call"):
         own_green.ask(agentbeats(url))
 
 
@@ -182,7 +182,7 @@ class TestPointlessGames:
         assert len(reasons) == result.data["num_games"] == 12
         assert reasons.count("agent_timeout") <= 7
         assert reasons.count("agent_error") >= 5
-        assert "not asked again: 5 games in a row" in result.text
+        assert "not called again: no answer in 5 games" in result.text
 
     def test_quitting_does_not_pay(self, own_green, strange, served):
         """An agent that stops answering loses those games: they are in every figure."""

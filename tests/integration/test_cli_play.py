@@ -122,7 +122,7 @@ def test_commands_are_grouped_by_verb_and_chosen_by_number() -> None:
     assert "open" in rows[2]
     assert sum(row.count(")") for row in rows) == len(admissible)
     assert "> 1\n> examine fridge 1\nThe fridge 1 is closed." in done.stdout
-    assert f"The last list goes from 1 to {len(admissible)}." in done.stdout
+    assert f"The last list has numbers 1 to {len(admissible)}." in done.stdout
 
 
 def test_undo_takes_back_the_step_and_restart_all_of_them() -> None:

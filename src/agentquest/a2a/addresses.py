@@ -100,7 +100,7 @@ def _entry(text: str) -> tuple[str, int | None]:
     """Raises ValueError for what names no host."""
     parts = urlsplit(text if "://" in text else f"//{text}")
     if not parts.hostname:
-        raise ValueError(f"{text!r} names no host")
+        raise ValueError(f"{text!r} contains no host")
     if "://" in text:
         return parts.hostname, _port(parts)
     return parts.hostname, parts.port

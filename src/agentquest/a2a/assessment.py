@@ -171,10 +171,10 @@ def _check(run: Run, wanted: int) -> None:
         return
     (record,) = records
     if record.error is not None and record.error.kind in _HOPELESS:
-        raise PreflightFailed(f"the agent refuses us in the first game: {record.error.message}")
+        raise PreflightFailed(f"the agent denied access in the first game: {record.error.message}")
     if record.steps and all(step.how == NO_TEXT for step in record.steps):
         told = diagnoses([Game.of(0, record, run.saved_manifest)])
-        raise PreflightFailed(f"the first game shows that no reply can be read: {told[0]}")
+        raise PreflightFailed(f"no reply in the first game could be read: {told[0]}")
 
 
 def _benchmark_settings(config: AssessmentConfig, data_path: str | None) -> dict[str, Any]:

@@ -112,7 +112,9 @@ class AssessmentConfig(BaseModel):
     @model_validator(mode="after")
     def _consistent(self) -> "AssessmentConfig":
         if self.env_type != "AlfredTWEnv":
-            raise ValueError(f"env_type {self.env_type} needs a simulator; only AlfredTWEnv runs")
+            raise ValueError(
+                f"env_type {self.env_type} needs a simulator; only AlfredTWEnv is supported"
+            )
         if self.shard_index >= self.num_shards:
             raise ValueError(f"shard_index must be below num_shards ({self.num_shards})")
         return self
@@ -148,9 +150,9 @@ def _of_protocol(given: dict[str, Any]) -> dict[str, Any]:
     except UnknownName as error:
         raise ValueError(str(error)) from None
     if forbidden := [key for key in _OTHER_GAMES if key in given]:
-        raise ValueError(f"protocol {name} says which games are played; leave out {forbidden[0]}")
+        raise ValueError(f"protocol {name} fixes which games are played; leave out {forbidden[0]}")
     if "agent.name" in settings:
-        raise ValueError(f"protocol {name} fixes the agent, too; `agentquest eval` plays it")
+        raise ValueError(f"protocol {name} also fixes the agent; run it with `agentquest eval`")
     fixed: dict[str, Any] = {
         "benchmark": settings["benchmark"],
         "train_eval": settings["benchmark_settings.split"],

@@ -109,7 +109,7 @@ class GreenExecutor(AgentExecutor):
         if not self._settings.allowed.allows(request.agent_url):
             raise RequestRejected(
                 f"{one_line(request.agent_url[:200])} is not an address that this green agent may"
-                " ask; it is started with --allow-agent for others than this machine's"
+                " call; start it with --allow-agent to test agents on other machines"
             )
         return request
 

@@ -189,7 +189,9 @@ async def _port(host: str, port: int, option: str) -> int:
         return port
     party = await _party(f"http://{host}:{port}/")
     named = (
-        f"an agent that already runs ({one_line(party.card.name)})" if party else "another program"
+        f"an agent that is already running ({one_line(party.card.name)})"
+        if party
+        else "another program"
     )
     raise PortInUse(
         f"port {port} on {host} is in use by {named}; stop it, or try {option} {free_port(host)}"

@@ -60,7 +60,7 @@ class RemoteAgentSettings(Settings):
         if not is_address(value):
             raise ValueError("must be an address like http://localhost:9002/")
         if "@" in urlsplit(value).netloc:
-            raise ValueError("must hold no user and password; see agent.headers")
+            raise ValueError("must not contain a user or password; see agent.headers")
         return value
 
 

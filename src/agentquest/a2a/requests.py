@@ -124,7 +124,7 @@ def _of_participants(content: dict[str, Any]) -> AssessmentRequest:
     if not isinstance(participants, dict) or len(participants) != 1:
         raise RequestRejected("participants must name exactly one agent: {role: url}")
     role, url = next(iter(participants.items()))
-    extra = [f"{key}: unknown, passed over" for key in content if key not in _FORM]
+    extra = [f"{key}: unknown, ignored" for key in content if key not in _FORM]
     return _request(url, role, content.get("config") or {}, "config", extra)
 
 
@@ -137,7 +137,7 @@ def _request(
     if not isinstance(config, dict):
         raise RequestRejected(f"{where} must be a JSON object, not {type(config).__name__}")
     unknown = [
-        f"{where}.{key}: unknown, passed over"
+        f"{where}.{key}: unknown, ignored"
         for key in config
         if key not in AssessmentConfig.model_fields
     ]

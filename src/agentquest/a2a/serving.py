@@ -83,7 +83,7 @@ class _AnyName(Names):
 
     def check_host(self, headers: Mapping[str, str]) -> None:
         if host_in(headers.get("host", "")) is None:
-            raise Refused(400, "the request has no sound Host header")
+            raise Refused(400, "the request has no valid Host header")
 
 
 class Lifecycle(Protocol):

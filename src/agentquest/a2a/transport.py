@@ -128,10 +128,10 @@ class AgentHttp:
                 raise AgentBroken(f"it redirects to {one_line(target[:200])}; give that address")
             if not same_place(url, target):
                 raise AgentBroken(
-                    f"it redirects to another server ({one_line(target[:200])}), which is not asked"
+                    f"it redirects to another server ({one_line(target[:200])}); give that address"
                 )
             url = target
-        raise AgentBroken("it redirects without end")
+        raise AgentBroken("it redirects too many times")
 
     async def _connected(self, call: Call, url: str) -> httpx.Response:
         headers = {**self._headers, **call.headers, "Accept-Encoding": "identity"}
@@ -179,7 +179,7 @@ async def _whole(response: httpx.Response) -> bytes:
 async def _events(response: httpx.Response) -> AsyncIterator[Any]:
     """The data of server-sent events; together no longer than a response may be."""
     if response.headers.get("content-encoding", "identity") != "identity":
-        raise AgentBroken("a stream of events that is packed cannot be read")
+        raise AgentBroken("a compressed event stream cannot be read")
     size, unread, data = 0, b"", list[bytes]()
     async for chunk in _chunks(response):
         size += len(chunk)

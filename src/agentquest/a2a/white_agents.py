@@ -92,7 +92,7 @@ def _model_source() -> WhiteSource:
 def _evaluator_source(name: str, benchmark: Benchmark) -> WhiteSource:
     """An agent of the evaluator, made as the evaluator makes it."""
     if issubclass(agent_class(name), InformedAgent):
-        raise UserError(f"agent {name!r} is shown the plan of its game; over A2A it sees none")
+        raise UserError(f"agent {name!r} needs the plan of its game, which A2A does not carry")
     settings = model_settings(os.environ) if asks_a_model(name) else None
     context = RunContext(
         run_id="",

@@ -236,7 +236,7 @@ class RayVector:
             return  # this one died too, which the next call to it finds out
         for slot, turn in turns.items():
             if turn != self._turns[slot]:
-                raise AgentQuestError(f"slot {slot} came out otherwise when it was played again")
+                raise AgentQuestError(f"slot {slot} went differently when it was replayed")
 
     def _new_actor(self) -> Any:
         known = {"num_cpus", "num_gpus", "memory"}
@@ -249,7 +249,9 @@ class RayVector:
         for actor in self._actors:
             theirs = _got(actor.versions.remote())
             if theirs != versions():
-                raise UserError(f"a node plays with {theirs}, this process with {versions()}")
+                raise UserError(
+                    f"a node has {theirs}, this process {versions()}; install the same versions"
+                )
 
 
 def _got(call: Any) -> Any:

@@ -39,7 +39,7 @@ class Arena:
             return self._named(wanted, split)
         if isinstance(wanted, bool) or not isinstance(wanted, int):
             kind = type(wanted).__name__
-            raise UserError(f"a task is chosen by its place or its id, not by a {kind}")
+            raise UserError(f"choose a task by its index or its id, not by a {kind}")
         benchmark = self._of(split)
         tasks = benchmark.task_list()
         if not 0 <= wanted < len(tasks):

@@ -20,8 +20,8 @@ from agentquest.words import counted
 WORDS = ("hint", "hint all", "commands", "task", "undo", "restart", "next", "quit")
 _OTHER_NAMES = {"?": "hint", "exit": "quit"}
 _BARE = "other"  # heads the commands that are a verb and nothing else
-_OVER = "The game is over; Enter for the next, `undo`, `restart`, `quit`."
-_OUT_OF_REACH = "No plan wins any more from here; `undo` or `restart`."
+_OVER = "The game is over; press Enter for the next, or type `undo`, `restart`, `quit`."
+_OUT_OF_REACH = "The goal can no longer be reached; `undo` or `restart`."
 
 
 class Turn(Enum):
@@ -205,7 +205,7 @@ class PlaySession:
 
     def _choose(self, number: int) -> Reply:
         if not 1 <= number <= len(self.listed):
-            return Reply(notice=f"The last list goes from 1 to {len(self.listed)}.")
+            return Reply(notice=f"The last list has numbers 1 to {len(self.listed)}.")
         command = self.listed[number - 1]
         if has_blank(command):
             return Reply(notice=f"Type it yourself, with your own words in it: {command}")
@@ -224,7 +224,9 @@ class PlaySession:
         self.all_hints += 1
         self._hinted = True
         shown = plan if everything else plan[:1]
-        notice = f"A shortest way from here has {counted(len(plan), 'step')}:" if everything else ""
+        notice = (
+            f"A shortest plan from here has {counted(len(plan), 'step')}:" if everything else ""
+        )
         return Reply(notice=notice, groups=self._list({"" if everything else "hint": shown}))
 
     def _commands(self) -> Reply:

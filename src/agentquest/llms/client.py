@@ -62,7 +62,7 @@ class HttpModel(ChatModel, ABC):
 
         key = settings.key().get_secret_value()
         if settings.api_key is not None:
-            logger.warning("the API key stands in the configuration; api_key_env is safer")
+            logger.warning("the configuration contains the API key; api_key_env is safer")
         self.settings = settings
         self._price = settings.price
         self._clock = clock or Clock()
@@ -127,7 +127,7 @@ class HttpModel(ChatModel, ABC):
             await asyncio.to_thread(self._cache.put, key, reply)
         except OSError as error:
             # The reply is paid for and right; it is only not kept.
-            logger.warning("a reply could not be kept in %s: %s", self.settings.cache_dir, error)
+            logger.warning("a reply could not be cached in %s: %s", self.settings.cache_dir, error)
         return reply
 
     async def preflight(
@@ -148,7 +148,7 @@ class HttpModel(ChatModel, ABC):
                 return remarks(await self._kept(body, None, once), self.settings, tools)
             except Transient as transient:
                 if transient.status == 429:
-                    return (f"{self.settings.base_url} is refusing requests already: {transient}",)
+                    return (f"{self.settings.base_url} is already refusing requests: {transient}",)
                 failure = transient
             except ModelFailure as final:
                 failure = final

@@ -117,7 +117,9 @@ class ModelSettings(Settings):
         if not valid:
             raise ValueError("must be an address like https://host/v1")
         if parts.username or parts.password or parts.query or parts.fragment:
-            raise ValueError("must hold no user, password, query or fragment; see api_key_env")
+            raise ValueError(
+                "must not contain a user, password, query or fragment; for keys see api_key_env"
+            )
         if cls.endpoint and value.endswith(cls.endpoint):
             raise ValueError(f"must be given without {cls.endpoint}")
         return value
@@ -132,7 +134,7 @@ class ModelSettings(Settings):
     def _no_own_fields(cls, value: dict[str, Any]) -> dict[str, Any]:
         clash = [name for name in cls.own_fields if name in value]
         if clash:
-            raise ValueError(f"must not hold {', '.join(clash)}")
+            raise ValueError(f"must not contain {', '.join(clash)}")
         try:
             json.dumps(value, allow_nan=False)
         except (TypeError, ValueError) as error:
@@ -148,7 +150,7 @@ class ModelSettings(Settings):
             raise ValueError("give both prices (0 for free) or neither")
         cached = (self.price_per_million_cached, self.price_per_million_cache_write)
         if self.price_per_million_prompt is None and cached != (None, None):
-            raise ValueError("prices of cached tokens need those of others")
+            raise ValueError("prices of cached tokens need the other prices too")
         return self
 
     @property
@@ -175,9 +177,11 @@ class ModelSettings(Settings):
         elif self.api_key_env is not None:
             secret = os.environ.get(self.api_key_env, "").strip()
             if not secret:
-                raise ConfigError(f"api_key_env: the variable {self.api_key_env} is not set")
+                raise ConfigError(
+                    f"api_key_env: the variable {self.api_key_env} is not set; export it"
+                )
         else:
             secret = ""
         if not (secret.isascii() and secret.isprintable()):
-            raise ConfigError("the API key holds characters that no HTTP header can carry")
+            raise ConfigError("the API key contains characters that an HTTP header cannot carry")
         return SecretStr(secret)

@@ -53,7 +53,7 @@ class ResponsesSettings(ModelSettings):
     @classmethod
     def _no_stop(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if value:
-            raise ValueError("the Responses API knows no stop texts")
+            raise ValueError("the Responses API does not support stop texts")
         return value
 
     def request_fields(self) -> dict[str, Any]:

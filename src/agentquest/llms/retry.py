@@ -111,7 +111,7 @@ async def retrying(
         if wait >= deadline.left:
             stopped = f"the next attempt, in {wait:.1f} s, would be past the deadline"
             break
-        logger.info("try %d failed: %s; again in %.2f s", number, failure, wait)
+        logger.info("attempt %d failed: %s; retrying in %.2f s", number, failure, wait)
         await clock.sleep(wait)
         number += 1
     # Raised out here so that no low-level error, with its request, hangs on it as context.
@@ -142,7 +142,7 @@ def failure_of_status(
             wait = _told_delay(said.lower())
         return Transient(text, status=status, retry_after=wait)
     if kind is BadRequest and status in (404, 405):
-        text += " (is base_url right, and does the server know this model?)"
+        text += " (is base_url correct, and does the server have this model?)"
     if 300 <= status < 400:
         text += f" (redirects to {redact.error(headers.get('Location', ''))}; set that as base_url)"
     return kind(text, status=status, attempts=attempts)

@@ -149,7 +149,7 @@ def read_at(file: Path, offset: int) -> EpisodeRecord:
         lines.seek(offset)
         content = unsealed(lines.readline())
     if content is None:
-        raise DataError(f"{file}: no whole record at byte {offset}")
+        raise DataError(f"{file}: no complete record at byte {offset}")
     return _parsed(content, f"{file}, byte {offset}")
 
 

@@ -87,7 +87,7 @@ def take_lock(file: Path) -> IO[str]:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         handle.close()
-        raise UserError(f"{file.parent} is being written to by another process") from None
+        raise UserError(f"{file.parent} is in use by another process") from None
     return handle
 
 

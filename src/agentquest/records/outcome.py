@@ -47,7 +47,7 @@ MEANINGS = {
     End.SOLVED: "task solved",
     End.FAILED: "ended unsolved",
     End.STEP_LIMIT: "step limit reached",
-    End.CONTEXT_LIMIT: "prompt no longer fitted the model's context",
+    End.CONTEXT_LIMIT: "prompt no longer fits the model's context",
     End.GAVE_UP: "agent gave up",
     End.AGENT_FAULT: "agent crashed or did not answer",
     End.INFRASTRUCTURE_FAULT: "model server or environment failed",

@@ -28,14 +28,14 @@ def warnings(
 
 def notes(rows: Sequence[EpisodeRow], summary: Summary) -> tuple[str, ...]:
     """How the figures are to be read."""
-    lines = ["Figures are over scored episodes. Intervals are 95%: Wilson for rates, bootstrap for"]
+    lines = ["Figures cover scored episodes. Intervals are 95%: Wilson for rates, bootstrap for"]
     if summary.several_trials:
         lines[0] += (
             " means and for rates over several trials, where tasks are resampled, not episodes;"
         )
     else:
         lines[0] += " means;"
-    lines[0] += " one without width means that all values were equal, not that it is certain."
+    lines[0] += " one of zero width means that all values were equal, not that it is certain."
     if summary.several_trials and not summary.pass_at:
         lines.append("pass@k and pass^k need two scored trials of every task.")
     unreachable = sum(row.scored and row.unreachable for row in rows)

@@ -178,7 +178,7 @@ def _require_same_benchmark(baseline: ComparedRun, other: ComparedRun) -> None:
     first, second = baseline.manifest.benchmark, other.manifest.benchmark
     if first != second:
         raise UserError(
-            f"{baseline.label} is of {first} and {other.label} of {second}:"
+            f"{baseline.label} is a run of {first}, {other.label} of {second}:"
             " runs of different benchmarks cannot be compared"
         )
 

@@ -25,7 +25,7 @@ NOTHING = "–"
 ALL = "all"
 _COUNTS = (
     ("episodes", "episodes on record"),
-    ("scored", "episodes that say something about the agent; the denominator"),
+    ("scored", "episodes with a score; the denominator"),
 )
 
 
@@ -196,7 +196,7 @@ def _replies(rows: Sequence[Row]) -> Table:
         shares = (f"{n} {n / number:.1%}" if n else "0" for n in counts)
         lines.append((row.name, str(number), *shares))
     unread = rows[-1].group.unread
-    hints = ("no answer that could be read" if name in unread else "" for name in readings)
+    hints = ("could not be read as an action" if name in unread else "" for name in readings)
     headings = ("task type", "replies", *readings)
     return Table("Replies, by how they were read", headings, tuple(lines), ("", "", *hints), True)
 

@@ -1,4 +1,4 @@
-"""One small request before anything is played: what cannot work is said at once, in one line."""
+"""One small request before anything is played, so that problems are reported at once."""
 
 from agentquest.lib import Benchmark
 from agentquest.running.factory import Resources, asks_a_model

@@ -109,7 +109,7 @@ def _prompts(records: Sequence[tuple[str, EpisodeRecord]], place: int) -> Iterat
     if not any(text for _, text in texts):
         return
     yield f"<h3>Prompts at step {place}</h3>"
-    yield '<p class="note">What the first prompt does not say is marked.</p><div class="beside">'
+    yield '<p class="note">Text that is not in the first prompt is marked.</p><div class="beside">'
     base = texts[0][1]
     for number, (name, text) in enumerate(texts):
         content = marked(base, text) if number else None

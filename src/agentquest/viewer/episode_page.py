@@ -33,8 +33,8 @@ def episode_page(
     yield progress_chart(site, run, record, seen)
     yield _findings(site, run, record, seen)
     yield (
-        '<p class="note keys"><kbd>←</kbd> <kbd>→</kbd> or <kbd>j</kbd> <kbd>k</kbd> step by step'
-        " · <kbd>space</kbd> plays · <kbd>Home</kbd> <kbd>End</kbd></p>"
+        '<p class="note keys"><kbd>←</kbd> <kbd>→</kbd> or <kbd>j</kbd> <kbd>k</kbd> to step'
+        " · <kbd>space</kbd> to play · <kbd>Home</kbd> <kbd>End</kbd></p>"
         f'<div class="replay" data-steps="{len(record.steps)}" data-step="{step}">'
     )
     views = _Views(site, run, record, seen)
@@ -84,7 +84,7 @@ def _findings(site: Addresses, run: str, record: EpisodeRecord, seen: Insight) -
         lines.append((seen.lost_for_good, "the goal is out of reach from here on"))
     loop = next((place for place, looped in enumerate(seen.in_cycle, start=1) if looped), None)
     if loop is not None:
-        lines.append((loop, "the agent goes round in circles"))
+        lines.append((loop, "the agent starts going in circles"))
     unread = next((one.index for one in record.steps if one.action is None), None)
     if unread is not None:
         lines.append((unread, "first reply without an action"))
@@ -146,7 +146,7 @@ class _Views:
         title = f"Prompt as sent: {counted(messages, 'message')}, {counted(size, 'character')}"
         return (
             f"<details{load}><summary>{title}</summary>"
-            f'<p><a href="{address}">the whole prompt on a page of its own</a></p></details>'
+            f'<p><a href="{address}">the whole prompt on its own page</a></p></details>'
         )
 
     def _play_on(self, step: int) -> str:

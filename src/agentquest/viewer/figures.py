@@ -128,7 +128,7 @@ def _curves(scored: Sequence[IndexedRow]) -> Iterator[str]:
     which = "each scored episode" if every == 1 else f"{len(faint)} of {len(scored):,} episodes"
     yield captioned(
         curve_chart("Progress by step", mean, faint, steps),
-        f"Progress by step: the mean (an episode that ended counts on with its last value)"
+        f"Progress by step: the mean (episodes that have ended keep their last value)"
         f" and, faint, {which}",
     )
 
@@ -139,7 +139,7 @@ def _tokens(rows: Sequence[IndexedRow]) -> Iterator[str]:
     if not values:
         return
     unknown = len(spent) - len(values)
-    left_out = f"; {unknown} left out, their server gave no counts" if unknown else ""
+    left_out = f"; {unknown} left out, as their server reported no counts" if unknown else ""
     drawn = histogram("Tokens per episode", "tokens", values, tuple(KINDS))
     yield captioned(drawn, f"Tokens per episode{left_out}")
 

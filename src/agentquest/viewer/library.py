@@ -128,7 +128,7 @@ class Library:
     def _glance(self, name: str) -> Glance:
         path = self._path(name)
         if not (path / MANIFEST).is_file():
-            raise UserError(f"episodes without a {MANIFEST}: nobody knows what was run")
+            raise UserError(f"it has episodes but no {MANIFEST}, so what was run is unknown")
         known, now = self._glances.get(name), stamp(path)
         if known is None or known[0] != now:
             manifest = RunDirectory(path).manifest() if known is None else known[1]

@@ -31,8 +31,8 @@ def play_page(site: Addresses, token: str) -> Iterator[str]:
     """A card for each benchmark."""
     yield "<h1>Play</h1>"
     yield (
-        '<p class="note">The same games that agents play, with the same recording; hints and steps'
-        f" taken back are noted. {link(site.page('people'), 'How people do')}</p>"
+        '<p class="note">The same games that agents play, recorded the same way; hints and undone'
+        f" steps are noted. {link(site.page('people'), 'How people do')}</p>"
         '<div class="cards">'
     )
     for name in registry.names("benchmark"):
@@ -47,13 +47,13 @@ def play_page(site: Addresses, token: str) -> Iterator[str]:
             f'<input type="hidden" name="benchmark" value="{html_text(name)}">',
             choice("split", "split", list(found.splits)[1:], "", default),
             choice("type", "type", found.task_types, ""),
-            '<label>task (may stay empty)<input name="task" autocomplete="off"></label>',
+            '<label>task (optional)<input name="task" autocomplete="off"></label>',
             '<button class="primary">Play</button>',
         ]
         yield form("/play", token, "".join(fields), "filters")
         if "serve" in found.commands:
             yield (
-                '<p class="note">As a web site of its own, for many people:'
+                '<p class="note">As a separate web site, for many people:'
                 f" <code>agentquest serve {html_text(name)} --site</code></p>"
             )
         yield "</div>"
@@ -89,9 +89,9 @@ def game_page(site: Addresses, token: str, game: WebGame) -> Iterator[str]:
             ("benchmark", html_text(game.benchmark.title)),
             ("type", html_text(game.task.task_type)),
             ("steps", str(session.steps)),
-            ("shortest way", str(session.shortest or "–")),
+            ("shortest plan", str(session.shortest or "–")),
             ("hints", str(session.all_hints)),
-            ("taken back", str(session.all_undone)),
+            ("undone", str(session.all_undone)),
         ]
     )
     yield '<div class="columns"><div>'
@@ -99,7 +99,7 @@ def game_page(site: Addresses, token: str, game: WebGame) -> Iterator[str]:
     yield _result(site, game) if game.over else _controls(token, game)
     yield "</div>"
     beside = "" if game.over else _beside(token, game)
-    yield f'<aside aria-label="what there is">{beside}</aside></div>'
+    yield f'<aside aria-label="possible commands">{beside}</aside></div>'
 
 
 def _back(site: Addresses, game: WebGame) -> str:
@@ -134,7 +134,7 @@ def _controls(token: str, game: WebGame) -> str:
     )
     words = "".join(
         f'<button name="command" value="{word}" formnovalidate>{text}</button>'
-        for word, text in (("hint", "Hint"), ("undo", "Take back"), ("quit", "Stop and record"))
+        for word, text in (("hint", "Hint"), ("undo", "Undo"), ("quit", "Stop and record"))
     )
     typed = (
         '<label>Command<input name="command" list="commands" autocomplete="off" required autofocus'

@@ -29,7 +29,7 @@ def run_page(site: Addresses, run: OpenRun, query: Mapping[str, str]) -> Iterato
     yield f'<p class="up">{link(site.page("runs"), "All runs")}</p>' if site.page("runs") else ""
     yield from opening(report)
     if site.served and run.state == "running":
-        yield '<section id="live" aria-live="polite"><h2>Under way</h2><ol></ol></section>'
+        yield '<section id="live" aria-live="polite"><h2>In progress</h2><ol></ol></section>'
     yield from matrix(site, run)
     yield from episode_list(site, run, query)
     yield from figures(report)
@@ -125,7 +125,7 @@ def _searched(site: Addresses, run: OpenRun, query: Mapping[str, str], found: Fo
     if found.searched >= found.among:
         return ""
     on = urlencode({**query, "after": found.searched})
-    rest = link(f"{site.run(run.name)}?{on}#episodes", "Search on from there")
+    rest = link(f"{site.run(run.name)}?{on}#episodes", "Continue searching")
     told = f"Searched {found.searched:,} of {counted(found.among, 'episode')}."
     return f'<p class="note">{told} {rest}</p>'
 
@@ -143,4 +143,4 @@ def _pages(site: Addresses, run: OpenRun, total: int, start: int, query: Mapping
             links.append(link(address, text))
         else:
             links.append(link(site.run(run.name, first), text))
-    return f'<nav class="pages" aria-label="Further episodes">{"".join(links)}</nav>'
+    return f'<nav class="pages" aria-label="More episodes">{"".join(links)}</nav>'

@@ -27,11 +27,11 @@ def runs_page(
     shown = [run for run in readable if _wanted(run, query)]
     shown.sort(key=lambda run: run.manifest.created_at, reverse=True)
     if not readable:
-        yield "<p>There is no run in this folder yet. Start one: <code>agentquest eval</code></p>"
+        yield "<p>There are no runs in this folder yet. Start one: <code>agentquest eval</code></p>"
     elif site.served:
         yield f'<form action="{html_text(site.compare([]))}" id="compare">'
         yield from _groups(site, shown, query.get("group", ""))
-        yield '<p class="act-row"><button>Compare the chosen runs</button></p></form>'
+        yield '<p class="act-row"><button>Compare selected runs</button></p></form>'
     else:
         yield from _groups(site, shown, "")
     for run in runs:
@@ -58,13 +58,13 @@ def leaderboard_page(site: Addresses, runs: Sequence[Glance | Broken]) -> Iterat
     """One table for each setting: only runs of the same one may be set beside each other."""
     yield "<h1>Leaderboard</h1>"
     yield (
-        '<p class="note">Runs stand in one table only where benchmark, protocol, split, data,'
-        " step limit and tasks are the same. Runs that are not complete are left out.</p>"
+        '<p class="note">Runs share a table only if benchmark, protocol, split, data,'
+        " step limit and tasks are the same. Incomplete runs are left out.</p>"
     )
     for setting, members in standings(runs).items():
         title, protocol, split, data, steps, trials = setting[:6]
         told = f"{split}, {data} data, at most {steps} {'step' if steps == '1' else 'steps'}"
-        told += f", {trials} trials of each task" if trials != "1" else ""
+        told += f", {trials} trials per task" if trials != "1" else ""
         yield f"<h2>{html_text(title)} <small>{html_text(protocol or 'no protocol')}</small></h2>"
         yield f'<p class="note">{html_text(told)}</p>'
         first = members[0].name

@@ -53,14 +53,14 @@ async def test_a_server_that_is_not_there() -> None:
     async with ChatServer() as server:
         url = server.url
     line = await refused(ModelUnavailable, url)
-    assert line.startswith(f"no server at {url}; is it running, and is llm.base_url right?")
+    assert line.startswith(f"no server at {url}; is it running, and is llm.base_url correct?")
 
 
 async def test_a_wrong_path() -> None:
     async with ChatServer() as server:
         line = await refused(BadRequest, server.url.removesuffix("/v1"))
     assert line.startswith("nothing answers at http://127.0.0.1")
-    assert "is llm.base_url right?" in line
+    assert "is llm.base_url correct?" in line
     assert "the model" not in line.split("HTTP 404")[0]
 
 
@@ -144,8 +144,8 @@ async def test_a_single_failure_is_no_reason_not_to_begin(fault: Fault) -> None:
 @pytest.mark.parametrize(
     ("fault", "told"),
     [
-        (Fault.RATE_LIMIT, "refusing requests already"),
-        (Fault.NO_USAGE, "counts no tokens"),
+        (Fault.RATE_LIMIT, "already refusing requests"),
+        (Fault.NO_USAGE, "reports no token counts"),
         (Fault.LENGTH, "cut off"),
     ],
 )
@@ -156,7 +156,7 @@ async def test_what_is_no_failure_is_told(fault: Fault, told: str) -> None:
 
 
 async def test_a_password_in_the_address_is_refused_unseen() -> None:
-    with pytest.raises(ValueError, match="must hold no user") as caught:
+    with pytest.raises(ValueError, match="must not contain a user") as caught:
         OpenAISettings(model="m", base_url=f"https://user:{KEY}@127.0.0.1/v1")
     assert KEY not in str(caught.value)
     assert KEY not in repr(caught.value)

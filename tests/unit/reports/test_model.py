@@ -128,9 +128,9 @@ def test_a_crash_that_loses_the_game_is_a_score() -> None:
     ("changes", "said"),
     [
         ({"agent_faults": AgentFaults.LOSE}, "lose (an agent that crashes"),
-        ({"agent_faults": AgentFaults.OWE}, "owe (a game that the agent crashed in"),
+        ({"agent_faults": AgentFaults.OWE}, "owe (a game in which the agent crashed"),
         ({"protocol": "unseen-134"}, "unseen-134"),
-        ({"informed": True}, "was shown the oracle's plan"),
+        ({"informed": True}, "is shown the oracle's plan"),
     ],
 )
 def test_what_a_number_cannot_be_read_without_is_in_every_format(
@@ -250,7 +250,7 @@ def test_more_than_one_in_twenty_without_an_answer_is_a_warning(
     assert f"1 {read_as}" in more.warnings[0]
     table = next(table for table in more.tables if table.title.startswith("Replies"))
     hints = dict(zip(table.headings, table.hints, strict=True))
-    assert hints[read_as] == "no answer that could be read"
+    assert hints[read_as] == "could not be read as an action"
     assert hints["exact"] == ""
 
 

@@ -32,7 +32,7 @@ class ScriptedAgent(Agent):
     def __init__(self, settings: ScriptedSettings, explorer: Explorer) -> None:
         if not settings.table:
             if explorer.table is None:
-                raise ConfigError("agent.table: the rules of this benchmark do without a table")
+                raise ConfigError("agent.table: this benchmark's rules use no table; remove it")
             explorer.table = False
         self._slips = settings.slips
         self._explorer = explorer

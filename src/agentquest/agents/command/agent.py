@@ -57,7 +57,7 @@ class CommandSettings(Settings):
     @classmethod
     def _exists(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if shutil.which(value[0]) is None:
-            raise ValueError(f"there is no program {value[0]!r}")
+            raise ValueError(f"no program {value[0]!r} was found")
         return value
 
 

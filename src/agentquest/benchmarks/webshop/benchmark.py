@@ -138,7 +138,9 @@ class WebshopBenchmark(Benchmark):
 
         def on_progress(done: int, total: int) -> None:
             if not done:
-                logger.warning("making the WebShop catalogue of %s, once", self.root or BUILTIN)
+                logger.warning(
+                    "building the WebShop catalogue of %s; this happens once", self.root or BUILTIN
+                )
 
         settings = self.settings
         catalogue = open_catalogue(self.root, size=settings.size, progress=on_progress)

@@ -140,7 +140,7 @@ def sentences(comparison: Comparison) -> Iterator[str]:
     unscored = comparison.unscored_episodes
     if any(unscored):
         yield (
-            f"Episodes without a score, in no figure: {unscored[0]} in the baseline,"
+            f"Episodes without a score, left out: {unscored[0]} in the baseline,"
             f" {unscored[1]} in the other."
         )
 
@@ -162,8 +162,8 @@ def _lists(comparison: Comparison) -> list[tuple[str, tuple[str, ...]]]:
 def _closing(comparisons: Sequence[Comparison], listed: bool) -> Iterator[str]:
     if len(comparisons) > 1:
         yield (
-            "The p-values are not corrected for there being"
-            f" {len(comparisons)} comparisons of several metrics."
+            "The p-values are not corrected for multiple testing"
+            f" ({len(comparisons)} comparisons of several metrics)."
         )
     if not listed and any(_lists(comparison) for comparison in comparisons):
-        yield "--list names the tasks."
+        yield "Use --list to see the tasks."

@@ -1,4 +1,4 @@
-"""`agentquest homes`: the built-in homes, beside real games or written out as game folders."""
+"""`agentquest homes`: the built-in homes, compared with real games or exported as game folders."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -19,12 +19,15 @@ from agentquest.words import counted
 
 
 def command(
-    action: Annotated[str, typer.Argument(help="`compare` or `export`")],
+    action: Annotated[str, typer.Argument(help="`compare` or `export`.")],
     folder: Annotated[
-        Path | None, typer.Argument(help="compare: the real data; export: where to write.")
+        Path | None,
+        typer.Argument(help="compare: folder of the official data; export: output folder."),
     ] = None,
     split: Annotated[str, typer.Option(help="Which split.")] = "valid_unseen",
-    count: Annotated[int, typer.Option(help="export: only the first so many; 0 writes all.")] = 0,
+    count: Annotated[
+        int, typer.Option(help="export: only the first COUNT games; 0 writes all.")
+    ] = 0,
     logic: Annotated[
         Path | None,
         typer.Option(
@@ -32,11 +35,13 @@ def command(
         ),
     ] = None,
 ) -> None:
-    """Compare the built-in homes with real games, or write them out for the reference engine.
+    """Compare the built-in homes with real games, or export them for the reference engine.
 
-    agentquest homes compare ~/.cache/alfworld
-    agentquest homes export my_games --count 20
-    agentquest homes export my_games --logic FOLDER   (without an installed alfworld)
+    \b
+    Examples:
+      agentquest homes compare ~/.cache/alfworld
+      agentquest homes export my_games --count 20
+      agentquest homes export my_games --logic FOLDER   (if alfworld is not installed)
     """
     actions: dict[str, Callable[[], None]] = {
         "compare": lambda: _compare(folder, split),
@@ -50,10 +55,10 @@ def command(
 def _compare(folder: Path | None, split: str) -> None:
     root = data_root(folder)
     if root is None:
-        raise UserError("no real games found to compare with; name their folder")
+        raise UserError("no real games found to compare with; give their folder")
     ours = [open_problem(task.problem).problem for task in find_tasks(split, data_path=BUILTIN)]
     real = [open_problem(task.problem).problem for task in find_tasks(split, data_path=root)]
-    typer.echo(f"{split}: {len(ours)} built-in homes, {len(real)} real games")
+    typer.echo(f"{split}: {counted(len(ours), 'built-in home')}, {counted(len(real), 'real game')}")
     typer.echo(side_by_side(distributions(ours, _plan_length), distributions(real, _plan_length)))
 
 

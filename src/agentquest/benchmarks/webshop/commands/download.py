@@ -24,20 +24,22 @@ def command(
     data_path: Annotated[
         Path | None,
         typer.Option(
-            help="Where to put it; default $WEBSHOP_DATA or ~/.cache/agentquest/webshop-data."
+            help="Target folder; default $WEBSHOP_DATA or ~/.cache/agentquest/webshop-data."
         ),
     ] = None,
     size: Annotated[
         Size, typer.Option(help="1,000 products (10 MB) or all 1.18 million (5.7 GB).")
     ] = Size.SMALL,
     base_url: Annotated[
-        str, typer.Option(help="Where to fetch from: a mirror of the official place.")
+        str, typer.Option(help="Download from this mirror of the official site.")
     ] = OFFICIAL_URL,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
 ) -> None:
-    """Fetch the official WebShop files.
+    """Download the official WebShop files.
 
-    A broken transfer resumes where it stopped, here or at the next call.
+    An interrupted download resumes, also when the command is run again.
+
+    Example: agentquest download webshop --size all
     """
     with DownloadBars() as bars:
         download_webshop(

@@ -161,7 +161,7 @@ class Kept(Generic[K, V]):
         if flooding is not None:
             return self._let_go(flooding)
         if len(self._shelves[Stage.STARTED]) >= FLOOD:
-            raise Full(f"{self._limit} sessions are kept already, and many were just started")
+            raise Full(f"the limit of {self._limit} sessions is reached")
         candidates = [key for key in (started, used) if key is not None]
         return self._let_go(min(candidates, key=self._last_used))
 
