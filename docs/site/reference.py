@@ -46,7 +46,7 @@ def commands_page() -> str:
     parts = [
         "# Commands",
         "`agentquest COMMAND --help` says the same in the terminal. Exit codes are the same for"
-        " every command: 0 done, 1 done in part (episodes are owed), 2 something was wrong with"
+        " every command: 0 done, 1 incomplete (some episodes have no score, or a check failed), 2 bad"
         " what was asked for, 130 stopped by Ctrl-C (128 + n: by signal n).",
     ]
     for name in COMMANDS:
