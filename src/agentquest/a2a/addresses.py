@@ -30,7 +30,7 @@ class Address(NamedTuple):
 
 
 def without_password(url: str) -> Address:
-    """`http://user:password@host/` as an address and a header: passwords are never written down."""
+    """`http://user:password@host/` as an address and a header: passwords are never saved."""
     parts = urlsplit(url)
     named, at, host = parts.netloc.rpartition("@")
     if not at:
@@ -87,7 +87,7 @@ class AllowList:
                 self._hosts.add(_entry(entry.strip()))
 
     def allows(self, url: str) -> bool:
-        """Whether the agent at this address may be asked; never for what is no address."""
+        """Whether the agent at this address may be asked; never if it is not an address."""
         if not is_address(url):
             return False
         parts = urlsplit(url)

@@ -144,7 +144,7 @@ class Assessment:
 
 
 class _Begun(NamedTuple):
-    """A run whose folder is there, what is owed of it, and its documents."""
+    """A run with its folder, what is still to play, and its documents."""
 
     run: Run
     specs: list[EpisodeSpec]

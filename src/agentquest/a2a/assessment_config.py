@@ -25,7 +25,7 @@ PER_TYPE_DEFAULTS = {"balanced": 1, "comprehensive": 5}
 
 
 class CoverageMode(str, Enum):
-    """How games are spread over task types: so many in all, or so many of each type."""
+    """How games are spread over task types: a total, or a number per type."""
 
     STANDARD = "standard"
     BALANCED = "balanced"
@@ -59,7 +59,7 @@ class AssessmentConfig(BaseModel):
     """Numbers or names; not given means all."""
 
     coverage_mode: CoverageMode = CoverageMode.STANDARD
-    """standard: `num_games` over all types; balanced, comprehensive: so many of each type."""
+    """standard: `num_games` over all types; balanced, comprehensive: a number per type."""
 
     num_games_per_type: int | None = Field(default=None, ge=1, le=MOST_GAMES)
     """Games of each type; overrides `num_games`."""
@@ -80,7 +80,7 @@ class AssessmentConfig(BaseModel):
     """Whether every turn says the goal again, for agents that forget earlier turns."""
 
     num_instances: int | None = Field(default=None, ge=1)
-    """At most so many games in all shards together."""
+    """Most games in all shards together."""
 
     num_shards: int = Field(default=1, ge=1, le=1000)
     """Into how many runs the games are dealt."""

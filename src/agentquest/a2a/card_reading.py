@@ -54,7 +54,7 @@ def agent_address(url: str) -> str:
 
 
 def read_card(content: Any) -> Card:
-    """Raises ValueError, with the reason, for what is no card."""
+    """Raises ValueError, with the reason, if it is not a card."""
     if not isinstance(content, dict):
         raise ValueError("it is not a JSON object")
     offered = _interfaces(content)

@@ -43,7 +43,7 @@ _SILENT_GAMES = 5
 
 
 class SilentAgent(AgentBroken):
-    """The agent left so many games unanswered that no further game is begun."""
+    """The agent left so many games unanswered that no further game is started."""
 
 
 class RemoteParty:

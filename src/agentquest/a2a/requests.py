@@ -27,7 +27,7 @@ _DOCUMENTED = (
 
 
 class AssessmentRequest(BaseModel):
-    """Whom to test and how; `warnings` is what was passed over."""
+    """Whom to test and how; `warnings` lists what was ignored."""
 
     model_config = ConfigDict(frozen=True)
 

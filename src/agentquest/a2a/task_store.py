@@ -1,4 +1,4 @@
-"""The tasks a server remembers: so many, for so long, and each for whoever asked for it.
+"""The tasks a server remembers: limited in number and time, each for the client that asked for it.
 
 Who asks is known by its token or, where none is asked for, by its connection.
 Without a token a task can still be read and cancelled over another connection,

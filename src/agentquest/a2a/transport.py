@@ -66,7 +66,7 @@ class AgentHttp:
         self._client = httpx.AsyncClient(
             verify=tls,
             timeout=httpx.Timeout(silence_s, connect=_CONNECT_S),
-            # A proxy of the environment's is no way to this machine.
+            # A proxy from the environment cannot reach this machine.
             trust_env=not is_here(urlsplit(url)),
         )
 
@@ -88,7 +88,7 @@ class AgentHttp:
         return _parsed(body)
 
     async def events(self, call: Call) -> AsyncIterator[Any]:
-        """The events of a response, as they come; a response that is no stream is one event."""
+        """The events of a response, as they come; a response that is not a stream is one event."""
         async with self._answered(call) as response:
             if not _is_stream(response):
                 yield _parsed(await _whole(response))

@@ -64,7 +64,7 @@ def host_in(value: str) -> str | None:
     try:
         parts = urlsplit(f"//{value}")
         host = parts.hostname
-        _ = parts.port  # raises where it is no number
+        _ = parts.port  # raises if it is not a number
     except ValueError:
         return None
     if not host or parts.netloc != value or "@" in value or parts.path:

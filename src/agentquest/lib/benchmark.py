@@ -84,7 +84,7 @@ class Benchmark(ABC):
 
     @abstractmethod
     def briefing(self, driver: Driver, task: Task, demonstrations: int) -> Briefing:
-        """The words for prompts, with up to so many example games, never the task itself."""
+        """The texts for prompts, with up to `demonstrations` games, never the task itself."""
 
     @abstractmethod
     def provenance(self) -> Provenance:

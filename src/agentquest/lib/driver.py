@@ -71,14 +71,14 @@ class Driver(ABC):
 
     @abstractmethod
     def _reset(self) -> tuple[str, Observation]:
-        """Start the problem anew; returns the goal and the first observation."""
+        """Start the problem over; returns the goal and the first observation."""
 
     @abstractmethod
     def _step(self, action: Action) -> tuple[State, Observation]:
         """Carry out one action."""
 
     def reset(self) -> Observation:
-        """Start the problem anew and forget what was recorded."""
+        """Start the problem over and forget what was recorded."""
         goal, observation = self._reset()
         self.metrics.reset(goal)
         self.unparsed = []

@@ -20,7 +20,7 @@ class Game(ABC):
 
     @abstractmethod
     def reset(self) -> str:
-        """Start anew; returns the first observation."""
+        """Start over; returns the first observation."""
 
     @abstractmethod
     def step(self, command: str) -> str:

@@ -36,7 +36,7 @@ class Matcher:
         return self._end(text, lowered(text), 0) == len(text)
 
     def occurrences(self, text: str, small: str) -> Iterator[tuple[int, int]]:
-        """Where the command stands in a text, from the left, none within another.
+        """The places of the command in a text, from the left, none within another.
 
         `small` is the text as `lowered` makes it. A command that begins with a blank could
         begin anywhere; it is looked for at the beginning only.

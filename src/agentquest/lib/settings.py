@@ -1,6 +1,6 @@
 """The base of every settings model: of runs, benchmarks, agents and models.
 
-A model stands beside the class that it configures; the text under a field is
+A model is declared next to the class that it configures; the text under a field is
 its documentation, in `agentquest init` and in the docs. A field that cannot
 change a score is marked with `operational`, and stays out of a run's hash.
 """

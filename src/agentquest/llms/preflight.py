@@ -16,13 +16,13 @@ from agentquest.records.messages import Message, ToolSpec
 
 
 def question(tools: Sequence[ToolSpec]) -> Message:
-    """What is asked: something small, but with a tool where tools are wanted."""
+    """A small request, with a tool if the agent calls tools."""
     text = f"Call the tool {tools[0].name} once." if tools else "Reply with the one word: ready"
     return Message(role="user", content=text)
 
 
 def remarks(reply: Reply, settings: ModelSettings, tools: Sequence[ToolSpec]) -> tuple[str, ...]:
-    """What is worth knowing of a model that answers."""
+    """Warnings about a model that answers."""
     found = []
     if tools and not reply.tool_calls:
         found.append(f"{settings.model} answered in text although it was asked to call a tool")
@@ -84,7 +84,7 @@ def _passing(
 
 
 def _is_of_the_model(failure: BadRequest, words: str, name: str) -> bool:
-    """Whether a refusal is of the model's name, rather than of the path or of another value."""
+    """Whether the server refused the model's name, rather than the path or another value."""
     own_hint = words.rpartition("(is base_url correct")[0] or words
     if failure.status in (404, 405):
         return "model" in own_hint or name.lower() in own_hint

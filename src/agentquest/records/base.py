@@ -1,4 +1,4 @@
-"""The base of everything that is written down: frozen, strict, and writable as UTF-8 JSON."""
+"""The base of everything that is saved: frozen, strict, and writable as UTF-8 JSON."""
 
 from typing import Annotated, Any
 

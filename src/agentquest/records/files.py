@@ -30,7 +30,7 @@ def writing(file: Path) -> Iterator[None]:
 def replacing(file: Path) -> Iterator[IO[str]]:
     """A draft that takes the file's place when it is whole, and is gone when it is not.
 
-    What is no file (a device, a pipe) is written to and stays what it is.
+    Anything that is not a file (a device, a pipe) is written to, not replaced.
     """
     if file.exists() and not file.is_file():
         with file.open("w", encoding="utf-8") as special:

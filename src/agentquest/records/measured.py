@@ -2,7 +2,7 @@
 
 Metrics beside the built-in ones are code that the configuration names. It runs
 where the run is made, on its owner's word; whoever only reads the folder, here or
-on another machine, finds the values written down.
+on another machine, finds the saved values.
 """
 
 from typing import Literal

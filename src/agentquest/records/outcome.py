@@ -12,7 +12,7 @@
 Owed means: nothing was learnt about the agent, so the episode is played again.
 Under `agent_faults: lose` an agent that crashes loses the game, so that no agent
 can crash its way out of games it would lose; under `owe` the crash is taken for
-a bug that its author will mend.
+a bug that its author will fix.
 """
 
 from enum import Enum

@@ -1,9 +1,9 @@
-"""The folder of a run: what is in it, how it grows, and what is still owed.
+"""The folder of a run: what is in it, how it grows, and what is still to play.
 
     config.yaml      the resolved configuration, without keys
     manifest.json    versions, data, task ids, and the fingerprint of all that decides a score
     episodes.jsonl   one whole line per episode, only ever appended to, synced to disk
-    live.jsonl       steps of episodes under way, for watchers (see live.py)
+    live.jsonl       steps of episodes in progress, for watchers (see live.py)
     index.jsonl      one row per episode, for reports and resuming (see index.py)
     results.parts    pieces of results.json (see results_file.py)
     results.json     the results in the documented shape, rewritten as episodes finish
@@ -11,7 +11,7 @@
     run.log          what was said while it ran
 
 An episode is in the file or it is not: a line torn by a crash is cut off when
-the run is opened again, and a damaged one is passed over; their episodes are owed.
+the run is opened again, and a damaged one is skipped; their episodes are played again.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -182,7 +182,7 @@ class Try(Protocol):
 
     @property
     def scored(self) -> bool:
-        """Whether it counts as a score, so that the episode is not owed."""
+        """Whether it counts as a score, so that the episode is not played again."""
         ...
 
 
@@ -197,7 +197,7 @@ def keep_newest(kept: dict[str, T], record: T) -> None:
 
 
 def read_episodes(file: Path) -> Iterator[EpisodeRecord]:
-    """The records of a file; damaged lines are passed over (see episode_lines)."""
+    """The records of a file; damaged lines are skipped (see episode_lines)."""
     return EpisodeReader(file).further()
 
 

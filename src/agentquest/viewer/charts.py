@@ -230,7 +230,7 @@ def _text(x: float, y: float, text: str, kind: str, hint: str = "") -> str:
 
 
 def _shortened(text: str, most: int) -> str:
-    """A label that fits its place; the whole text stands in the hint."""
+    """A label that fits its place; the whole text is in the hint."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 

@@ -169,7 +169,7 @@ def data_table(table: Table) -> str:
 def _cell(text: str, number: bool) -> str:
     if not number:
         return f"<td>{html_text(text)}</td>"
-    # An interval that stands by itself is no remark on the figure before it.
+    # An interval without a figure before it is not a remark on one.
     head, _, rest = (text, "", "") if text.startswith("[") else text.partition(" ")
     small = f" <small>{html_text(rest)}</small>" if rest else ""
     return f'<td class="number">{html_text(head)}{small}</td>'

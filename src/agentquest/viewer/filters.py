@@ -1,7 +1,7 @@
 """Which episodes of a run are asked for: by what their rows say, then by their words.
 
 Rows are in memory. Words are in the records, which may be far larger than memory:
-they are read one by one, so many bytes at most, and the page says how far it got.
+they are read one by one, up to a number of bytes, and the page says how far it got.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -60,7 +60,7 @@ class Recorder(Protocol):
 
 
 class Games:
-    """The games under way."""
+    """The games in progress."""
 
     def __init__(self, recorder: Recorder, most: int = _MOST_GAMES) -> None:
         self._recorder = recorder
@@ -121,7 +121,7 @@ class Games:
             self._record(game)
 
     def close(self) -> None:
-        """Record all that are under way."""
+        """Record all games in progress."""
         for game in self._games.values():
             self._record(game)
 

@@ -60,7 +60,7 @@ class OpenRun:
 
     @property
     def report(self) -> Report:
-        """Worked out anew only when episodes have come."""
+        """Recomputed only when there are new episodes."""
         rows = self.rows
         state = hash((len(rows), sum(one.at for one in rows)))
         if self._report is None or self._report[0] != state:
@@ -78,7 +78,7 @@ class OpenRun:
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """Where each task stands in the run."""
+        """The place of each task in the run."""
         return {task: place for place, task in enumerate(self.manifest.task_ids)}
 
     def in_order(self) -> list[IndexedRow]:

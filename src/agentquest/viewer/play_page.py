@@ -1,4 +1,4 @@
-"""Playing in the browser: what there is to play, and a game under way. Needs no script."""
+"""Playing in the browser: the choice of a game, and a game in progress. Needs no script."""
 
 from collections.abc import Iterator, Sequence
 

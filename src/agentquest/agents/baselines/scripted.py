@@ -21,11 +21,11 @@ class ScriptedSettings(Settings):
     """The share of turns that slip: a random command, or the last one again."""
 
     table: bool = True
-    """Whether the rules know what such tasks are usually like, where the benchmark has a table."""
+    """Whether the rules use the benchmark's table of what such tasks are usually like, if any."""
 
 
 class ScriptedAgent(Agent):
-    """Does what the benchmark's explorer says, but for slips."""
+    """Does what the benchmark's explorer says, except for slips."""
 
     Settings = ScriptedSettings
 

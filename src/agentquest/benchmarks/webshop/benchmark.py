@@ -46,19 +46,19 @@ class WebshopSettings(BenchmarkSettings):
     """Which catalogue and which goals are played, and how purchases are scored."""
 
     data_path: Path | None = None
-    """Folder of the official files, or `builtin`; null: found by itself."""
+    """Folder with the official files, or `builtin`; null: auto-detected."""
 
     goals: Literal["synthetic", "human"] = "synthetic"
-    """Whose words the goals are in."""
+    """Who worded the goals: a generator, or people."""
 
     strict: bool = False
-    """Whether the quirks of the original's reward are kept."""
+    """Whether to keep the quirks of the original."""
 
     seed: int = 0
     """Fixes hidden prices and price limits."""
 
     size: Literal["small", "all"] | None = None
-    """Which catalogue, where the data folder has both."""
+    """Which catalogue, if the data folder has both."""
 
     numbers: tuple[int, ...] | str | None = None
     """Only these goals, of whatever split: a list, `0-199`, or `gigpo-as-published` (the 128

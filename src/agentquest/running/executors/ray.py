@@ -38,7 +38,7 @@ class RaySettings(Settings):
     this machine."""
 
     workers: int = Field(default=0, ge=0, le=10_000)
-    """How many actors; 0: one for each CPU of the cluster."""
+    """Number of actors; 0: one per CPU of the cluster."""
 
     resources: dict[str, float] = Field(default_factory=lambda: {"num_cpus": 1.0})
     """What each actor reserves, as Ray's `num_cpus`, `num_gpus`, `memory` or a resource's name."""

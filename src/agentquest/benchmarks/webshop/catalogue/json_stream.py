@@ -88,7 +88,7 @@ class _Scanner:
         return bool(chunk)
 
     def _next(self) -> str:
-        """The next character that is no blank, without passing it; "" at the end."""
+        """The next non-blank character, without consuming it; "" at the end."""
         while True:
             while self._at < len(self._window):
                 if self._window[self._at] not in _BLANKS:

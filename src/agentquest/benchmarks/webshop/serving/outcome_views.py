@@ -17,7 +17,7 @@ _ENDS = {
 
 
 def welcome_page(goals: int, visit: Visit | None, notice: str = "") -> bytes:
-    """The first page; offers to go on with a task that is under way."""
+    """The first page; offers to continue a task in progress."""
     intro = joined(
         element("h1", "Can you shop as well as an agent?"),
         element(

@@ -58,7 +58,7 @@ class Sessions:
         self._lock = RLock()
 
     def reset(self, session: int | str | None = None) -> Session:
-        """Start `session` (anew) at the search page."""
+        """Start or restart `session` at the search page."""
         with self._lock:
             if isinstance(session, int):
                 self._check_goal(session)
@@ -80,7 +80,7 @@ class Sessions:
             return self._sessions[name]
 
     def forget(self, name: str) -> None:
-        """Drop a session; one that does not exist is no error."""
+        """Drop a session; it need not exist."""
         with self._lock:
             self._sessions.pop(name, None)
 
