@@ -142,5 +142,5 @@ def test_playing_and_listing(environment: dict[str, str], tmp_path: Path) -> Non
     assert played.returncode == 0, played.stderr
     assert "It can be done in" in played.stdout
     assert "Page 1 (Total results: 50)" in played.stdout
-    assert "Taken back: click[" in played.stdout
+    assert "Undone: click[" in played.stdout
     assert "[SEP]" not in played.stdout

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from agentquest.cli.benchmark_choice import SETTING_HELP, chosen_settings
+from agentquest.cli.benchmark_choice import chosen_settings
 from agentquest.running.check import CHECKS, CheckResult, check_benchmark
 from agentquest.words import counted
 
@@ -16,7 +16,10 @@ _WIDTH = max(len(check.name) for check in CHECKS)
 
 def command(
     benchmark: Annotated[str, typer.Argument(help="A benchmark's name, or package.module:Class.")],
-    setting: Annotated[list[str] | None, typer.Option(help=SETTING_HELP)] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(help="A setting of the benchmark, as name=value; may be repeated."),
+    ] = None,
     per_type: Annotated[int, typer.Option(min=1, help="Tasks to play per type.")] = 1,
 ) -> None:
     """Play a benchmark and check everything that agents, records and reports rely on.

@@ -17,7 +17,10 @@ def command(
 ) -> None:
     """Write an example configuration with every key explained.
 
-    Example: agentquest init run.yaml, then agentquest eval -c run.yaml
+    \b
+    Example:
+      agentquest init run.yaml
+      agentquest eval -c run.yaml
     """
     if str(file) == "-":
         typer.echo(example_config(), nl=False)

@@ -47,7 +47,9 @@ def command(
 ) -> None:
     """Let a coding agent or any MCP client play; every episode is recorded and scored.
 
-    Example, for Claude Code: claude mcp add house -- agentquest mcp alfworld num_games=10
+    \b
+    Example, for Claude Code:
+      claude mcp add house -- agentquest mcp alfworld num_games=10
     """
     benchmark, overrides = read_words(words)
     given = {

@@ -59,7 +59,9 @@ def command(
 
     Games are recorded unless --no-record is given.
 
-    Example, the third game of the second task type: agentquest play alfworld --type 2 --task 3
+    \b
+    Example, the third game of the second task type:
+      agentquest play alfworld --type 2 --task 3
     """
     name, options = read_words(benchmark)
     given = {"split": split, "data_path": data_path}

@@ -72,7 +72,7 @@ def matcher(command: str) -> Matcher:
 
 
 def lowered(text: str) -> str:
-    """In small letters, and as long as before."""
+    """Lower-cased, without changing its length."""
     small = text.lower()
     return small if len(small) == len(text) else text.translate(_ASCII_LOWER)
 

@@ -97,7 +97,7 @@ class PlaySession:
 
     @property
     def steps(self) -> int:
-        """How many steps stand; those taken back do not count."""
+        """How many steps were taken, without the undone ones."""
         return len(self.driver.metrics.interactions)
 
     @property
@@ -131,7 +131,7 @@ class PlaySession:
         return not is_place and self.driver.accepts(word)
 
     def inherit(self, command: str, seconds: float) -> None:
-        """Begin with a step that somebody else took; it cannot be taken back."""
+        """Begin with a step that somebody else took; it cannot be undone."""
         self.observation = self.driver.step(self.driver.action_class(value=command))
         self.moves.append(Move(command, False, seconds, inherited=True))
         self._clock = time.perf_counter()
@@ -254,7 +254,7 @@ class PlaySession:
         return tuple(groups)
 
     def _undo(self) -> Reply:
-        """Take back the last step, by playing the others again: games are deterministic."""
+        """Undo the last step by replaying the others: games are deterministic."""
         steps = list(self.driver.metrics.interactions)
         if not self.own_moves:
             return Reply(notice="There is nothing to undo.")
@@ -265,7 +265,7 @@ class PlaySession:
         self.undone += 1
         self.all_undone += 1
         said = self.view.said(self.observation) if self.steps else ""
-        return Reply(notice=f"Taken back: {steps[-1].action.value}", said=said, moved=True)
+        return Reply(notice=f"Undone: {steps[-1].action.value}", said=said, moved=True)
 
 
 def _meant(command: str, possible: Sequence[str]) -> str:

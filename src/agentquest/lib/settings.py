@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationIn
 
 from agentquest.errors import ConfigError
 
-# What pydantic says, and what a person would.
+# Pydantic's messages, and ours in place of them.
 _WORDS = (
     (r"Input should be greater than or equal to (.+)", r"must be at least \1"),
     (r"Input should be less than or equal to (.+)", r"must be at most \1"),
@@ -149,7 +149,7 @@ def known_at(model: type[BaseModel], parents: Sequence[str]) -> list[str]:
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:
-    """`did you mean …?`, or the list of what there is where nothing is near."""
+    """`did you mean …?`, or the list of known names if none is similar."""
     close = difflib.get_close_matches(name, known, n=1)
     if close:
         return f"did you mean {close[0]!r}?"

@@ -31,7 +31,7 @@ _SEAL_LENGTH = len(_SEAL) + 8 + len(b'"}')
 _CHUNK = 1 << 16
 _PACKED = b'{"packed":"'
 _PACKING = 4  # beyond, zlib takes much longer to save little
-_LONGEST = 1 << 30  # no record is; what unpacks to more was made to do harm
+_LONGEST = 1 << 30  # no record is this long: what unpacks to more is malicious
 
 
 class Place(NamedTuple):

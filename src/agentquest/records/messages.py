@@ -12,7 +12,7 @@ from agentquest.records.base import Record, Text
 
 
 class ToolCall(Record):
-    """A model's wish to use a tool. `arguments` is the text it wrote, JSON or not."""
+    """A tool call by a model. `arguments` is the text it wrote, JSON or not."""
 
     id: Text
     name: Text

@@ -37,7 +37,7 @@ class End(str, Enum):
 
 
 class AgentFaults(str, Enum):
-    """What becomes of an episode whose agent crashed or did not answer."""
+    """What happens to an episode whose agent crashed or did not answer."""
 
     LOSE = "lose"
     OWE = "owe"

@@ -70,7 +70,7 @@ class RunDirectory:
         return _read(file, Manifest, MANIFEST_VERSION)
 
     def measured(self) -> MeasuredMetrics:
-        """What the run's own metrics came to; nothing where it has none, or none yet."""
+        """The values of the run's own metrics; nothing if it has none, or none yet."""
         file = self.path / METRICS
         return (
             _read(file, MeasuredMetrics, MEASURED_VERSION) if file.is_file() else MeasuredMetrics()
@@ -190,7 +190,7 @@ T = TypeVar("T", bound=Try)
 
 
 def keep_newest(kept: dict[str, T], record: T) -> None:
-    """A later try of an episode takes the earlier one's place, unless it would lose a score."""
+    """A later attempt at an episode replaces the earlier one, unless a score would be lost."""
     before = kept.get(record.key)
     if before is None or record.scored or not before.scored:
         kept[record.key] = record

@@ -41,7 +41,7 @@ def command(
     Examples:
       agentquest homes compare ~/.cache/alfworld
       agentquest homes export my_games --count 20
-      agentquest homes export my_games --logic FOLDER   (if alfworld is not installed)
+      agentquest homes export my_games --logic FOLDER  (alfworld not installed)
     """
     actions: dict[str, Callable[[], None]] = {
         "compare": lambda: _compare(folder, split),
