@@ -1,4 +1,4 @@
-"""Addresses of agents: what one is, what of it may be shown, and which may be asked."""
+"""Addresses of agents: what is valid, what may be shown, and which may be called."""
 
 import base64
 import ipaddress
@@ -23,7 +23,7 @@ def is_address(value: str) -> bool:
 
 
 class Address(NamedTuple):
-    """An address that can be shown, and the Authorization header that stood in it."""
+    """An address that can be shown, and the Authorization header that was in it."""
 
     url: str
     authorization: str | None
@@ -97,7 +97,7 @@ class AllowList:
 
 
 def _entry(text: str) -> tuple[str, int | None]:
-    """Raises ValueError for what names no host."""
+    """Raises ValueError if it contains no host."""
     parts = urlsplit(text if "://" in text else f"//{text}")
     if not parts.hostname:
         raise ValueError(f"{text!r} contains no host")

@@ -94,7 +94,7 @@ class Assessment:
                     "invalid_policy": asked.invalid_policy,
                     "repeat_goal": asked.repeat_goal,
                 },
-                # Crashing out of games that would be lost must not pay.
+                # An agent must not gain by crashing in games it would lose.
                 "agent_faults": AgentFaults.LOSE,
                 "parallel": asked.concurrency,
                 "step_timeout_s": asked.turn_timeout,
@@ -202,7 +202,7 @@ def _is_same(run: Run, folder: Path) -> bool:
 
 
 def _new_folder(root: Path) -> str:
-    """The name of a folder nobody else has, made now; named by the local time."""
+    """A new folder with a unique name, made of the local time."""
     name = datetime.now().strftime("run_%Y%m%d_%H%M%S")
     for number in range(1, 10_000):
         numbered = name if number == 1 else f"{name}_{number}"

@@ -27,7 +27,7 @@ class Interface:
 
 @dataclass(frozen=True)
 class Card:
-    """`interfaces` are those that we speak, the best first."""
+    """`interfaces` are those that we support, the best first."""
 
     name: str
     interfaces: tuple[Interface, ...]

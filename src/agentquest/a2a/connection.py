@@ -58,7 +58,7 @@ class RemoteParty:
         self.denied: str | None = None
 
     def connect(self) -> "A2AConversation":
-        """Raises where going on is pointless: each further game would only cost its time."""
+        """Raises if continuing is pointless: each further game would only waste its time."""
         if self.denied is not None:
             raise AccessDenied(f"not called again: {self.denied}")
         if self._silent_games >= _SILENT_GAMES:

@@ -38,7 +38,7 @@ _OUR_OWN_TROUBLE = "the green agent's data or log folder cannot be used; its own
 
 @dataclass(frozen=True)
 class GreenSettings:
-    """What belongs to this machine, so that no request can choose it.
+    """Settings of this machine, which no request can change.
 
     `allowed` are the agents that may be asked, `headers` what is sent to them. At most
     `max_assessments` go on at once. `resume` lets a request go on with its unfinished run.

@@ -1,4 +1,4 @@
-"""News of an assessment while it goes on: to whoever asked, and into the games' documents."""
+"""Progress of an assessment: for the requester, and in the games' documents."""
 
 import asyncio
 import time

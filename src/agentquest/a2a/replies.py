@@ -80,7 +80,7 @@ def take_in(turn: Turn, result: Any, our_message: str) -> None:
 
 
 def _shape(result: dict[str, Any]) -> Any:
-    """Which kind an object is that does not say it."""
+    """The kind of an object that does not say it."""
     if "artifact" in result:
         return _take_artifact
     if isinstance(result.get("status"), dict):

@@ -55,7 +55,7 @@ class RequestRejected(UserError):
 
 
 def request_text(agent_url: str, config: AssessmentConfig) -> str:
-    """The launcher's request: the documented settings, then those that are not as usual."""
+    """The launcher's request: the documented settings, then those that differ from the default."""
     given, benchmark = config.model_dump(mode="json"), config.benchmark_class
     given["max_steps"] = config.max_steps or benchmark.step_limit
     if config.task_types is None:
@@ -94,7 +94,7 @@ def parse_request(text: str) -> AssessmentRequest:
 
 
 def _tag(text: str, name: str) -> str | None:
-    """What stands between two tags, the first such pair; None when there is none."""
+    """The text between the first pair of tags; None if there is none."""
     opening, closing = f"<{name}>", f"</{name}>"
     start = text.find(opening)
     end = text.find(closing, start) if start >= 0 else -1
@@ -102,7 +102,7 @@ def _tag(text: str, name: str) -> str | None:
 
 
 def _json(text: str) -> Any:
-    """None for what is not JSON, or nested beyond all reason."""
+    """None if it is not JSON, or nested too deeply."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

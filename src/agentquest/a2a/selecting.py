@@ -1,4 +1,4 @@
-"""Which games an assessment plays, worked out from its request."""
+"""Which games an assessment plays, from its request."""
 
 from agentquest.a2a.assessment_config import MOST_GAMES, AssessmentConfig
 from agentquest.errors import UserError
@@ -19,7 +19,7 @@ def choose(config: AssessmentConfig, benchmark: Benchmark) -> Selection:
     types = [name for name in benchmark.wanted_types if name in there]
     wanted = config.num_games
     if config.per_type is None and wanted >= len(tasks):
-        # Whoever asks for as many as there are means all, however they are spread.
+        # A request for at least as many games as there are means all of them.
         chosen = select(tasks, types, config.seed)
         if len(tasks) < wanted < MOST_GAMES:
             few = f"{counted(wanted, 'game')} requested, only {len(tasks)} available"

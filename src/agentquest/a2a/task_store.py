@@ -104,7 +104,7 @@ class OwnedTaskStore(TaskStore):
             await self._drop(task_id)
 
     async def _forget(self) -> None:
-        """Drop tasks that are over for long, and the oldest when there are too many."""
+        """Drop tasks that ended long ago, and the oldest if there are too many."""
         limit = time.monotonic() - self._kept_s
         old = [key for key, kept in self._kept.items() if kept.over and kept.saved_at < limit]
         for task_id in old:

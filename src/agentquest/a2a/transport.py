@@ -1,4 +1,4 @@
-"""HTTP to the agent under test: bounded, patient with busy servers, and loyal to one host.
+"""HTTP to the agent under test: bounded, patient with busy servers, and limited to one host.
 
 A redirect is followed only within the server that was asked. A response is
 counted as it is after unpacking. What a failing server says goes into the error.
@@ -46,7 +46,7 @@ class AgentBroken(AgentQuestError):
 
 
 class AccessDenied(AgentBroken):
-    """The agent wants credentials, or other ones: the same in every game."""
+    """The agent needs credentials, or different ones: the same in every game."""
 
 
 class AgentHttp:

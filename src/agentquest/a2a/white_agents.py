@@ -1,4 +1,4 @@
-"""Which white agents there are, by name, and how each is made."""
+"""The white agents by name, and how each is made."""
 
 import os
 from collections.abc import Awaitable, Callable
@@ -15,12 +15,12 @@ from agentquest.llms.types import ChatModel
 from agentquest.running.factory import Resources, agent_class, asks_a_model
 from agentquest.running.spec import Choice, RunContext
 
-# What an agent of the evaluator is set to when it is served.
+# Settings of an evaluator's agent when it is served.
 _SERVED_SETTINGS: dict[str, dict[str, Any]] = {"react": {"check_valid_actions": False}}
 
 
 class WhiteAgentType(str, Enum):
-    """The white agents with a name of their own; `llm` and `standard` are the same."""
+    """The named white agents; `llm` and `standard` are the same."""
 
     LLM = "llm"
     STANDARD = "standard"

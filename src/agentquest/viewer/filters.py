@@ -54,7 +54,7 @@ def invalid_actions(one: IndexedRow) -> int:
 
 
 def whole(text: str) -> int:
-    """A number of an address; 0 where it is none."""
+    """A number in an address; 0 if it is not one."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 

@@ -1,4 +1,4 @@
-"""People's scores beside agents', on the very tasks that people played."""
+"""People's scores next to agents', on the tasks that people played."""
 
 from collections.abc import Iterable, Iterator, Sequence
 

@@ -83,7 +83,7 @@ class PlayRoutes:
         return await self._changed(request, make)
 
     async def show(self, request: Request) -> Response:
-        """The page of a game as it stands."""
+        """The page of a game in its current state."""
         name = request.path_params["name"]
 
         def make() -> str:
