@@ -159,7 +159,8 @@ class TestPointlessGames:
     def test_replies_without_text_are_found_in_the_first_game(self, own_green, strange):
         before = set(own_green.logs.iterdir())
         with pytest.raises(
-            AssessmentFailed, match=r"no reply can be read: 3 of 3.*\[no text: 1 url\]"
+            AssessmentFailed,
+            match=r"no reply in the first game could be read: 3 of 3.*\[no text: 1 url\]",
         ):
             own_green.assess(f"{strange}file/", num_games=20, max_steps=3)
         (folder,) = set(own_green.logs.iterdir()) - before
@@ -172,7 +173,7 @@ class TestPointlessGames:
         assert "replies had no text; first: game 1, turn 1" in result.text
 
     def test_a_refusal_is_not_repeated_in_every_game(self, own_green, strange):
-        with pytest.raises(AssessmentFailed, match=r"refuses us in the first game: HTTP 403"):
+        with pytest.raises(AssessmentFailed, match=r"denied access in the first game: HTTP 403"):
             own_green.assess(f"{strange}refuses/", num_games=20)
 
     def test_a_silent_agent_costs_a_few_games_only(self, own_green, strange):

@@ -141,9 +141,7 @@ def test_undo_takes_back_the_step_and_restart_all_of_them() -> None:
         ],
     )
     assert "There is nothing to undo." in done.stdout
-    taken_back = (
-        "> undo\nUndone: open fridge 1\nYou arrive at fridge 1. The fridge 1 is closed.\n"
-    )
+    taken_back = "> undo\nUndone: open fridge 1\nYou arrive at fridge 1. The fridge 1 is closed.\n"
     assert taken_back in done.stdout
     assert shown_at(done.stdout, "examine fridge 1").startswith("The fridge 1 is closed.")
     assert "2 steps" in shown_at(done.stdout, "examine fridge 1")

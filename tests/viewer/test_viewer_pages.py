@@ -237,7 +237,7 @@ def test_folders_that_cannot_be_read_say_what_is_wrong(tmp_path: Path) -> None:
     assert "damaged: " in text
     assert "foreign: " in text
     assert "written with schema 1" in text
-    assert "bare: episodes without a manifest.json" in text
+    assert "bare: it has episodes but no manifest.json" in text
     assert "damaged line (" in text
 
 

@@ -112,7 +112,7 @@ def test_a_second_ctrl_c_waits_for_nobody_s_code(tmp_path: Path) -> None:
         wait_until(lambda: live.is_file() and live.stat().st_size > 0, "the first episode")
         process.send_signal(signal.SIGINT)
         assert process.stderr is not None
-        wait_until(lambda: "once more" in process.stderr.readline(), "the answer to Ctrl-C")
+        wait_until(lambda: "press again" in process.stderr.readline(), "the answer to Ctrl-C")
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=PATIENCE_S) == 130
     # It gave nothing away that it waited for: the agent never let go.
@@ -173,7 +173,7 @@ def test_two_processes_cannot_run_into_one_directory(tmp_path: Path) -> None:
             first.send_signal(signal.SIGCONT)
             assert second.returncode == 2
             assert second.stderr.splitlines()[-1] == (
-                "agentquest: runs/r is being written to by another process"
+                "agentquest: runs/r is in use by another process"
             )
             _, told = first.communicate(timeout=PATIENCE_S)
             assert first.returncode == 0, told
@@ -190,7 +190,7 @@ def test_another_configuration_under_the_same_name_is_refused_with_the_differenc
     changed = agentquest(tmp_path, *arguments, "max_steps=49", "num_games=3", "parallel=2")
     assert changed.returncode == 2
     assert changed.stderr.splitlines() == [
-        "agentquest: runs/r was made with another configuration:",
+        "agentquest: runs/r was made with a different configuration:",
         "  max_steps: was 50, is 49",
         "  num_games: was 2, is 3",
         "  data_hash changed",
@@ -212,7 +212,7 @@ def test_a_missing_key_is_said_before_anything_is_asked(tmp_path: Path) -> None:
     )
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1] == (
-        "agentquest: api_key_env: the variable NO_SUCH_VARIABLE is not set"
+        "agentquest: api_key_env: the variable NO_SUCH_VARIABLE is not set; export it"
     )
     assert not (tmp_path / "runs").exists()
 

@@ -66,7 +66,7 @@ run: {data_path: builtin, llm: {temperature: 0.1}, parallel: 32}
         ("name: a\nmodels: [{model: m, temperature: 0}, {model: m}]", "two runs are called"),
         ("name: a\nagents: [reakt]", "'reakt' is not an agent; did you mean 'react'"),
         ("name: a\nmodels: [{modle: m}]", "every model needs `model`"),
-        ("name: a\nrun: {seed: 3}", "seed: a sweep has 'seeds' for that"),
+        ("name: a\nrun: {seed: 3}", "seed: in a sweep, use 'seeds' instead"),
         ("name: a\nrun: {num_gmes: 3}", "run react_scripted_seed-42: num_gmes: unknown key"),
         ("name: a/b", "name: must be a name of letters"),
     ],

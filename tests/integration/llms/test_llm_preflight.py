@@ -67,13 +67,13 @@ async def test_a_wrong_path() -> None:
 async def test_a_page_instead_of_an_answer() -> None:
     async with ChatServer(script=[Fault.GARBAGE] * 9) as server:
         line = await refused(BadRequest, server.url)
-    assert "/chat/completions answers, but not as expected there" in line
+    assert "/chat/completions answers, but not like a model server" in line
 
 
 async def test_an_unknown_model() -> None:
     async with ChatServer(script=[Fault.NOT_FOUND]) as server:
         line = await refused(BadRequest, server.url)
-    assert f"{server.url} does not know the model 'qwen': HTTP 404: No such model." in line
+    assert f"{server.url} does not have the model 'qwen': HTTP 404: No such model." in line
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ async def test_a_model_that_calls_tools_passes_and_one_that_talks_is_told_of() -
         assert await preflight(server.url, [ACT]) == ()
     async with ChatServer(lambda messages: "Gladly.") as server:
         (line,) = await preflight(server.url, [ACT])
-    assert line == "qwen answered in words although it was asked to call a tool"
+    assert line == "qwen answered in text although it was asked to call a tool"
 
 
 async def test_a_context_that_the_reply_alone_fills() -> None:

@@ -302,7 +302,7 @@ def test_one_task_at_a_time(visitor):
     visitor.start(8)
     visitor.search("pan")
     assert "Continue your task" in visitor.get("/").text
-    assert "under way" in visitor.start(9).text
+    assert "in progress" in visitor.start(9).text
     visitor.give_up()
     assert "Step 0" in visitor.start(9).text
 
@@ -396,4 +396,4 @@ def test_records_of_another_shop_are_not_mixed(site, cache, shop):
     busy, other = refused(), refused("--seed", "5")
     assert busy.returncode == other.returncode == 2
     assert "in use by another process" in busy.stderr
-    assert "another shop: seed was 0, is 5" in other.stderr
+    assert "a different shop: seed was 0, is 5" in other.stderr
