@@ -143,7 +143,7 @@ def test_compare_on_the_command_line(runs: Path) -> None:
     assert text.exit_code == 0
     assert text.stdout.startswith(("oracle solves more than muddled", "No clear difference"))
     assert "11 tasks scored in both runs" in text.stdout
-    assert "Left out, no score in the baseline: 1 tasks" in text.stdout
+    assert "Left out, no score in the baseline: 1 task" in text.stdout
     assert "trial_T" not in text.stdout
     listed = compare(runs / "muddled", runs / "oracle", "--list").stdout
     assert "Left out, no score in the baseline (1)\n  valid_unseen/" in listed
