@@ -64,7 +64,7 @@ def test_an_evaluation_needs_nothing_but_the_benchmark(
     if agent == "oracle":
         assert all(record["success"] for record in records)
     again = agentquest(environment, *command, folder=tmp_path)
-    assert "20 of 20 episodes are there" in again.stderr
+    assert "20 of 20 episodes already played" in again.stderr
     assert records_of(tmp_path) == records
 
 
