@@ -48,8 +48,8 @@ def commands_page() -> str:
     parts = [
         "# Commands",
         "`agentquest COMMAND --help` says the same in the terminal. Exit codes are the same for"
-        " every command: 0 done, 1 done in part (episodes are owed), 2 something was wrong with"
-        " what was asked for, 130 stopped by Ctrl-C (128 + n: by signal n).",
+        " every command: 0 done, 1 incomplete (some episodes have no score, or a check failed),"
+        " 2 bad arguments, configuration or data, 130 stopped by Ctrl-C (128 + n: by signal n).",
     ]
     for name in COMMANDS:
         group = typer.main.get_command(build([name]))

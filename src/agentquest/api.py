@@ -58,8 +58,8 @@ def evaluate(
 
     `config` is a YAML file and `settings` override it. `agent` is a registered
     name, `package.module:Class`, or a class of your own, also one from a notebook. The
-    same settings again resume the run and play only what is owed; as a class's
-    code is no setting, give `resume=False` to start anew after changing it. Ctrl-C
+    same settings again resume the run and play only the rest; as a class's
+    code is not a setting, give `resume=False` to start over after changing it. Ctrl-C
     keeps what is finished.
     """
     run = Run(_configured(config, agent, settings))
@@ -106,7 +106,7 @@ def load_run(path: PathLike) -> RunResult:
 
 
 async def prepared(run: Run) -> tuple[list[EpisodeSpec], tuple[str, ...]]:
-    """What a run owes, and what is worth knowing of its model.
+    """What a run has still to play, and warnings about its model.
 
     The model is tried before a run directory is made: a wrong key or name leaves none behind.
     """
@@ -122,7 +122,7 @@ async def play_owed(
     watcher: Watcher | None = None,
     stop: asyncio.Event | None = None,
 ) -> RunResult:
-    """Play what a prepared run owes, keeping results.json up to date, until `stop` is set."""
+    """Play the rest of a prepared run, keeping results.json up to date, until `stop` is set."""
     reason = None
     if owed:
 
@@ -198,7 +198,7 @@ def _named(what: str, value: Any) -> Any:
         return value
     if "<locals>" in value.__qualname__:
         raise ConfigError(
-            f"{what}: {value.__qualname__} is made inside a function, where nothing can find it"
+            f"{what}: {value.__qualname__} is defined inside a function, where nothing can find it"
             " again; define it at the top of a module or notebook"
         )
     return f"{value.__module__}:{value.__qualname__}"

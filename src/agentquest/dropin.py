@@ -4,7 +4,7 @@
     python -m agentquest.dropin -m MODULE [ARGUMENTS …]
 
 Its imports of `alfworld`, `textworld` and `web_agent_site` get our stand-ins;
-`ALFWORLD_DATA=builtin` plays the built-in homes where there is no data.
+`ALFWORLD_DATA=builtin` plays the built-in homes without data.
 """
 
 import runpy

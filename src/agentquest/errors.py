@@ -1,4 +1,4 @@
-"""Every error AgentQuest raises. What an end means for a score stands in records.outcome.
+"""Every error AgentQuest raises. records.outcome says what an end means for a score.
 
 AgentQuestError
 ├── UserError            the caller gave something wrong; the text says what and where
@@ -17,7 +17,7 @@ class AgentQuestError(Exception):
 
 
 class UserError(AgentQuestError):
-    """Something the caller can mend; shown without a traceback."""
+    """Something the caller can fix; shown without a traceback."""
 
 
 class DataError(UserError):

@@ -58,7 +58,7 @@ def protocol(name: str) -> Protocol:
         return read_protocol(Path(name))
     found = registry.load("protocol", name)
     if not isinstance(found, Protocol):
-        raise ConfigError(f"protocol {name!r} is a {type(found).__name__}, no Protocol")
+        raise ConfigError(f"protocol {name!r} is a {type(found).__name__}, not a Protocol")
     return found
 
 
@@ -74,7 +74,7 @@ def read_protocol(file: Path) -> Protocol:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigError(f"protocol: cannot read {file}: {error}") from None
     if not isinstance(content, dict) or not isinstance(content.get("settings"), dict):
-        raise ConfigError(f"{file}: a protocol has a name, a description and settings")
+        raise ConfigError(f"{file}: a protocol needs a name, a description and settings")
     unknown = [str(key) for key in content if key not in _KEYS]
     if unknown:
         raise ConfigError(f"{file}: {unknown[0]}: unknown key; there are: {', '.join(_KEYS)}")

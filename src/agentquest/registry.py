@@ -1,4 +1,4 @@
-"""Short names and the classes they stand for.
+"""Short names of classes.
 
 Tables of strings, so that nothing is imported before it is used. A dotted path
 `package.module:Class` works wherever a short name does, and other packages can
@@ -88,7 +88,7 @@ def load(kind: str, name: str) -> Any:
 
 
 def target(kind: str, name: str) -> str:
-    """What a name stands for, as a dotted path; nothing is imported."""
+    """The dotted path behind a name; nothing is imported."""
     found = _TABLES[kind].get(name) or _plugins(kind).get(name)
     if found is None and ":" not in name:
         raise _unknown(kind, name)
@@ -103,7 +103,7 @@ def load_registered(kind: str, name: str) -> Any:
 
 
 def load_object(what: str, path: str) -> Any:
-    """What a dotted path `package.module:NAME` stands for."""
+    """What a dotted path `package.module:NAME` leads to."""
     if ":" not in path:
         raise UnknownName(f"{what} {path!r} is not of the form package.module:NAME")
     return _import(what, path)

@@ -13,6 +13,7 @@ from agentquest.records.manifest import Manifest
 from agentquest.records.run_directory import RunDirectory
 from agentquest.reports.model import Report, build_report
 from agentquest.reports.results_json import summary_section
+from agentquest.words import counted
 
 Played = TypeVar("Played", EpisodeRecord, EpisodeRow)
 
@@ -71,7 +72,8 @@ class RunResult:
         scored = [row for row in self._rows if row.scored]
         won = sum(row.success for row in scored)
         owed = f", {self.owed} owed" if self.owed else ""
-        return f"<RunResult {self.path}: {won} of {len(scored)} episodes solved{owed}>"
+        episodes = counted(len(scored), "episode")
+        return f"<RunResult {self.path}: {won} of {episodes} solved{owed}>"
 
     @cached_property
     def _table(self) -> tuple[Metric, ...]:

@@ -60,7 +60,7 @@ def test_those_named_may(entry, allowed, refused):
 
 
 def test_an_entry_must_name_a_host():
-    with pytest.raises(ValueError, match="names no host"):
+    with pytest.raises(ValueError, match="contains no host"):
         AllowList(["http://"])
 
 

@@ -206,7 +206,7 @@ class TestSelection:
         assessment = prepared(num_games_per_type=1000, task_types=("heat",))
         tasks = assessment.selection.tasks
         assert len(tasks) == len({task.id for task in tasks}) < 1000
-        assert any("1000 games wanted" in note for note in assessment.notes)
+        assert any("1,000 games requested" in note for note in assessment.notes)
 
     def test_as_many_as_there_are_is_all_of_them(self):
         benchmark = make_benchmark("alfworld", {"data_path": "builtin"})
@@ -215,7 +215,7 @@ class TestSelection:
         for assessment in (exact, more):
             assert {task.id for task in assessment.selection.tasks} == everything
         assert exact.notes == ()
-        assert any(f"there are {len(everything)}" in note for note in more.notes)
+        assert any(f"only {len(everything)} available" in note for note in more.notes)
 
     def test_shards_are_parts_of_the_whole(self):
         whole = [task.id for task in chosen(num_games=10)]

@@ -70,7 +70,7 @@ def test_another_address_is_another_run(tmp_path, served):
     [
         (["agent=a2a"], "agent.url"),
         (["agent=a2a", "agent.url=localhost"], "must be an address"),
-        (["agent=a2a", "agent.url=http://me:hidden@localhost/"], "no user and password"),
+        (["agent=a2a", "agent.url=http://me:hidden@localhost/"], "must not contain a user"),
         (["agent=a2a", "agent.url=http://localhost/", "agent.turns=1"], "turns: unknown key"),
     ],
 )

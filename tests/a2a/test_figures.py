@@ -86,7 +86,7 @@ async def test_an_agent_that_crashes_loses_and_is_counted(tmp_path):
     assert [game["end_reason"] for game in document["games"]] == ["agent_error"] * 3
     assert (document["num_games"], document["errors"], document["success_rate"]) == (3, 3, 0.0)
     assert document["win_share_of_requested"] == 0
-    assert "Wins: 0 of 3 games asked for" in report_text(result)
+    assert "Wins: 0 of 3 games requested" in report_text(result)
 
 
 async def test_every_end_has_its_word(tmp_path):

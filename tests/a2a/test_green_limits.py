@@ -72,7 +72,7 @@ def test_files_folders_and_classes_are_passed_over(own_green, scripted, config):
     "url", ["http://169.254.169.254/", "http://10.255.255.1:80/", "http://[fe80::1]/"]
 )
 def test_other_machines_are_not_asked(own_green, url):
-    with pytest.raises(AssessmentFailed, match="not an address that this green agent may ask"):
+    with pytest.raises(AssessmentFailed, match="not an address that this green agent may call"):
         own_green.ask(agentbeats(url))
 
 
@@ -87,8 +87,8 @@ def test_so_many_at_once(own_green, strange, scripted):
         target=lambda: own_green.assess(f"{strange}hang/", news, turn_timeout=4), daemon=True
     )
     waiting.start()
-    assert eventually(lambda: any("games, run" in line for line in news))
-    with pytest.raises(AssessmentFailed, match="1 assessments are going on, the most at once"):
+    assert eventually(lambda: any("game, run" in line for line in news))
+    with pytest.raises(AssessmentFailed, match="already running 1 assessment, the most allowed"):
         own_green.assess(scripted)
     waiting.join()
     assert own_green.assess(scripted).data["wins"] == 1
@@ -159,7 +159,8 @@ class TestPointlessGames:
     def test_replies_without_text_are_found_in_the_first_game(self, own_green, strange):
         before = set(own_green.logs.iterdir())
         with pytest.raises(
-            AssessmentFailed, match=r"no reply can be read: 3 of 3.*\[no text: 1 url\]"
+            AssessmentFailed,
+            match=r"no reply in the first game could be read: 3 of 3.*\[no text: 1 url\]",
         ):
             own_green.assess(f"{strange}file/", num_games=20, max_steps=3)
         (folder,) = set(own_green.logs.iterdir()) - before
@@ -172,7 +173,7 @@ class TestPointlessGames:
         assert "replies had no text; first: game 1, turn 1" in result.text
 
     def test_a_refusal_is_not_repeated_in_every_game(self, own_green, strange):
-        with pytest.raises(AssessmentFailed, match=r"refuses us in the first game: HTTP 403"):
+        with pytest.raises(AssessmentFailed, match=r"denied access in the first game: HTTP 403"):
             own_green.assess(f"{strange}refuses/", num_games=20)
 
     def test_a_silent_agent_costs_a_few_games_only(self, own_green, strange):
@@ -182,7 +183,7 @@ class TestPointlessGames:
         assert len(reasons) == result.data["num_games"] == 12
         assert reasons.count("agent_timeout") <= 7
         assert reasons.count("agent_error") >= 5
-        assert "not asked again: 5 games in a row" in result.text
+        assert "not called again: no answer in 5 games" in result.text
 
     def test_quitting_does_not_pay(self, own_green, strange, served):
         """An agent that stops answering loses those games: they are in every figure."""

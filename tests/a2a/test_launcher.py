@@ -90,7 +90,7 @@ def test_interrupted(tmp_path, number):
     launched = Launched(tmp_path, "--white-agent-type", "known_agents:SlowAgent")
     process = launched.start()
     try:
-        assert eventually(lambda: any("games, run run_" in line for line in process.lines))
+        assert eventually(lambda: any(", run run_" in line for line in process.lines))
         assert all(port_is_held(port) for port in launched.ports)
         process.signal(number)
         code = process.wait()
@@ -118,7 +118,7 @@ def test_a_green_agent_that_dies(tmp_path):
     launched = Launched(tmp_path, "--white-agent-type", "known_agents:SlowAgent")
     process = launched.start()
     try:
-        assert eventually(lambda: any("games, run run_" in line for line in process.lines))
+        assert eventually(lambda: any(", run run_" in line for line in process.lines))
         (green,) = processes_with(
             f"agentquest\0green\0--host\0localhost\0--port\0{launched.ports[0]}"
         )

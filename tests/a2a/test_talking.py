@@ -84,7 +84,7 @@ async def test_after_a_refusal_no_game_is_begun(strange):
     with pytest.raises(AccessDenied, match=r"HTTP 403: this key is not for you\\x1b\[31m"):
         await conversation.say(MESSAGE)
     await conversation.close()
-    with pytest.raises(AccessDenied, match="not asked again"):
+    with pytest.raises(AccessDenied, match="not called again"):
         party.connect()
 
 

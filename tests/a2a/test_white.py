@@ -118,7 +118,7 @@ class Looking(InformedAgent):
 
 
 def test_an_agent_that_is_shown_the_plan_cannot_be_served():
-    with pytest.raises(UserError, match="shown the plan"):
+    with pytest.raises(UserError, match="needs the plan"):
         white_source(f"{__name__}:Looking", make_benchmark("alfworld", {"data_path": "builtin"}))
 
 

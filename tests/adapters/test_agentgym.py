@@ -46,7 +46,7 @@ def test_agentgym_alfworld(alfworld):
     arena = shared_arena("alfworld", OLD)
     assert alfworld.get("/") == "This is environment AlfWorld."
     number = alfworld.post("/create")["id"]
-    assert "not reset" in alfworld.post("/step", id=number, action="look")["error"]
+    assert "has not been reset" in alfworld.post("/step", id=number, action="look")["error"]
     first = alfworld.post("/reset", id=number, game=3, world_type="Text")
     assert set(first) == {"id", "observation", "available_actions", "task_type"}
     assert first["observation"].startswith("You are in the middle of a room.")
@@ -92,7 +92,7 @@ def test_agentgyms_own_mappings_choose_the_games(tmp_path):
         told = server.post("/reset", id=number, game=game, world_type="Text")["task_type"]
         assert told == "/".join(task.id.split("/")[1:])
     files[0].write_text("[{}]")
-    with pytest.raises(DataError, match="no mapping file"):
+    with pytest.raises(DataError, match="not an AgentGym mapping file"):
         agentgym_games(arena, files)
     files[0].write_text("[")
     with pytest.raises(DataError, match="cannot be read"):

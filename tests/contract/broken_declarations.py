@@ -65,7 +65,7 @@ class StepsAsText(GuessBenchmark):
 class AliasIntoNothing(GuessBenchmark):
     """declarations"""
 
-    SAYS = "alias 'eval' leads to 'validation'"
+    SAYS = "alias 'eval' points to 'validation'"
     split_aliases: ClassVar[Mapping[str, str]] = {"eval": "validation"}
 
 
@@ -100,7 +100,7 @@ class LaxSettings(GuessBenchmark):
 class UnexplainedSettings(GuessBenchmark):
     """settings"""
 
-    SAYS = "'depth' has no text"
+    SAYS = "'depth' has no description"
     Settings: ClassVar[type[BenchmarkSettings]] = _Unexplained
 
     def driver(self, task: Task) -> GuessDriver:
@@ -168,7 +168,7 @@ class TypesIgnored(GuessBenchmark):
 class WrongSize(GuessBenchmark):
     """splits"""
 
-    SAYS = "has 20 tasks, declared are 134"
+    SAYS = "has 20 tasks, but declares 134"
     splits: ClassVar[Mapping[str, int | None]] = {"test": 134, "train": None}
 
 
@@ -190,7 +190,7 @@ class UnhashedDriver(GuessDriver):
 class Unhashed(OfDriver):
     """fingerprint"""
 
-    SAYS = "no SHA-256"
+    SAYS = "not a SHA-256"
     driver_class = UnhashedDriver
 
 
@@ -251,7 +251,7 @@ class GivesItAway(GuessBenchmark):
 class TooManyExamples(GuessBenchmark):
     """briefing"""
 
-    SAYS = "although none were asked for"
+    SAYS = "although none were requested"
 
     def briefing(self, driver: Driver, task: Task, demonstrations: int) -> Briefing:
         return super().briefing(driver, task, 3)

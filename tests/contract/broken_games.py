@@ -88,7 +88,7 @@ class PerProcessDriver(GuessDriver):
 class PerProcess(OfDriver):
     """other process"""
 
-    SAYS = "in another process it is another one"
+    SAYS = "differs in another process"
     driver_class = PerProcessDriver
 
 
@@ -163,7 +163,7 @@ class SharedCopyDriver(GuessDriver):
 class SharedCopy(OfDriver):
     """copies"""
 
-    SAYS = "the original goes on otherwise"
+    SAYS = "the original continues differently"
     driver_class = SharedCopyDriver
 
 
@@ -184,7 +184,7 @@ class LeakingDriver(GuessDriver):
 class Leaking(OfDriver):
     """isolation"""
 
-    SAYS = "beside other games"
+    SAYS = "next to other games"
     driver_class = LeakingDriver
 
 
@@ -250,7 +250,7 @@ class RestlessDriver(GuessDriver):
 class Restless(OfDriver):
     """finished games"""
 
-    SAYS = "is over, and"
+    SAYS = "is over, but"
     driver_class = RestlessDriver
 
 
@@ -265,7 +265,7 @@ class StaysOverDriver(GuessDriver):
 class StaysOver(OfDriver):
     """finished games"""
 
-    SAYS = "reset does not begin it anew"
+    SAYS = "reset does not start it over"
     driver_class = StaysOverDriver
 
 

@@ -77,7 +77,7 @@ def test_the_command_says_what_is_wrong_and_how_to_mend_it(
     said = capsys.readouterr().out
     assert "problem  briefing " in said
     assert "role is empty" in said
-    assert "To mend it: Fill instructions, role," in said
+    assert "To fix it: Fill instructions, role," in said
     assert said.endswith(f"{len(CHECKS)} checks, 1 with problems\n")
 
 

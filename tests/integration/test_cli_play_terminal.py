@@ -147,7 +147,7 @@ def test_ctrl_c_leaves_a_terminal_with_completion(terminal: type[Terminal]) -> N
 @pytest.mark.parametrize("leave", ["\x04", "SIGINT"])
 def test_a_terminal_without_the_extra_works_plainly(terminal: type[Terminal], leave: str) -> None:
     here = terminal(WITHOUT_TOOLKIT, *BUILTIN, "--task", HOT)
-    here.wait_for("Tab completion comes with: pip install ")
+    here.wait_for("For Tab completion: pip install ")
     here.wait_for("\n> ")
     here.type("go to fridge 1\n")
     here.wait_for("1 step")

@@ -120,16 +120,16 @@ def test_a_run_is_played_again_and_the_differences_are_said(
     assert actions[0] == actions[1]
     _, err = said(capsys, "rerun", "runs/one", "--max-steps", "2", "tags=short")
     assert "max_steps: was 50, is 2" in err
-    assert "tags: was ['good', 'old'], is ['short'] (no score depends on it)" in err
+    assert "tags: was ['good', 'old'], is ['short'] (cannot change scores)" in err
     assert RunDirectory(runs / "one-3").manifest().max_steps == 2
 
 
 def test_a_rerun_can_be_resumed(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, err = said(capsys, "rerun", "runs/one")
-    told = next(line for line in err.splitlines() if line.startswith("to go on later: "))
+    told = next(line for line in err.splitlines() if line.startswith("to resume it: "))
     words = told.partition("agentquest ")[2].split()
     _, err = said(capsys, *words)
-    assert "resuming: 2 of 2 episodes are there" in err
+    assert "resuming: 2 of 2 episodes already played" in err
 
 
 def test_another_agent_or_benchmark_does_not_inherit_settings(

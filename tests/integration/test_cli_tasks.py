@@ -173,7 +173,7 @@ def test_filter_by_text_whatever_its_case() -> None:
         (["download", "chess"], ["'chess'", "alfworld", "webshop"]),
         (["serve", "alfworld"], ["'alfworld' has no such command", "webshop"]),
         (["dwnload"], ["did you mean 'download'"]),
-        (["juggle"], ["'juggle' is no command", "homes"]),
+        (["juggle"], ["unknown command 'juggle'", "homes"]),
         (["init", "no/such/folder/run.yaml"], ["no/such/folder/run.yaml"]),
     ],
 )

@@ -243,7 +243,7 @@ def test_an_announced_length_that_is_too_small_is_caught_by_the_checksum(
 
 
 def test_the_wrong_content_is_fetched_once_more_and_then_refused(site: Site, target: Path) -> None:
-    with pytest.raises(NetworkError, match="damaged each time"):
+    with pytest.raises(NetworkError, match="damaged every time"):
         fetch_data(site, target, sha256="0" * 64)
     assert len(site.requests) == 2
     assert not target.exists()
@@ -314,7 +314,7 @@ def test_no_server_at_all_says_what_to_do_by_hand(target: Path) -> None:
 def test_a_transfer_given_up_says_what_is_kept(site: Site, target: Path) -> None:
     site.faults.append(drop_after(20_000))
     site.always = drop_after(0)
-    with pytest.raises(NetworkError, match=r"20000 bytes that arrived are kept in .*\.part"):
+    with pytest.raises(NetworkError, match=r"20000 bytes received are kept in .*\.part"):
         fetch_data(site, target)
 
 
@@ -336,7 +336,7 @@ def test_a_folder_that_cannot_be_made_is_no_network_error(site: Site, tmp_path: 
 def test_a_file_larger_than_it_may_be_is_not_taken(site: Site, target: Path, told: bool) -> None:
     if not told:
         site.always = chunked()
-    with pytest.raises(NetworkError, match="larger than the 30000 bytes it may have"):
+    with pytest.raises(NetworkError, match="larger than the limit of 30000 bytes"):
         fetch_data(site, target, max_bytes=30_000)
     assert leftovers(target.parent) == []
     assert len(site.requests) == 1

@@ -140,7 +140,7 @@ def test_what_was_put_there_by_hand_is_checked_and_used(tmp_path: Path) -> None:
     nowhere = f"http://127.0.0.1:{closed_port()}"
     download_webshop(tmp_path, base_url=nowhere, files=OURS, retry=QUICK)
     (tmp_path / OURS[1].name).write_bytes(b"another file")
-    with pytest.raises(DataError, match=r"items_ins_v2_1000\.json is there but damaged"):
+    with pytest.raises(DataError, match=r"items_ins_v2_1000\.json exists but is damaged"):
         download_webshop(tmp_path, base_url=nowhere, files=OURS, retry=QUICK)
 
 
@@ -148,7 +148,7 @@ def test_a_damaged_file_is_never_kept(tmp_path: Path) -> None:
     wrong = {OURS[0].name: b"x" * 1000}
     with (
         serving(site_with(wrong)) as site,
-        pytest.raises(NetworkError, match=r"(?s)damaged each time.*By hand"),
+        pytest.raises(NetworkError, match=r"(?s)damaged every time.*By hand"),
     ):
         download_webshop(tmp_path, base_url=site.url, files=OURS[:1], retry=QUICK)
     assert list(tmp_path.iterdir()) == []

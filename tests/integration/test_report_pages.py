@@ -57,7 +57,7 @@ def compare(*args: object) -> Result:
 def test_text_goes_to_the_terminal(runs: Path) -> None:
     result = report(runs / "muddled")
     assert result.exit_code == 0
-    assert "!!! 1 of 12 episodes have no score: 1" in result.stdout
+    assert "!!! Episodes without a score: 1 of 12" in result.stdout
     assert re.search(r"all +12 +11 ", result.stdout)
 
 
@@ -143,7 +143,7 @@ def test_compare_on_the_command_line(runs: Path) -> None:
     assert text.exit_code == 0
     assert text.stdout.startswith(("oracle solves more than muddled", "No clear difference"))
     assert "11 tasks scored in both runs" in text.stdout
-    assert "Left out, no score in the baseline: 1 tasks" in text.stdout
+    assert "Left out, no score in the baseline: 1 task" in text.stdout
     assert "trial_T" not in text.stdout
     listed = compare(runs / "muddled", runs / "oracle", "--list").stdout
     assert "Left out, no score in the baseline (1)\n  valid_unseen/" in listed

@@ -56,7 +56,7 @@ def test_an_evaluation_needs_nothing_but_the_benchmark(
     if agent == "oracle":
         assert all(record["success"] for record in records)
     again = agentquest(environment, *command, folder=tmp_path)
-    assert "20 of 20 episodes are there" in again.stderr
+    assert "20 of 20 episodes already played" in again.stderr
     assert records_of(tmp_path) == records
 
 
@@ -130,5 +130,5 @@ def test_playing_and_listing(environment: dict[str, str], tmp_path: Path) -> Non
     assert played.returncode == 0, played.stderr
     assert "It can be done in" in played.stdout
     assert "Page 1 (Total results: 50)" in played.stdout
-    assert "Taken back: click[" in played.stdout
+    assert "Undone: click[" in played.stdout
     assert "[SEP]" not in played.stdout

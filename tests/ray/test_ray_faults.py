@@ -65,7 +65,7 @@ def test_a_node_without_the_package(cluster: Any, odd_node: Any, tmp_path: Path)
     there.mkdir(parents=True)
     (there / "__init__.py").write_text("raise ModuleNotFoundError('no agentquest here')\n")
     settings = odd_node({"PYTHONPATH": str(there.parent)})
-    with pytest.raises(UserError, match=r"cannot be made on its node: .*no agentquest here"):
+    with pytest.raises(UserError, match=r"cannot start on its node: .*no agentquest here"):
         played(configured(tmp_path / "runs", "agent=scripted", *settings))
 
 

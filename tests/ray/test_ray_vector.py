@@ -72,9 +72,9 @@ def test_an_actor_that_is_killed_goes_on_where_it_was(
 @pytest.mark.timeout(300)
 def test_what_is_wrong_is_said_as_in_one_process(vector: RayVector, local: SessionVector) -> None:
     for each in (vector, local):
-        with pytest.raises(UserError, match="39 commands were given for 40 slots"):
+        with pytest.raises(UserError, match="got 39 commands for 40 slots"):
             each.step(["look"] * 39)
-        with pytest.raises(UserError, match="3 tasks were given for 20 groups"):
+        with pytest.raises(UserError, match="got 3 tasks for 20 groups"):
             each.reset([1, 2, 3])
         with pytest.raises(UserError, match="there is no slot 40"):
             each.reset_slot(40)

@@ -225,7 +225,7 @@ async def test_a_run_is_followed_while_it_writes(site: Site, tmp_path: Path) -> 
     with viewing(folder) as address:
         async with browser_tab() as tab:
             await tab.open(f"{address}/")
-            assert "no run in this folder" in await tab.text()
+            assert "no runs in this folder" in await tab.text()
             process = await asyncio.create_subprocess_exec(
                 *command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             )

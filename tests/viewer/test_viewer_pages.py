@@ -126,7 +126,7 @@ def test_an_episode_shows_every_step_the_prompt_and_the_way_to_the_goal(
     assert "Prompt as sent" in text
     shortest = len(record.milestones)
     assert f"The goal is {shortest} steps from here" in text
-    assert "The place as the agent knows it" in text
+    assert "The room as the agent knows it" in text
     assert text.count("Play on from here") == len(record.steps) + 1
     sent = record.prompt(record.steps[1])
     for bare in ("", "&bare=1"):
@@ -235,8 +235,8 @@ def test_folders_that_cannot_be_read_say_what_is_wrong(tmp_path: Path) -> None:
     assert f">{quote(names['random'])}</a>" in text
     assert "damaged: " in text
     assert "foreign: " in text
-    assert "written as schema 1" in text
-    assert "bare: episodes without a manifest.json" in text
+    assert "written with schema 1" in text
+    assert "bare: it has episodes but no manifest.json" in text
     assert "damaged line (" in text
 
 

@@ -175,7 +175,7 @@ def test_only_our_own_forms_change_anything(site: str) -> None:
     assert status == 200
     stale = {"token": token, "turn": "7", "command": "1 2 3 4"}
     _, text, _ = post(address, stale)
-    assert "not the newest" in text
+    assert "out of date" in text
     assert turn_in(text) == "0"
 
 

@@ -1,7 +1,7 @@
 """Which available action a free reply asks for, if it asks for exactly one.
 
 Nothing is guessed: decoration is taken off, an option's number or a command
-inside a sentence is understood, and everything else is no action. In
+inside a sentence is understood, and everything else is not an action. In
 particular `go to cabinet 1` never becomes `go to cabinet 10`.
 
 Replies are whatever a stranger's agent says, so they are scanned plainly: the
@@ -33,7 +33,7 @@ class Understood(NamedTuple):
 
 
 def understand(reply: str, admissible: Sequence[str]) -> Understood:
-    """Read a reply. An available action such as `search[<query>]` stands for all its fillings."""
+    """Read a reply. An available action such as `search[<query>]` covers all its fillings."""
     plain = reply.strip()
     if plain in admissible and not has_blank(plain):
         return Understood(plain, EXACT)
@@ -53,7 +53,7 @@ def understand(reply: str, admissible: Sequence[str]) -> Understood:
 
 
 def _action_line(text: str) -> str:
-    """What stands behind the last `Action:`, or else the whole text."""
+    """What follows the last `Action:`, or else the whole text."""
     lines = _FENCE.sub(" ", text).splitlines()
     for place in range(len(lines) - 1, -1, -1):
         behind = _behind_action(lines[place])

@@ -1,4 +1,4 @@
-"""Addresses of agents: what one is, what of it may be shown, and which may be asked."""
+"""Addresses of agents: what is valid, what may be shown, and which may be called."""
 
 import base64
 import ipaddress
@@ -23,14 +23,14 @@ def is_address(value: str) -> bool:
 
 
 class Address(NamedTuple):
-    """An address that can be shown, and the Authorization header that stood in it."""
+    """An address that can be shown, and the Authorization header that was in it."""
 
     url: str
     authorization: str | None
 
 
 def without_password(url: str) -> Address:
-    """`http://user:password@host/` as an address and a header: passwords are never written down."""
+    """`http://user:password@host/` as an address and a header: passwords are never saved."""
     parts = urlsplit(url)
     named, at, host = parts.netloc.rpartition("@")
     if not at:
@@ -87,7 +87,7 @@ class AllowList:
                 self._hosts.add(_entry(entry.strip()))
 
     def allows(self, url: str) -> bool:
-        """Whether the agent at this address may be asked; never for what is no address."""
+        """Whether the agent at this address may be asked; never if it is not an address."""
         if not is_address(url):
             return False
         parts = urlsplit(url)
@@ -97,10 +97,10 @@ class AllowList:
 
 
 def _entry(text: str) -> tuple[str, int | None]:
-    """Raises ValueError for what names no host."""
+    """Raises ValueError if it contains no host."""
     parts = urlsplit(text if "://" in text else f"//{text}")
     if not parts.hostname:
-        raise ValueError(f"{text!r} names no host")
+        raise ValueError(f"{text!r} contains no host")
     if "://" in text:
         return parts.hostname, _port(parts)
     return parts.hostname, parts.port

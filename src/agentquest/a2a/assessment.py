@@ -35,6 +35,7 @@ from agentquest.running.factory import make_benchmark
 from agentquest.running.run import Run
 from agentquest.running.selection import Selection
 from agentquest.running.spec import EpisodeSpec
+from agentquest.words import counted
 
 # Failures that every further game would meet as well.
 _HOPELESS = ("AccessDenied",)
@@ -98,7 +99,7 @@ class Assessment:
                     "invalid_policy": asked.invalid_policy,
                     "repeat_goal": asked.repeat_goal,
                 },
-                # Crashing out of games that would be lost must not pay.
+                # An agent must not gain by crashing in games it would lose.
                 "agent_faults": AgentFaults.LOSE,
                 "parallel": asked.concurrency,
                 "step_timeout_s": asked.turn_timeout,
@@ -124,7 +125,7 @@ class Assessment:
         try:
             run, specs, documents = await asyncio.shield(began)
             again = f", {len(run.specs) - len(specs)} already played" if run.records else ""
-            await tell(f"{len(specs)} games, run {run.run_id}{again}")
+            await tell(f"{counted(len(specs), 'game')}, run {run.run_id}{again}")
             async with News(run, tell, documents) as news:
                 await _play(run, specs, news, documents, party)
             status = COMPLETED
@@ -148,7 +149,7 @@ class Assessment:
 
 
 class _Begun(NamedTuple):
-    """A run whose folder is there, what is owed of it, and its documents."""
+    """A run with its folder, what is still to play, and its documents."""
 
     run: Run
     specs: list[EpisodeSpec]
@@ -175,10 +176,10 @@ def _check(run: Run, wanted: int) -> None:
         return
     (record,) = records
     if record.error is not None and record.error.kind in _HOPELESS:
-        raise PreflightFailed(f"the agent refuses us in the first game: {record.error.message}")
+        raise PreflightFailed(f"the agent denied access in the first game: {record.error.message}")
     if record.steps and all(step.how == NO_TEXT for step in record.steps):
         told = diagnoses([Game.of(0, record, run.saved_manifest)])
-        raise PreflightFailed(f"the first game shows that no reply can be read: {told[0]}")
+        raise PreflightFailed(f"no reply in the first game could be read: {told[0]}")
 
 
 def _benchmark_settings(config: AssessmentConfig, data_path: str | None) -> dict[str, Any]:
@@ -206,7 +207,7 @@ def _is_same(run: Run, folder: Path) -> bool:
 
 
 def _new_folder(root: Path) -> str:
-    """The name of a folder nobody else has, made now; named by the local time."""
+    """A new folder with a unique name, made of the local time."""
     name = datetime.now().strftime("run_%Y%m%d_%H%M%S")
     for number in range(1, 10_000):
         numbered = name if number == 1 else f"{name}_{number}"

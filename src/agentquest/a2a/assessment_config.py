@@ -1,4 +1,4 @@
-"""What an assessment can be set to: the `env_config` of a request, with the text of each field."""
+"""The settings of an assessment: the `env_config` of a request, with a text for each field."""
 
 from enum import Enum
 from typing import Any, Literal
@@ -25,7 +25,7 @@ PER_TYPE_DEFAULTS = {"balanced": 1, "comprehensive": 5}
 
 
 class CoverageMode(str, Enum):
-    """How games are spread over task types: so many in all, or so many of each type."""
+    """How games are spread over task types: a total, or a number per type."""
 
     STANDARD = "standard"
     BALANCED = "balanced"
@@ -33,7 +33,7 @@ class CoverageMode(str, Enum):
 
 
 class AssessmentConfig(BaseModel):
-    """The `env_config` of a request; null means not given, unknown keys are warned of."""
+    """The `env_config` of a request; null means not given, unknown keys give a warning."""
 
     model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
 
@@ -47,22 +47,22 @@ class AssessmentConfig(BaseModel):
     """train, eval_in_distribution, eval_out_of_distribution, or a split of the benchmark."""
 
     protocol: str | None = None
-    """A named setting that published scores can be compared with; fixes what it names."""
+    """Named settings whose scores are comparable with published ones; it fixes what it lists."""
 
     num_games: int = Field(default=1, ge=1, le=MOST_GAMES)
-    """Games in all, in standard mode."""
+    """Total number of games, in standard mode."""
 
     max_steps: int | None = Field(default=None, ge=1, le=10_000)
-    """Turns after which a game is over; not given: as many as the benchmark thinks fit."""
+    """Turns after which a game is over; not given: the benchmark's own limit."""
 
     task_types: tuple[int | str, ...] | None = Field(default=None, min_length=1)
     """Numbers or names; not given means all."""
 
     coverage_mode: CoverageMode = CoverageMode.STANDARD
-    """standard: `num_games` over all types; balanced, comprehensive: so many of each type."""
+    """standard: `num_games` over all types; balanced, comprehensive: a number per type."""
 
     num_games_per_type: int | None = Field(default=None, ge=1, le=MOST_GAMES)
-    """Games of each type; overrides `num_games`."""
+    """Games per type; overrides `num_games`."""
 
     seed: int = 42
     """Decides which games are played."""
@@ -77,16 +77,16 @@ class AssessmentConfig(BaseModel):
     """What an unreadable reply does: nothing, or (as one earlier system) the first action."""
 
     repeat_goal: bool = False
-    """Whether every turn says the goal again, for agents that forget earlier turns."""
+    """Whether every turn repeats the goal, for agents that forget earlier turns."""
 
     num_instances: int | None = Field(default=None, ge=1)
-    """At most so many games in all shards together."""
+    """Most games in all shards together."""
 
     num_shards: int = Field(default=1, ge=1, le=1000)
-    """Into how many runs the games are dealt."""
+    """Number of runs that the games are divided into."""
 
     shard_index: int = Field(default=0, ge=0)
-    """Which of them this is."""
+    """Which of these runs this is, from 0."""
 
     @model_validator(mode="before")
     @classmethod
@@ -112,7 +112,9 @@ class AssessmentConfig(BaseModel):
     @model_validator(mode="after")
     def _consistent(self) -> "AssessmentConfig":
         if self.env_type != "AlfredTWEnv":
-            raise ValueError(f"env_type {self.env_type} needs a simulator; only AlfredTWEnv runs")
+            raise ValueError(
+                f"env_type {self.env_type} needs a simulator; only AlfredTWEnv is supported"
+            )
         if self.shard_index >= self.num_shards:
             raise ValueError(f"shard_index must be below num_shards ({self.num_shards})")
         return self
@@ -148,9 +150,9 @@ def _of_protocol(given: dict[str, Any]) -> dict[str, Any]:
     except UnknownName as error:
         raise ValueError(str(error)) from None
     if forbidden := [key for key in _OTHER_GAMES if key in given]:
-        raise ValueError(f"protocol {name} says which games are played; leave out {forbidden[0]}")
+        raise ValueError(f"protocol {name} fixes which games are played; leave out {forbidden[0]}")
     if "agent.name" in settings:
-        raise ValueError(f"protocol {name} fixes the agent, too; `agentquest eval` plays it")
+        raise ValueError(f"protocol {name} also fixes the agent; run it with `agentquest eval`")
     fixed: dict[str, Any] = {
         "benchmark": settings["benchmark"],
         "train_eval": settings["benchmark_settings.split"],

@@ -57,7 +57,7 @@ class OracleBook:
         driver.reset()
         oracle = self._benchmark.oracle(driver)
         if oracle is None:
-            raise UserError(f"{self._benchmark.title} offers no oracle")
+            raise UserError(f"{self._benchmark.title} has no oracle")
         return KnownGame(driver, oracle)
 
 

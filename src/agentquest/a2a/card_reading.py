@@ -27,7 +27,7 @@ class Interface:
 
 @dataclass(frozen=True)
 class Card:
-    """`interfaces` are those that we speak, the best first."""
+    """`interfaces` are those that we support, the best first."""
 
     name: str
     interfaces: tuple[Interface, ...]
@@ -54,16 +54,16 @@ def agent_address(url: str) -> str:
 
 
 def read_card(content: Any) -> Card:
-    """Raises ValueError, with the reason, for what is no card."""
+    """Raises ValueError, with the reason, if it is not a card."""
     if not isinstance(content, dict):
-        raise ValueError("it is no JSON object")
+        raise ValueError("it is not a JSON object")
     offered = _interfaces(content)
     if not offered:
         raise ValueError("it names no address")
     spoken = [one for one in offered if one.binding in _BINDINGS and is_address(one.url)]
     if not spoken:
         there = ", ".join(sorted({one.binding for one in offered}))
-        raise ValueError(f"it offers no transport we speak (it offers {there[:200]})")
+        raise ValueError(f"it offers no transport that we support (it offers {there[:200]})")
     capabilities = _object(content.get("capabilities"))
     name = content.get("name")
     return Card(

@@ -1,4 +1,4 @@
-"""What our agents say of themselves: both protocol versions on one URL."""
+"""The cards of our own agents: both protocol versions on one URL."""
 
 from a2a.types import (
     AgentCapabilities,

@@ -43,7 +43,7 @@ _SILENT_GAMES = 5
 
 
 class SilentAgent(AgentBroken):
-    """The agent left so many games unanswered that no further game is begun."""
+    """The agent left so many games unanswered that no further game is started."""
 
 
 class RemoteParty:
@@ -58,11 +58,11 @@ class RemoteParty:
         self.denied: str | None = None
 
     def connect(self) -> "A2AConversation":
-        """Raises where going on is pointless: each further game would only cost its time."""
+        """Raises if continuing is pointless: each further game would only waste its time."""
         if self.denied is not None:
-            raise AccessDenied(f"not asked again: {self.denied}")
+            raise AccessDenied(f"not called again: {self.denied}")
         if self._silent_games >= _SILENT_GAMES:
-            raise SilentAgent(f"not asked again: {_SILENT_GAMES} games in a row were not answered")
+            raise SilentAgent(f"not called again: no answer in {_SILENT_GAMES} games in a row")
         return A2AConversation(self)
 
     @property
@@ -100,7 +100,7 @@ async def find_agent(
     try:
         card = reachable(read_card(content), url)
     except ValueError as error:
-        raise AgentBroken(f"{url}: this is no A2A agent card we can use: {error}") from None
+        raise AgentBroken(f"{url}: not a usable A2A agent card: {error}") from None
     return RemoteParty(url, _allowed(card, url, allowed or AllowList([url])), new_http)
 
 

@@ -1,4 +1,4 @@
-"""The documents of an assessment, beside the files of its run.
+"""The documents of an assessment, next to the files of its run.
 
     logs/run_YYYYMMDD_HHMMSS/
       run_summary.json  run_report.txt  game_000.json  game_000_actions.jsonl …

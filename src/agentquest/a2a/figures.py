@@ -19,6 +19,7 @@ from agentquest.metrics.table import Metric, built_in, metrics_table
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.manifest import Manifest
 from agentquest.records.outcome import End
+from agentquest.words import counted
 
 SCHEMA_VERSION = 2
 FAILED_ENDS = (End.AGENT_FAULT, End.INFRASTRUCTURE_FAULT)
@@ -185,7 +186,7 @@ def diagnoses(games: Sequence[Game]) -> list[str]:
     replies = sum(len(game.record.steps) for game in games)
     game, step = silent[0]
     return [
-        f"{len(silent)} of {replies} replies had no text; first: game {game.index + 1},"
+        f"{len(silent)} of {counted(replies, 'reply')} had no text; first: game {game.index + 1},"
         f" turn {step.index}: {step.reply}"
     ]
 

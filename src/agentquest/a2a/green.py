@@ -28,6 +28,7 @@ from agentquest.a2a.results import result_document
 from agentquest.a2a.transport import AgentBroken, AgentUnreachable
 from agentquest.errors import AgentQuestError, DataError, UserError
 from agentquest.reports.safe_text import one_line
+from agentquest.words import counted
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +38,7 @@ _OUR_OWN_TROUBLE = "the green agent's data or log folder cannot be used; its own
 
 @dataclass(frozen=True)
 class GreenSettings:
-    """What belongs to this machine, so that no request can choose it.
+    """Settings of this machine, which no request can change.
 
     `allowed` are the agents that may be asked, `headers` what is sent to them. At most
     `max_assessments` go on at once. `resume` lets a request go on with its unfinished run.
@@ -89,7 +90,7 @@ class GreenExecutor(AgentExecutor):
         request = self._allowed(self._reached(parse_request(text)))
         if self._going_on >= self._settings.max_assessments:
             raise RequestRejected(
-                f"{self._going_on} assessments are going on, the most at once"
+                f"already running {counted(self._going_on, 'assessment')}, the most allowed"
                 " (--max-assessments); ask again later"
             )
         self._going_on += 1
@@ -108,7 +109,7 @@ class GreenExecutor(AgentExecutor):
         if not self._settings.allowed.allows(request.agent_url):
             raise RequestRejected(
                 f"{one_line(request.agent_url[:200])} is not an address that this green agent may"
-                " ask; it is started with --allow-agent for others than this machine's"
+                " call; start it with --allow-agent to test agents on other machines"
             )
         return request
 

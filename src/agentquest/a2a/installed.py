@@ -1,4 +1,4 @@
-"""Whether the A2A SDK is there; asked before anything that needs it is imported."""
+"""Whether the A2A SDK is installed; checked before anything that needs it is imported."""
 
 from agentquest.extras import MissingExtra, is_installed
 

@@ -57,12 +57,12 @@ class Interrupted(AgentQuestError):
 
 
 def run(launch: Launch, say: Say) -> GreenAnswer:
-    """Carry out a launch to its end, telling what happens."""
+    """Run a launch to its end, reporting what happens."""
     return asyncio.run(_until_signalled(_launched(launch, say)))
 
 
 async def _until_signalled(work: Awaitable[T]) -> T:
-    """Turn the first signal into a cancellation, so that everything is put away properly."""
+    """Turn the first signal into a cancellation, so that everything is cleaned up."""
     task = asyncio.ensure_future(work)
     caught: list[int] = []
 
@@ -189,7 +189,9 @@ async def _port(host: str, port: int, option: str) -> int:
         return port
     party = await _party(f"http://{host}:{port}/")
     named = (
-        f"an agent that already runs ({one_line(party.card.name)})" if party else "another program"
+        f"an agent that is already running ({one_line(party.card.name)})"
+        if party
+        else "another program"
     )
     raise PortInUse(
         f"port {port} on {host} is in use by {named}; stop it, or try {option} {free_port(host)}"

@@ -69,7 +69,7 @@ def reminder(briefing: Briefing, goal: str) -> str:
 
 
 def refusal() -> str:
-    """The observation after a reply that was no available action."""
+    """The observation after a reply that was not an available action."""
     return f"{NOTHING_HAPPENS}\n{NOT_AVAILABLE}"
 
 
@@ -84,7 +84,7 @@ class ParsedMessage:
 
 
 def read_message(text: str) -> ParsedMessage:
-    """Take a message apart; text of any other kind is an observation without actions."""
+    """Parse a message; any other text is an observation without actions."""
     before, heading, after = text.rpartition(_ACTIONS)
     if not heading:
         return ParsedMessage(True, text, ())

@@ -1,4 +1,4 @@
-"""News of an assessment while it goes on: to whoever asked, and into the games' documents."""
+"""Progress of an assessment: for the requester, and in the games' documents."""
 
 import asyncio
 import time
@@ -13,6 +13,7 @@ from agentquest.reports.safe_text import one_line
 from agentquest.running.monitor import Watcher
 from agentquest.running.run import Run
 from agentquest.running.spec import EpisodeSpec
+from agentquest.words import counted
 
 Tell = Callable[[str], Awaitable[None]]
 _STEP_NEWS_EVERY_S = 2.0
@@ -73,8 +74,8 @@ class News(Watcher):
         why = f" ({one_line(record.error.message)})" if record.error else ""
         text = (
             f"[{self._over}/{len(self._places)}] game {place + 1}, {record.task_type}: "
-            f"{end_reason(record)} after {len(record.steps)} steps{why[:_LONGEST_REASON]};"
-            f" {self._won} won so far"
+            f"{end_reason(record)} after {counted(len(record.steps), 'step')}"
+            f"{why[:_LONGEST_REASON]}; {self._won} won so far"
         )
 
         self._waiting.put_nowait(text)

@@ -56,7 +56,7 @@ class AgentProcess:
         """The end of what the process has printed, for error messages."""
         size = self._said.seek(0, os.SEEK_END)
         self._said.seek(max(0, size - _TAIL))
-        return self._said.read().decode("utf-8", "replace").strip() or "it said nothing"
+        return self._said.read().decode("utf-8", "replace").strip() or "it printed nothing"
 
     async def stop(self) -> None:
         """End the process and whatever it started. Harmless when it has ended."""

@@ -1,4 +1,4 @@
-"""An agent of the evaluator that lives elsewhere and is asked over A2A.
+"""An agent of the evaluator that runs elsewhere and is called over A2A.
 
 `agentquest eval agent=a2a agent.url=http://localhost:9002/` evaluates it as any
 other agent; the green agent does the same for whoever asks it to.
@@ -20,6 +20,7 @@ from agentquest.errors import ConfigError
 from agentquest.lib import Agent, Answer, Episode, Observation, Settings, operational
 from agentquest.records.episode import Call
 from agentquest.records.messages import Message
+from agentquest.words import plural
 
 MAX_REPLY_CHARACTERS = 65_536
 _KEPT_OF_TOO_LONG = 2_000
@@ -28,13 +29,13 @@ NO_TEXT = "no_text"
 
 
 class RemoteAgentSettings(Settings):
-    """Where the agent is, and how it is asked."""
+    """Where the agent is, and how it is called."""
 
     url: str
     """Address of the agent or of its card, such as http://localhost:9002/."""
 
     label: str = operational("")
-    """How reports name the agent; empty: as its card does."""
+    """Name of the agent in reports; empty: the name on its card."""
 
     headers: dict[str, str] = operational({})
     """Headers for every request, each with the environment variable that holds its value, such
@@ -45,13 +46,13 @@ class RemoteAgentSettings(Settings):
     action."""
 
     repeat_goal: bool = False
-    """Whether every turn says the goal again, for agents that forget earlier turns."""
+    """Whether every turn repeats the goal, for agents that forget earlier turns."""
 
     silence_s: float = operational(600.0, gt=0)
-    """Longest time in which the agent may send nothing; `step_timeout_s` limits a whole answer."""
+    """Most seconds in which the agent may send nothing; `step_timeout_s` limits a whole answer."""
 
     patience_s: float = operational(30.0, gt=0)
-    """How long an agent that is just starting is waited for."""
+    """Seconds to wait for an agent that is just starting."""
 
     @field_validator("url")
     @classmethod
@@ -59,7 +60,7 @@ class RemoteAgentSettings(Settings):
         if not is_address(value):
             raise ValueError("must be an address like http://localhost:9002/")
         if "@" in urlsplit(value).netloc:
-            raise ValueError("must hold no user and password; see agent.headers")
+            raise ValueError("must not contain a user or password; see agent.headers")
         return value
 
 
@@ -177,8 +178,8 @@ def header_values(named: Mapping[str, str], environment: Mapping[str, str]) -> d
 
 
 def _kept(reply: str) -> str:
-    """The reply for the record; one beyond all reason is cut, and says so."""
+    """The reply for the record; an extremely long one is cut, and says so."""
     if len(reply) <= MAX_REPLY_CHARACTERS:
         return reply
     left_out = len(reply) - _KEPT_OF_TOO_LONG
-    return f"{reply[:_KEPT_OF_TOO_LONG]} [{left_out:,} more characters]"
+    return f"{reply[:_KEPT_OF_TOO_LONG]} [{left_out:,} more {plural(left_out, 'character')}]"

@@ -51,7 +51,7 @@ class Turn:
 def read_result(content: Any) -> Any:
     """The result in a response, whichever transport it came over; raises AgentError."""
     if not isinstance(content, dict):
-        raise AgentError(f"the response is no JSON object but a {type(content).__name__}")
+        raise AgentError(f"the response is a {type(content).__name__}, not a JSON object")
     error = content.get("error")
     if isinstance(error, dict):
         told = str(error.get("message") or "no reason given")
@@ -67,7 +67,7 @@ def read_result(content: Any) -> Any:
 def take_in(turn: Turn, result: Any, our_message: str) -> None:
     """Add what a response or an event says; raises AgentError where it says nothing we know."""
     if not isinstance(result, dict):
-        raise AgentError(f"the result is no JSON object but a {type(result).__name__}")
+        raise AgentError(f"the result is a {type(result).__name__}, not a JSON object")
     for key, read in _READERS.items():
         inner = result.get(key)
         if isinstance(inner, dict):
@@ -80,7 +80,7 @@ def take_in(turn: Turn, result: Any, our_message: str) -> None:
 
 
 def _shape(result: dict[str, Any]) -> Any:
-    """Which kind an object is that does not say it."""
+    """The kind of an object that does not say it."""
     if "artifact" in result:
         return _take_artifact
     if isinstance(result.get("status"), dict):

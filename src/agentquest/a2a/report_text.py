@@ -20,6 +20,7 @@ from agentquest.metrics.behaviour import assess_behaviour
 from agentquest.metrics.table import Metric
 from agentquest.reports.model import tokens_text
 from agentquest.reports.safe_text import one_line
+from agentquest.words import counted
 
 _WIDE = "=" * 70
 _THIN = "-" * 70
@@ -82,7 +83,7 @@ def _summary(result: AssessmentResult) -> list[str]:
         f"Data: {_DATA.get(data, data)}, split {manifest.provenance.split}",
         f"Protocol: {manifest.protocol or 'none (settings of its own)'}",
         f"Total Games: {found['scored_games']} (of {result.requested} requested)",
-        f"Wins: {found['wins']} of {result.requested} games asked for",
+        f"Wins: {found['wins']} of {counted(result.requested, 'game')} requested",
         f"Success Rate: {_percent(found['success_rate'])}{_interval(found)}",
         f"Average Score: {_number(found['avg_score'], 2)}",
         f"Average Steps: {_number(found['avg_steps'], 1)}",
@@ -95,13 +96,14 @@ def _summary(result: AssessmentResult) -> list[str]:
         f"Time Used: {result.seconds:.2f}s",
     ]
     if found["errors"]:
-        lines.append(f"Errors: {found['errors']} games ended in an error; see below")
+        lines.append(f"Errors: {counted(found['errors'], 'game')} ended in an error; see below")
     unscored = len(result.games) - found["scored_games"]
     if unscored:
-        lines.append(f"Without a score: {unscored} games, lost to the green agent's own side")
+        games = counted(unscored, "game")
+        lines.append(f"Without a score: {games}, lost to a failure on the green agent's side")
     unplayed = result.requested - len(result.games)
     if unplayed:
-        lines.append(f"Not played: {unplayed} games")
+        lines.append(f"Not played: {counted(unplayed, 'game')}")
     return lines
 
 
@@ -152,7 +154,7 @@ def _cleanup(cleanup: dict[str, Any]) -> list[str]:
     return [
         "Cleanup Behavior:",
         f"  Closed again: {cleanup['correct_close_count']} of {cleanup['total_opens']} opened"
-        f" (in {cleanup['games_with_opens']} games)",
+        f" (in {counted(cleanup['games_with_opens'], 'game')})",
         f"  Remaining open: {cleanup['remaining_open_count']}",
         f"  Rate: {_percent(cleanup['avg_cleanup_rate'])} in games where something was opened",
     ]

@@ -27,7 +27,7 @@ _DOCUMENTED = (
 
 
 class AssessmentRequest(BaseModel):
-    """Whom to test and how; `warnings` is what was passed over."""
+    """Whom to test and how; `warnings` lists what was ignored."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -55,7 +55,7 @@ class RequestRejected(UserError):
 
 
 def request_text(agent_url: str, config: AssessmentConfig) -> str:
-    """The launcher's request: the documented settings, then those that are not as usual."""
+    """The launcher's request: the documented settings, then those that differ from the default."""
     given, benchmark = config.model_dump(mode="json"), config.benchmark_class
     given["max_steps"] = config.max_steps or benchmark.step_limit
     if config.task_types is None:
@@ -94,7 +94,7 @@ def parse_request(text: str) -> AssessmentRequest:
 
 
 def _tag(text: str, name: str) -> str | None:
-    """What stands between two tags, the first such pair; None when there is none."""
+    """The text between the first pair of tags; None if there is none."""
     opening, closing = f"<{name}>", f"</{name}>"
     start = text.find(opening)
     end = text.find(closing, start) if start >= 0 else -1
@@ -102,7 +102,7 @@ def _tag(text: str, name: str) -> str | None:
 
 
 def _json(text: str) -> Any:
-    """None for what is not JSON, or nested beyond all reason."""
+    """None if it is not JSON, or nested too deeply."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -124,7 +124,7 @@ def _of_participants(content: dict[str, Any]) -> AssessmentRequest:
     if not isinstance(participants, dict) or len(participants) != 1:
         raise RequestRejected("participants must name exactly one agent: {role: url}")
     role, url = next(iter(participants.items()))
-    extra = [f"{key}: unknown, passed over" for key in content if key not in _FORM]
+    extra = [f"{key}: unknown, ignored" for key in content if key not in _FORM]
     return _request(url, role, content.get("config") or {}, "config", extra)
 
 
@@ -137,7 +137,7 @@ def _request(
     if not isinstance(config, dict):
         raise RequestRejected(f"{where} must be a JSON object, not {type(config).__name__}")
     unknown = [
-        f"{where}.{key}: unknown, passed over"
+        f"{where}.{key}: unknown, ignored"
         for key in config
         if key not in AssessmentConfig.model_fields
     ]

@@ -1,4 +1,4 @@
-"""What is said of an assessment: to AgentBeats, and in `run_summary.json`."""
+"""The results of an assessment: for AgentBeats, and in `run_summary.json`."""
 
 from dataclasses import asdict, dataclass
 from functools import cached_property

@@ -1,9 +1,10 @@
-"""Which games an assessment plays, worked out from its request."""
+"""Which games an assessment plays, from its request."""
 
 from agentquest.a2a.assessment_config import MOST_GAMES, AssessmentConfig
 from agentquest.errors import UserError
 from agentquest.lib import Benchmark
 from agentquest.running.selection import Selection, select
+from agentquest.words import counted
 
 
 def choose(config: AssessmentConfig, benchmark: Benchmark) -> Selection:
@@ -18,10 +19,10 @@ def choose(config: AssessmentConfig, benchmark: Benchmark) -> Selection:
     types = [name for name in benchmark.wanted_types if name in there]
     wanted = config.num_games
     if config.per_type is None and wanted >= len(tasks):
-        # Whoever asks for as many as there are means all, however they are spread.
+        # A request for at least as many games as there are means all of them.
         chosen = select(tasks, types, config.seed)
         if len(tasks) < wanted < MOST_GAMES:
-            few = f"{wanted} games wanted, there are {len(tasks)}"
+            few = f"{counted(wanted, 'game')} requested, only {len(tasks)} available"
             chosen = Selection(chosen.tasks, (few,))
     else:
         chosen = select(tasks, types, config.seed, wanted, config.per_type)

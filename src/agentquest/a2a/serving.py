@@ -53,7 +53,7 @@ class Place:
     token: str | None = field(default=None, repr=False)
 
     def listen(self) -> socket.socket:
-        """Take the port; raises PortInUse when it cannot be had."""
+        """Bind the port; raises PortInUse if it is taken."""
         return listen(self.host, self.port)
 
     def url(self, sock: socket.socket) -> str:
@@ -83,7 +83,7 @@ class _AnyName(Names):
 
     def check_host(self, headers: Mapping[str, str]) -> None:
         if host_in(headers.get("host", "")) is None:
-            raise Refused(400, "the request has no sound Host header")
+            raise Refused(400, "the request has no valid Host header")
 
 
 class Lifecycle(Protocol):
@@ -136,7 +136,7 @@ def _outward_address() -> str:
     """This machine's address on the way out; nothing is sent to find it."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            probe.connect(("192.0.2.1", 9))  # an address that is kept for examples
+            probe.connect(("192.0.2.1", 9))  # an address reserved for examples
             return str(probe.getsockname()[0])
         except OSError:
             return LOOPBACK

@@ -1,4 +1,4 @@
-"""The tasks a server remembers: so many, for so long, and each for whoever asked for it.
+"""The tasks a server remembers: limited in number and time, each for the client that asked for it.
 
 Who asks is known by its token or, where none is asked for, by its connection.
 Without a token a task can still be read and cancelled over another connection,
@@ -104,7 +104,7 @@ class OwnedTaskStore(TaskStore):
             await self._drop(task_id)
 
     async def _forget(self) -> None:
-        """Drop tasks that are over for long, and the oldest when there are too many."""
+        """Drop tasks that ended long ago, and the oldest if there are too many."""
         limit = time.monotonic() - self._kept_s
         old = [key for key, kept in self._kept.items() if kept.over and kept.saved_at < limit]
         for task_id in old:

@@ -1,4 +1,4 @@
-"""HTTP to the agent under test: bounded, patient with busy servers, and loyal to one host.
+"""HTTP to the agent under test: bounded, patient with busy servers, and limited to one host.
 
 A redirect is followed only within the server that was asked. A response is
 counted as it is after unpacking. What a failing server says goes into the error.
@@ -46,7 +46,7 @@ class AgentBroken(AgentQuestError):
 
 
 class AccessDenied(AgentBroken):
-    """The agent wants credentials, or other ones: the same in every game."""
+    """The agent needs credentials, or different ones: the same in every game."""
 
 
 class AgentHttp:
@@ -66,7 +66,7 @@ class AgentHttp:
         self._client = httpx.AsyncClient(
             verify=tls,
             timeout=httpx.Timeout(silence_s, connect=_CONNECT_S),
-            # A proxy of the environment's is no way to this machine.
+            # A proxy from the environment cannot reach this machine.
             trust_env=not is_here(urlsplit(url)),
         )
 
@@ -88,7 +88,7 @@ class AgentHttp:
         return _parsed(body)
 
     async def events(self, call: Call) -> AsyncIterator[Any]:
-        """The events of a response, as they come; a response that is no stream is one event."""
+        """The events of a response, as they come; a response that is not a stream is one event."""
         async with self._answered(call) as response:
             if not _is_stream(response):
                 yield _parsed(await _whole(response))
@@ -128,10 +128,10 @@ class AgentHttp:
                 raise AgentBroken(f"it redirects to {one_line(target[:200])}; give that address")
             if not same_place(url, target):
                 raise AgentBroken(
-                    f"it redirects to another server ({one_line(target[:200])}), which is not asked"
+                    f"it redirects to another server ({one_line(target[:200])}); give that address"
                 )
             url = target
-        raise AgentBroken("it redirects without end")
+        raise AgentBroken("it redirects too many times")
 
     async def _connected(self, call: Call, url: str) -> httpx.Response:
         headers = {**self._headers, **call.headers, "Accept-Encoding": "identity"}
@@ -179,7 +179,7 @@ async def _whole(response: httpx.Response) -> bytes:
 async def _events(response: httpx.Response) -> AsyncIterator[Any]:
     """The data of server-sent events; together no longer than a response may be."""
     if response.headers.get("content-encoding", "identity") != "identity":
-        raise AgentBroken("a stream of events that is packed cannot be read")
+        raise AgentBroken("a compressed event stream cannot be read")
     size, unread, data = 0, b"", list[bytes]()
     async for chunk in _chunks(response):
         size += len(chunk)

@@ -91,7 +91,7 @@ class WhiteExecutor(AgentExecutor):
         return game
 
     async def _forget(self) -> None:
-        """Let go of the games heard of longest ago, when they are silent or too many."""
+        """Drop the least recently used games when they are idle or too many."""
         silent_since = time.monotonic() - self._silent_s
         while len(self._games) > 1:
             oldest = next(iter(self._games.values()))

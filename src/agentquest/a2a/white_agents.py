@@ -1,4 +1,4 @@
-"""Which white agents there are, by name, and how each is made."""
+"""The white agents by name, and how each is made."""
 
 import os
 from collections.abc import Awaitable, Callable
@@ -17,12 +17,12 @@ from agentquest.llms.types import ChatModel
 from agentquest.running.factory import Resources, agent_class, asks_a_model
 from agentquest.running.spec import Choice, RunContext
 
-# What an agent of the evaluator is set to when it is served.
+# Settings of an evaluator's agent when it is served.
 _SERVED_SETTINGS: dict[str, dict[str, Any]] = {"react": {"check_valid_actions": False}}
 
 
 class WhiteAgentType(str, Enum):
-    """The white agents with a name of their own; `llm` and `standard` are the same."""
+    """The named white agents; `llm` and `standard` are the same."""
 
     LLM = "llm"
     STANDARD = "standard"
@@ -97,7 +97,7 @@ def _evaluator_source(name: str, benchmark: Benchmark) -> WhiteSource:
     if name not in known and ":" not in name:
         raise UnknownName(f"{name!r} is not an agent; {suggestion(name, sorted(known))}")
     if issubclass(agent_class(name), InformedAgent):
-        raise UserError(f"agent {name!r} is shown the plan of its game; over A2A it sees none")
+        raise UserError(f"agent {name!r} needs the plan of its game, which A2A does not carry")
     settings = model_settings(os.environ) if asks_a_model(name) else None
     context = RunContext(
         run_id="",

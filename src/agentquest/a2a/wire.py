@@ -40,7 +40,7 @@ def send_call(interface: Interface, ids: "MessageIds", text: str, *, stream: boo
 
 
 def task_call(interface: Interface, task_id: str) -> Call:
-    """How a task stands."""
+    """The status of a task."""
     headers = {"A2A-Version": interface.version, "Accept": "application/json"}
     if interface.binding == JSONRPC:
         body = _rpc(interface, "task", task_id, {"id": task_id})

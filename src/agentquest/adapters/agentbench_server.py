@@ -119,7 +119,9 @@ class AgentBenchWorker:
         if number is not None and number in self._samples:
             raise Refused(400, "Session ID already exists")
         if index not in range(len(self._games)):
-            raise Refused(400, f"there is no sample {index}: there are {len(self._games)}")
+            raise Refused(
+                400, f"there is no sample {index}: they are numbered 0 to {len(self._games) - 1}"
+            )
         if not self._samples.has_room():
             raise Refused(406, f"Sample concurrency limit reached: {self._terms.concurrency}")
         session = Session(self._arena, self._terms.rounds)

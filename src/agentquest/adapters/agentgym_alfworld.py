@@ -115,7 +115,7 @@ class AlfworldGym:
         try:
             over = session.last.over
         except UserError:
-            return None, {"error": f"environment {number} was not reset yet"}
+            return None, {"error": f"environment {number} has not been reset yet"}
         if over:
             return None, {"error": f"The task with environment {number} has finished."}
         return session, {}

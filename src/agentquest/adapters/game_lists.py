@@ -21,7 +21,7 @@ def agentgym_games(arena: Arena, files: Sequence[Path]) -> list[Task]:
         try:
             names += [f"{split}/{row['task_type']}/{row['task_id']}" for row in rows]
         except (TypeError, KeyError) as error:
-            raise DataError(f"{file} is no mapping file of AgentGym's: {error!r}") from None
+            raise DataError(f"{file} is not an AgentGym mapping file: {error!r}") from None
     return [arena.task(name, name.partition("/")[0]) for name in names]
 
 
@@ -32,7 +32,7 @@ def agentbench_games(arena: Arena, file: Path) -> list[Task]:
         paths = [path.split("/") for listed in kinds.values() for path in listed]
         names = ["/".join(path[-4:-1]) for path in paths]
     except (AttributeError, TypeError) as error:
-        raise DataError(f"{file} is no list of games of AgentBench's: {error!r}") from None
+        raise DataError(f"{file} is not an AgentBench list of games: {error!r}") from None
     return [arena.task(name, name.partition("/")[0]) for name in names]
 
 

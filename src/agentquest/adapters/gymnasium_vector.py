@@ -70,7 +70,7 @@ class TextVectorEnv(VectorEnv[Observations, Sequence[str], Any]):
         if tasks is None:
             tasks = self._drawn(mask, split)
         elif len(tasks) != self.num_envs:
-            raise UserError(f"{len(tasks)} tasks were given for {self.num_envs} environments")
+            raise UserError(f"got {len(tasks)} tasks for {self.num_envs} environments")
         for slot in np.flatnonzero(mask).tolist():
             self.vector.reset_slot(slot, tasks[slot], split)
         return self._texts(), self._infos(mask)
@@ -145,7 +145,7 @@ class TextVectorEnv(VectorEnv[Observations, Sequence[str], Any]):
         """Each slot has a generator of its own, as environments side by side have."""
         seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else seed
         if seeds is not None and len(seeds) != self.num_envs:
-            raise UserError(f"{len(seeds)} seeds were given for {self.num_envs} environments")
+            raise UserError(f"got {len(seeds)} seeds for {self.num_envs} environments")
         if not self._dice:
             self._dice = [np_random(s)[0] for s in (seeds or [None] * self.num_envs)]
         elif seeds is not None:

@@ -86,13 +86,13 @@ def mcp_app(callers: Callers, path: str = "/mcp") -> Starlette:
         if begins:
             begun = callers.begin()
             if begun is None:
-                return _refused(503, "the server is full: no further session can begin")
+                return _refused(503, "the server is full: no more sessions can start")
             name, host = begun
         else:
             name = request.headers.get(SESSION, "")
             known = callers.host(name)
             if known is None:
-                text = "there is no such session" if name else "begin with `initialize`"
+                text = "there is no such session" if name else "start with `initialize`"
                 return _refused(404 if name else 400, text)
             host = known
         answer = await answer_message(message, host)

@@ -61,12 +61,12 @@ async def answer_message(message: Any, host: ToolHost) -> dict[str, Any] | None:
         if isinstance(message, dict) and ("result" in message or "error" in message):
             return None  # an answer to something we never asked
         number = message.get("id") if isinstance(message, dict) else None
-        return _error(number, NO_REQUEST, "this is no JSON-RPC request")
+        return _error(number, NO_REQUEST, "this is not a JSON-RPC request")
     if "id" not in message:
         return None  # a notification
     number, parameters = message["id"], message.get("params") or {}
     if isinstance(number, bool) or not isinstance(number, int | str):
-        return _error(None, NO_REQUEST, "the id of a request is a number or a text")
+        return _error(None, NO_REQUEST, "the id of a request must be a number or text")
     if not isinstance(parameters, dict):
         return _error(number, WRONG_PARAMETERS, "params must be an object")
     return await _answered(number, message["method"], parameters, host)

@@ -18,7 +18,7 @@ _MOST_ACTIONS = 100
 def write_package(arena: Arena, folder: Path, max_steps: int) -> None:
     """Make the folder; one that has something in it is left alone."""
     if folder.exists() and any(folder.iterdir()):
-        raise UserError(f"{folder} is not empty")
+        raise UserError(f"{folder} is not empty; choose another folder")
     benchmark = arena.benchmark
     settings = benchmark.settings.model_dump(mode="json", exclude_defaults=True)
     counts = {split: len(arena.tasks(split)) for split in benchmark.splits}

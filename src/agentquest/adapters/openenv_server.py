@@ -105,7 +105,7 @@ class OpenEnvServer:
         await websocket.accept()
         most = self.terms.max_sessions
         if self.active >= most:
-            text = f"all {most} sessions are taken"
+            text = f"all {most} sessions are in use"
             told = {"active_sessions": self.active, "max_sessions": most}
             await self._refuse(websocket, error_message("CAPACITY_REACHED", text, **told))
             return
@@ -115,7 +115,7 @@ class OpenEnvServer:
                 try:
                     message = await asyncio.wait_for(websocket.receive(), self.terms.idle_s)
                 except asyncio.TimeoutError:
-                    text = f"nothing was said for {self.terms.idle_s:g} s"
+                    text = f"the session was idle for {self.terms.idle_s:g} s"
                     await self._refuse(websocket, error_message("SESSION_ERROR", text))
                     return
                 if message["type"] == "websocket.disconnect":

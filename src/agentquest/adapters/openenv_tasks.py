@@ -72,19 +72,19 @@ class TaskApi:
         start = _number(data, "start") if data.get("start") is not None else 0
         stop = _number(data, "stop") if data.get("stop") is not None else total
         if not 0 <= start <= stop:
-            raise _Refused(400, f"{start} to {stop} is no range of tasks")
+            raise _Refused(400, f"{start} to {stop} is not a range of tasks")
         return {"tasks": self._listed(split, start, min(stop, total))}
 
     def _listed(self, split: str, start: int, stop: int) -> list[dict[str, Any]]:
         if stop - start > MOST_TASKS:
-            raise _Refused(400, f"ask for {MOST_TASKS} tasks at most, with task_range")
+            raise _Refused(400, f"ask for at most {MOST_TASKS} tasks, with task_range")
         tasks = self._arena.tasks(split)
         return [_plain(tasks[index], index) for index in range(start, stop)]
 
     async def _answer(self, request: Request, work: Any) -> Response:
         name = self._arena.benchmark.name
         if request.path_params["env"] != name:
-            return Said({"detail": f"there is no such environment; there is: {name}"}, 404)
+            return Said({"detail": f"unknown environment; this server has: {name}"}, 404)
         try:
             data = json.loads(await request.body() or b"{}")
             if not isinstance(data, dict):

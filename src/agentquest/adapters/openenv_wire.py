@@ -73,14 +73,16 @@ class WireSession:
         if kind == "state":
             return {"type": "state", "data": self.state()}
         known = "reset, step, state, mcp, close"
-        raise Mistake("UNKNOWN_TYPE", f"there is no message {kind[:50]!r}; there are: {known}")
+        raise Mistake("UNKNOWN_TYPE", f"unknown message {kind[:50]!r}; there are: {known}")
 
     def reset(self, data: Json) -> Json:
         """Start a task: by id, by split and index, by a seed that draws one, or any."""
         wanted = _checked_reset(data)
         self._with_plan = bool(wanted.get("oracle"))
         if self._with_plan and not self._oracle:
-            raise Mistake("VALIDATION_ERROR", "this server gives no plans away (--oracle)")
+            raise Mistake(
+                "VALIDATION_ERROR", "this server does not give out plans; start it with --oracle"
+            )
         split, task = wanted.get("split"), wanted.get("task_id", wanted.get("index"))
         if task is None:
             number = len(self.session.arena.tasks(split))

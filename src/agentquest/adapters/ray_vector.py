@@ -120,7 +120,7 @@ class RayVector:
     def reset(self, tasks: Sequence[Wanted], split: str | None = None) -> list[Turn]:
         """Start one task per group, in every slot of the group."""
         if isinstance(tasks, str) or len(tasks) != self.env_num:
-            raise UserError(f"{len(tasks)} tasks were given for {self.env_num} groups")
+            raise UserError(f"got {len(tasks)} tasks for {self.env_num} groups")
         found = [self.arena.task(task, split) for task in tasks]
         self._reset({slot: found[slot // self.group_n] for slot in range(len(self))})
         return self.turns
@@ -138,7 +138,7 @@ class RayVector:
     def step(self, commands: Sequence[str | None]) -> list[Turn]:
         """One command per slot; None leaves a slot as it is. Nothing is played if one is wrong."""
         if isinstance(commands, str) or len(commands) != len(self):
-            raise UserError(f"{len(commands)} commands were given for {len(self)} slots")
+            raise UserError(f"got {len(commands)} commands for {len(self)} slots")
         for slot, command in enumerate(commands):
             if not (command is None or isinstance(command, str)):
                 kind = type(command).__name__
@@ -236,7 +236,7 @@ class RayVector:
             return  # this one died too, which the next call to it finds out
         for slot, turn in turns.items():
             if turn != self._turns[slot]:
-                raise AgentQuestError(f"slot {slot} came out otherwise when it was played again")
+                raise AgentQuestError(f"slot {slot} went differently when it was replayed")
 
     def _new_actor(self) -> Any:
         known = {"num_cpus", "num_gpus", "memory"}
@@ -249,7 +249,9 @@ class RayVector:
         for actor in self._actors:
             theirs = _got(actor.versions.remote())
             if theirs != versions():
-                raise UserError(f"a node plays with {theirs}, this process with {versions()}")
+                raise UserError(
+                    f"a node has {theirs}, this process {versions()}; install the same versions"
+                )
 
 
 def _got(call: Any) -> Any:

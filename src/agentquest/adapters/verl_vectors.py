@@ -33,7 +33,7 @@ class AlfworldEnvs:
         self, games: AlfredTWEnv, seed: int, env_num: int, group_n: int, max_steps: int
     ) -> None:
         if not games.game_files:
-            raise UserError("there are no games to play: is ALFWORLD_DATA right?")
+            raise UserError("there are no games to play: is ALFWORLD_DATA correct?")
         self.num_processes = env_num * group_n
         self.group_n = group_n
         arena = Arena(AlfWorldBenchmark(data_path="builtin"))  # games are opened by their paths
@@ -110,7 +110,7 @@ class WebshopEnvs:
         first, end = (VALIDATION_GOALS, len(self.goals)) if is_train else (0, VALIDATION_GOALS)
         self.goal_idxs = range(min(first, end), min(end, len(self.goals)))
         if len(self.goal_idxs) < env_num:
-            raise UserError(f"there are {len(self.goal_idxs)} goals for {env_num} environments")
+            raise UserError(f"only {len(self.goal_idxs)} goals for {env_num} environments")
         self._last: list[tuple[str, float, bool, dict[str, Any]] | None]
         self._last = [None] * self.num_processes
         self._closed = False

@@ -70,7 +70,7 @@ class WebAgentTextEnv:
             raise NotImplementedError("get_image: AgentQuest's shop has no images")
         for name, instead in _OF_COPIES.items():
             if kwargs.get(name) is not None:
-                raise NotImplementedError(f"{name} is not the original's: {instead}")
+                raise NotImplementedError(f"{name} is not an argument of the original: {instead}")
         self.observation_mode = observation_mode
         self.kwargs = kwargs
         self.file_path = file_path

@@ -144,7 +144,9 @@ class SimServer:
         else:
             place = self.draw() if place is None else place
             if not -len(self.goals) <= place < len(self.goals):
-                raise UserError(f"there is no goal {place}: there are {len(self.goals)}")
+                raise UserError(
+                    f"there is no goal {place}: they are numbered 0 to {len(self.goals) - 1}"
+                )
             goal = self.shop.goals[int(self.goals.numbers[place])]
         if self.assigned_instruction_text is not None:
             goal = replace(goal, instruction_text=self.assigned_instruction_text)

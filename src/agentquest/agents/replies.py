@@ -1,4 +1,4 @@
-"""What an agent tells its model of a reply that was no answer."""
+"""What an agent tells its model about a reply that was not an answer."""
 
 from agentquest.llms.types import Reply, ReplyKind
 

@@ -28,7 +28,7 @@ class TemplateFile:
         if needed not in names or before.strip():
             first = next(iter(fields))
             raise ConfigError(
-                f"{where}: a prompt template begins with [{first}] and needs [{needed}]"
+                f"{where}: a prompt template must start with [{first}] and contain [{needed}]"
             )
         self._sections = dict(zip(names, parts[1::2], strict=True))
         for name, body in self._sections.items():

@@ -10,7 +10,7 @@ import sys
 def main(args: list[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
     try:
-        # Imported here, so that Ctrl-C is an orderly end from the first moment on.
+        # Imported here, so that Ctrl-C exits cleanly even while imports are running.
         from agentquest.cli.app import main as run
 
         run(args)

@@ -1,8 +1,8 @@
 """The table of commands, and how an error reaches the user.
 
-Exit codes are the same for every command: 0 done, 1 done in part (episodes are
-owed), 2 something was wrong with what was asked for, 128 + n stopped by signal n
-(130 after Ctrl-C).
+Exit codes are the same for every command: 0 done, 1 incomplete (some episodes have
+no score, or a check failed), 2 bad arguments, configuration or data, 128 + n
+stopped by signal n (130 after Ctrl-C).
 """
 
 import importlib
@@ -23,64 +23,69 @@ from agentquest.version import __version__
 COMMANDS = {
     "demo": ("agentquest.cli.demo", "Play the baseline agents on built-in data."),
     "init": ("agentquest.cli.init", "Write a commented example configuration."),
-    "eval": ("agentquest.cli.eval", "Evaluate an agent; the same command again resumes."),
+    "eval": ("agentquest.cli.eval", "Evaluate an agent, or resume an evaluation."),
     "sweep": ("agentquest.cli.sweep", "Evaluate models × agents × protocols × seeds."),
-    "runs": ("agentquest.cli.runs", "List the runs of a folder with their figures."),
-    "rerun": ("agentquest.cli.rerun", "Play an earlier run's configuration once more."),
+    "runs": ("agentquest.cli.runs", "List the runs in a folder with their results."),
+    "rerun": ("agentquest.cli.rerun", "Run an earlier run's configuration again."),
     "report": ("agentquest.cli.report", "Report on a run as text, Markdown, CSV or HTML."),
     "compare": ("agentquest.cli.compare", "Compare runs task by task."),
-    "view": ("agentquest.cli.view", "Look at a folder of runs in the browser."),
-    "export": ("agentquest.cli.export", "Write a run in the format of another tool."),
+    "view": ("agentquest.cli.view", "Browse runs and episodes in the browser."),
+    "export": ("agentquest.cli.export", "Export a run to another tool's format."),
     "launch": ("agentquest.cli.launch", "Assess an A2A agent with one command."),
     "green": ("agentquest.cli.green", "Serve the agent that assesses others over A2A."),
     "white": ("agentquest.cli.white", "Serve an agent to be assessed over A2A."),
     "info": ("agentquest.cli.info", "Show the task types and how to assess an agent."),
-    "run": ("agentquest.cli.run", "Serve the A2A agent that ROLE, HOST and AGENT_PORT name."),
+    "run": ("agentquest.cli.run", "Serve the A2A agent set by ROLE, HOST and AGENT_PORT."),
     "play": ("agentquest.cli.play", "Play a game yourself in the terminal."),
     "tasks": ("agentquest.cli.tasks", "List and filter a benchmark's tasks."),
-    "mcp": ("agentquest.cli.mcp", "Let any MCP client play, recorded and scored here."),
-    "benchmarks": ("agentquest.cli.benchmarks", "List the benchmarks and their own commands."),
-    "check-benchmark": ("agentquest.cli.check_benchmark", "Verify a benchmark by playing it."),
+    "mcp": ("agentquest.cli.mcp", "Let an MCP client play; record and score its games."),
+    "benchmarks": ("agentquest.cli.benchmarks", "List the benchmarks and their commands."),
+    "check-benchmark": (
+        "agentquest.cli.check_benchmark",
+        "Check that a benchmark works, by playing it.",
+    ),
 }
-# What benchmarks do themselves: `agentquest COMMAND BENCHMARK`. Others are found by asking them.
+# Commands that benchmarks provide: `agentquest COMMAND BENCHMARK`. They may provide others too.
 BENCHMARK_COMMANDS = {
-    "download": "Fetch a benchmark's real data.",
+    "download": "Download a benchmark's official data.",
     "serve": "Serve a benchmark over HTTP.",
 }
-# Whose clients a benchmark can be served to: `agentquest serve openenv BENCHMARK`.
+# Servers for the clients of other frameworks: `agentquest serve openenv BENCHMARK`.
 SERVERS = {
     "agentbench": "agentquest.cli.serve_agentbench",
     "agentgym": "agentquest.cli.serve_agentgym",
     "openenv": "agentquest.cli.serve_openenv",
 }
 _FOR_OTHERS = (
-    f"Any benchmark for other people's clients: `agentquest serve {'|'.join(SERVERS)} BENCHMARK`."
+    "To serve a benchmark to another framework's clients:"
+    f" `agentquest serve {'|'.join(SERVERS)} BENCHMARK`."
 )
-# Commands that take every setting as an option, too: `--num-games 12` is `num_games=12`.
+# Commands that also accept every setting as an option: `--num-games 12` is `num_games=12`.
 _TAKE_SETTINGS = frozenset({"eval", "rerun", "sweep", "play", "tasks", "mcp"})
 _SETTINGS = {"ignore_unknown_options": True}
-# Typer has its own copy of Click or the package, by version; the class is the same one's.
+# Typer bundles Click or imports it, depending on the version; this works for both.
 _UsageError: Any = typer.BadParameter.__base__
 _INVALID = re.compile(r"Invalid value for '([^']+)'(?: / '[^']+')*: (.+)")
-# What Click says, and what a person would.
+# Click's messages, and ours in place of them.
 _WORDS = (
     (r"Missing (?:argument|option|parameter:?) '?([^']+?)'?", r"\1 is missing"),
     (r"Option '([^']+)' requires an argument", r"\1 needs a value"),
     (r"No such option:? '?([^' ]+)'?(.*)", r"there is no option \1\2"),
-    (r"Got unexpected extra arguments? \((.+)\)", r"too many words: \1"),
-    (r"Got unexpected extra argument\(s\) \((.+)\)", r"too many words: \1"),
-    (r"No such command '(.+)'", r"\1 is no command"),
+    (r"Got unexpected extra arguments? \((.+)\)", r"unexpected argument: \1"),
+    (r"Got unexpected extra argument\(s\) \((.+)\)", r"unexpected argument: \1"),
+    (r"No such command '(.+)'", r"unknown command: \1"),
 )
 _HELP = "How good is an LLM agent at acting over many turns?"
 _EPILOG = (
-    "Start with `agentquest demo`; `agentquest COMMAND --help` explains each command,"
-    " `agentquest benchmarks` says what can be played. Exit codes: 0 done, 1 episodes are owed,"
-    " 2 something was wrong with what was asked for, 130 after Ctrl-C."
+    "Start with `agentquest demo`. `agentquest COMMAND --help` explains a command,"
+    " `agentquest benchmarks` lists what can be played. Exit codes: 0 done, 1 incomplete (some"
+    " episodes have no score, or a check failed), 2 bad arguments, configuration or data,"
+    " 130 stopped by Ctrl-C."
 )
 
 
 def build(words: Sequence[str]) -> typer.Typer:
-    """The command line; only the wanted command's module is imported."""
+    """The command line; only the module of the command that is called is imported."""
     app = _group("agentquest", _HELP, _EPILOG)
     app.callback()(_root)
     wanted = words[0] if words else None
@@ -137,7 +142,7 @@ def _group(name: str, help_text: str, epilog: str) -> typer.Typer:
 
 
 def main(args: list[str] | None = None) -> None:
-    """Run the command line; a mistake of the user's is one line, not a traceback."""
+    """Run the command line; a user's mistake gets one line, not a traceback."""
     given = sys.argv[1:] if args is None else args
     prepare_streams()
     try:
@@ -146,12 +151,12 @@ def main(args: list[str] | None = None) -> None:
     except AgentQuestError as error:
         _refuse(str(error))
     except _UsageError as error:
-        if error.format_message().startswith("Usage:"):  # nothing was asked for
+        if error.format_message().startswith("Usage:"):  # called without arguments
             error.show()
             sys.exit(2)
         _refuse(_in_a_line(error))
     except typer.Abort:
-        _refuse("the input ended before an answer was given")
+        _refuse("input ended before the question was answered")
     except OSError as error:
         if error.filename is None:
             _forget_output()
@@ -174,7 +179,7 @@ def _refuse(message: str) -> NoReturn:
 
 
 def _in_a_line(error: Any) -> str:
-    """What was wrong with the words of a command line, and where to read about them."""
+    """What is wrong with the arguments, and where to read about them, on one line."""
     from agentquest.lib.settings import in_words
 
     said = " ".join(error.format_message().split()).rstrip(".")
@@ -184,11 +189,11 @@ def _in_a_line(error: Any) -> str:
     for pattern, words in _WORDS:
         said = re.sub(f"^{pattern}$", words, said)
     command = error.ctx.command_path if error.ctx else "agentquest"
-    return f"{said}; `{command} -h` explains it"
+    return f"{said}; see `{command} -h`"
 
 
 def _forget_output() -> None:
-    """Python writes what is left at exit, and would complain a second time."""
+    """Python flushes the rest at exit, and would fail a second time."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -207,4 +212,4 @@ def _root(
 
 
 def _not_loaded() -> None:
-    """Stands in for a command that was not asked for."""
+    """Placeholder for a command that is only listed, not called."""

@@ -1,4 +1,4 @@
-"""Choosing a benchmark and its settings on the command line, alike for every command."""
+"""Choosing a benchmark and its settings on the command line, the same way for every command."""
 
 import difflib
 from collections.abc import Mapping, Sequence
@@ -18,9 +18,9 @@ BenchmarkWords = Annotated[
         help=f"One of: {', '.join(registry.names('benchmark'))}.",
     ),
 ]
-SPLIT_HELP = "Which tasks; default: the first of those that `agentquest benchmarks` lists."
-DATA_HELP = "Folder of the real data, or `builtin`."
-SETTING_HELP = "What else the benchmark can be set to, as name=value; or as --name value."
+SPLIT_HELP = "Which split; default: the first that `agentquest benchmarks` lists."
+DATA_HELP = "Folder with the official data, or `builtin`; default: auto-detected."
+SETTING_HELP = "Another setting of the benchmark, as name=value; `--name value` works too."
 
 
 def read_words(words: Sequence[str] | None, default: str | None = None) -> tuple[str, list[str]]:
@@ -41,9 +41,9 @@ def chosen_settings(given: Mapping[str, Any], *settings: Sequence[str] | None) -
 
 
 def as_overrides(words: Sequence[str], switches: Sequence[str] = ()) -> list[str]:
-    """`--name value` and `--name=value` as `name=value`; what is no option stays as it is.
+    """`--name value` and `--name=value` as `name=value`; other words are kept as they are.
 
-    `switches` are the command's own options without a value, for whoever misspells one.
+    `switches` are the command's own options without a value, to catch a misspelt one.
     """
     overrides = []
     waiting = iter(words)

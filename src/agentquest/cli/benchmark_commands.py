@@ -1,4 +1,4 @@
-"""Commands that benchmarks bring along: `agentquest download NAME`, `agentquest serve NAME`, …
+"""Commands that benchmarks provide: `agentquest download NAME`, `agentquest serve NAME`, …
 
 The name can be left out where only one benchmark has such a command.
 """
@@ -52,4 +52,5 @@ def choose(command: str, benchmark: str | None) -> dict[str, Command]:
 def no_such_command(wanted: str, known: Sequence[str]) -> UnknownName:
     """The error for an unknown command, with the nearest of ours and of the benchmarks' own."""
     own = {name for found in all_benchmarks().values() for name in found.commands}
-    return UnknownName(f"{wanted!r} is no command; {suggestion(wanted, sorted({*known, *own}))}")
+    names = sorted({*known, *own})
+    return UnknownName(f"unknown command {wanted!r}; {suggestion(wanted, names)}")

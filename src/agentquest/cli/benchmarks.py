@@ -1,4 +1,4 @@
-"""`agentquest benchmarks`: what can be played, and what each benchmark can do besides."""
+"""`agentquest benchmarks`: what can be played, and each benchmark's own commands."""
 
 import textwrap
 from typing import Any

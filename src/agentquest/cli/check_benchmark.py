@@ -1,4 +1,4 @@
-"""`agentquest check-benchmark`: is a benchmark what it promises to be?"""
+"""`agentquest check-benchmark`: does a benchmark keep its promises?"""
 
 import sys
 import textwrap
@@ -7,30 +7,36 @@ from typing import Annotated
 
 import typer
 
-from agentquest.cli.benchmark_choice import SETTING_HELP, chosen_settings
+from agentquest.cli.benchmark_choice import chosen_settings
 from agentquest.running.check import CHECKS, CheckResult, check_benchmark
+from agentquest.words import counted
 
 _WIDTH = max(len(check.name) for check in CHECKS)
 
 
 def command(
     benchmark: Annotated[str, typer.Argument(help="A benchmark's name, or package.module:Class.")],
-    setting: Annotated[list[str] | None, typer.Option(help=SETTING_HELP)] = None,
-    per_type: Annotated[int, typer.Option(min=1, help="Tasks of each type to play.")] = 1,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(help="A setting of the benchmark, as name=value; may be repeated."),
+    ] = None,
+    per_type: Annotated[int, typer.Option(min=1, help="Tasks to play per type.")] = 1,
 ) -> None:
-    """Play a benchmark and verify what agents, records and reports rely on.
+    """Play a benchmark and check everything that agents, records and reports rely on.
 
-    One line per promise, and what is wrong and how to mend it where one is not kept.
-    Exit code 0: all are kept, 1: some are not.
+    Prints one line per check; for a failed one also what is wrong and how to fix it.
+    Exit code 0: all checks passed, 1: some failed.
+
+    Example: agentquest check-benchmark my_package.my_module:MyBenchmark
     """
-    # A benchmark of the user's own may stand in the folder they are in.
+    # Users keep benchmarks of their own in the current folder.
     sys.path.append(str(Path.cwd()))
     results = []
     for result in check_benchmark(benchmark, chosen_settings({}, setting), per_type):
         _show(result)
         results.append(result)
     broken = sum(not result.ok for result in results)
-    typer.echo(f"{len(results)} checks, {broken} with problems")
+    typer.echo(f"{counted(len(results), 'check')}, {broken} with problems")
     raise typer.Exit(1 if broken else 0)
 
 
@@ -39,8 +45,8 @@ def _show(result: CheckResult) -> None:
     if result.ok:
         typer.echo(f"ok       {name}  {result.check.promise}")
         return
-    typer.secho(f"problem  {name}  not so: {result.check.promise}", fg="red")
+    typer.secho(f"problem  {name}  failed: {result.check.promise}", fg="red")
     for problem in result.problems:
         typer.echo(textwrap.indent(problem, " " * 9))
-    remedy = textwrap.fill(f"To mend it: {result.check.remedy}", 90)
+    remedy = textwrap.fill(f"To fix it: {result.check.remedy}", 90)
     typer.echo(textwrap.indent(remedy, " " * 9))

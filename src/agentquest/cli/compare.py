@@ -20,7 +20,7 @@ from agentquest.reports.render.comparison import (
 
 
 class Format(str, Enum):
-    """What the comparison is written as."""
+    """Output formats of a comparison."""
 
     TEXT = "text"
     MARKDOWN = "markdown"
@@ -30,14 +30,14 @@ class Format(str, Enum):
 def command(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN RUN…", help="Run directories.")],
     baseline: Annotated[
-        int, typer.Option(help="Which of the runs the others are compared with, from 1.")
+        int, typer.Option(help="Position of the run that the others are compared with, from 1.")
     ] = 1,
-    format: Annotated[Format, typer.Option("--format", "-f", help="How to show it.")] = Format.TEXT,
+    format: Annotated[Format, typer.Option("--format", "-f", help="Output format.")] = Format.TEXT,
     list_tasks: Annotated[
-        bool, typer.Option("--list", help="Name the tasks that changed.")
+        bool, typer.Option("--list", help="List the tasks that changed.")
     ] = False,
 ) -> None:
-    """Compare runs task by task: whether they differ, by how much, and how sure that is.
+    """Compare runs task by task: do they differ, by how much, and how certain is that?
 
     Example: agentquest compare runs/before runs/after
     """

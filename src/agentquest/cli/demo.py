@@ -1,4 +1,4 @@
-"""`agentquest demo`: four players on built-in data, and where two of their games went."""
+"""`agentquest demo`: four baseline agents on built-in data, and a replay of two games."""
 
 import os
 import shlex
@@ -31,8 +31,8 @@ from agentquest.running.spec import EpisodeSpec
 AGENTS = {
     "oracle": "knows the shortest plan",
     "scripted": "follows rules, reads only what an LLM would read",
-    "clumsy": "the same with a slip in three turns of ten",
-    "random": "picks any command that is possible",
+    "clumsy": "the same, but slips in three turns out of ten",
+    "random": "picks any possible command",
 }
 _SHOWN = ("steps", "progress", "repetition", "behaviour")
 _BAR = 10
@@ -50,21 +50,23 @@ class _Bar(Watcher):
 
 def command(
     benchmark: BenchmarkWords = None,
-    games: Annotated[int, typer.Option(min=1, help="Games per benchmark and player.")] = 24,
+    games: Annotated[int, typer.Option(min=1, help="Games per benchmark and agent.")] = 24,
     max_steps: Annotated[
         int, typer.Option(min=1, max=10_000, help="Steps before a game counts as lost.")
     ] = 25,
-    output_dir: Annotated[Path, typer.Option(help="Where the runs are kept.")] = Path("runs"),
+    output_dir: Annotated[Path, typer.Option(help="Folder for the runs.")] = Path("runs"),
     open_browser: Annotated[
-        bool, typer.Option("--open", help="End with the runs in the browser.")
+        bool, typer.Option("--open", help="Open the runs in the browser at the end.")
     ] = False,
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Where --open serves; 0 takes any free port.")
     ] = PORT,
 ) -> None:
-    """Play four players on the built-in data and show where their games went.
+    """Play four baseline agents on built-in data and replay a win and a failure.
 
-    No key, no download. Without a benchmark, those with data of the real kind are played.
+    Needs no API key and no download. Default: the benchmarks with published data.
+
+    Example: agentquest demo mastermind --games 6
     """
     console = Console()
     names = [_named(benchmark)] if benchmark else _with_data()
@@ -188,7 +190,7 @@ def _episodes(console: Console, good: RunResult, bad: RunResult) -> None:
 
 
 def _next(console: Console, folder: Path, benchmark: str) -> None:
-    """Commands that work as they are printed, wherever the program stands."""
+    """Commands that work as printed, wherever the program is installed."""
     command, shown = _own_command(), shlex.quote(str(folder))
     rows: Sequence[tuple[str, str]] = (
         (f"{command} view {shown}", f"every step of these runs at http://127.0.0.1:{PORT}"),
@@ -205,7 +207,7 @@ def _next(console: Console, folder: Path, benchmark: str) -> None:
 
 
 def _own_command() -> str:
-    """How this program can be called again from here."""
+    """How to call this program again from here."""
     called = Path(sys.argv[0])
     if called.name == "__main__.py":
         return f"{_from_here(Path(sys.executable))} -m agentquest"

@@ -6,6 +6,7 @@ from agentquest.records.episode import EpisodeRecord
 from agentquest.records.manifest import Manifest
 from agentquest.reports.safe_text import one_line
 from agentquest.viewer.insight import Insight, insight
+from agentquest.words import counted
 
 _MOST_LINES = 12
 _COMMAND = 44
@@ -19,7 +20,7 @@ def shortest_win(records: Iterable[EpisodeRecord]) -> EpisodeRecord | None:
 
 
 def failure_worth_seeing(records: Iterable[EpisodeRecord]) -> EpisodeRecord | None:
-    """The failure that came nearest to its goal: there is a step at which it went wrong."""
+    """The failure that came closest to its goal: there is a step at which it went wrong."""
     lost = [record for record in records if record.scored and not record.success]
     return max(
         lost,
@@ -29,18 +30,19 @@ def failure_worth_seeing(records: Iterable[EpisodeRecord]) -> EpisodeRecord | No
 
 
 def replay(record: EpisodeRecord, manifest: Manifest, width: int) -> Iterator[str]:
-    """The steps worth showing, a line each in Rich's markup, and how many lie between them."""
+    """The steps worth showing, one line each in Rich markup, and how many were left out between."""
     room = min(_COMMAND, max(_COMMAND // 3, width - _BESIDE))
     seen = insight(record, manifest)
     places = _worth_showing(record, seen)
     before = 0
     for place in places:
         if place > before + 1:
-            yield f"[dim]… {place - before - 1} steps[/dim]"
+            yield f"[dim]… {counted(place - before - 1, 'step')}[/dim]"
         yield _line(record, seen, place, room)
         before = place
     if before < len(record.steps):
-        yield f"[dim]… {len(record.steps) - before} steps, then: {record.end.value}[/dim]"
+        left = counted(len(record.steps) - before, "step")
+        yield f"[dim]… {left}, then: {record.end.value}[/dim]"
 
 
 def _worth_showing(record: EpisodeRecord, seen: Insight) -> list[int]:

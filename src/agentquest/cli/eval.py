@@ -14,7 +14,6 @@ from agentquest.cli.benchmark_choice import as_overrides
 from agentquest.cli.live import LiveView, Tally
 from agentquest.cli.stopping import StopSignals
 from agentquest.cli.width import terminal_width
-from agentquest.cli.words import counted
 from agentquest.config import load_config
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import MEANINGS, End
@@ -24,6 +23,7 @@ from agentquest.reports.render.text import text_report
 from agentquest.reports.safe_text import one_line
 from agentquest.running.run import Run
 from agentquest.running.spec import EpisodeSpec
+from agentquest.words import counted
 
 _FAILURES_SHOWN = 3
 _FAILURES_READ = 500
@@ -34,19 +34,19 @@ def command(
         list[str] | None,
         typer.Argument(
             help="key.path=value, such as num_games=12 llm.temperature=0.7;"
-            " every key is an option too: --num-games 12"
+            " every key also works as an option: --num-games 12"
         ),
     ] = None,
     config: Annotated[
         Path | None, typer.Option("--config", "-c", help="YAML file; see `agentquest init`.")
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be run, and run nothing.")
+        bool, typer.Option("--dry-run", help="Show what would be run, without running it.")
     ] = False,
 ) -> None:
-    """Evaluate an agent. The same command again resumes where it stopped.
+    """Evaluate an agent. Run the same command again to resume an interrupted run.
 
-    Without a configured model the scripted model answers, so this works offline:
+    Without a configured model a scripted one answers, so this works offline:
 
         agentquest eval num_games=12
 
@@ -54,10 +54,11 @@ def command(
 
         agentquest eval -c run.yaml parallel=32
 
-    Exit code 0: every episode has a score; 1: some are owed; 2: something was wrong
-    before anything ran; 130: stopped by Ctrl-C (143, 129: by SIGTERM, SIGHUP).
+    Exit code 0: every episode has a score; 1: some have none, run the command again;
+    2: bad arguments or configuration, nothing ran; 130: stopped by Ctrl-C (143, 129: by
+    SIGTERM, SIGHUP).
     """
-    # An agent or benchmark of the user's own may stand in the folder they are in.
+    # Users keep agents and benchmarks of their own in the current folder.
     sys.path.append(str(Path.cwd()))
     settings, warnings = load_config(config, as_overrides(overrides or [], ["--dry-run"]))
     run = Run(settings)
@@ -71,7 +72,7 @@ def command(
 
 
 def show(warnings: Sequence[str], run: Run) -> None:
-    """What should be known before anything is played."""
+    """Warnings that should be seen before anything is played."""
     for warning in warnings:
         typer.secho(f"warning: {warning}", fg="yellow", err=True)
     for note in run.selection.notes:
@@ -79,7 +80,7 @@ def show(warnings: Sequence[str], run: Run) -> None:
 
 
 def evaluate_here(run: Run) -> None:
-    """Play what the run owes in front of the user, and report."""
+    """Play the remaining episodes with the live view, and report."""
     owed, remarks = asyncio.run(prepared(run))
     for remark in remarks:
         typer.secho(f"note: {one_line(remark)}", fg="yellow", err=True)
@@ -93,11 +94,12 @@ def _announce(run: Run, owed: Sequence[EpisodeSpec]) -> None:
     done = len(run.specs) - len(owed)
     typer.echo(f"run directory: {run.directory.path}", err=True)
     if done:
-        typer.echo(f"resuming: {done} of {len(run.specs)} episodes are there", err=True)
+        episodes = counted(len(run.specs), "episode")
+        typer.echo(f"resuming: {done} of {episodes} already played", err=True)
 
 
 async def play_watched(run: Run, owed: Sequence[EpisodeSpec], signals: StopSignals) -> RunResult:
-    """Play with the live view, until all is played or a signal comes."""
+    """Play with the live view until everything is played or a signal arrives."""
     if not owed:
         return await play_owed(run, owed)
     scored = [row for row in run.rows if row.scored]
@@ -119,7 +121,7 @@ def _report(run: Run, result: RunResult) -> None:
     unscored = [one for one in rows if not one.scored][:_FAILURES_READ]
     failures = _failures([run.index.record(one) for one in unscored])
     if len(unscored) == len(rows):
-        # Nothing was learnt but this: it comes first.
+        # There is nothing else to report, so this comes first.
         _tell(failures)
     typer.echo(text_report(result.report, terminal_width()))
     typer.echo(f"results: {result.path / RESULTS}", err=True)
@@ -129,8 +131,8 @@ def _report(run: Run, result: RunResult) -> None:
         typer.secho(f"stopped: {result.reason}", fg="red", err=True)
     if not result.complete:
         typer.secho(
-            f"{len(run.owed)} of {len(run.specs)} episodes are owed; "
-            "the same command again plays the remaining ones",
+            f"{len(run.owed)} of {counted(len(run.specs), 'episode')} still to play;"
+            " run the same command again to play the rest",
             fg="yellow",
             err=True,
         )
@@ -143,7 +145,7 @@ def _tell(failures: Sequence[tuple[str, int]]) -> None:
 
 
 def _failures(records: Sequence[EpisodeRecord]) -> list[tuple[str, int]]:
-    """What the episodes without a score met, the most frequent first."""
+    """Why episodes have no score, the most frequent reason first."""
     met = Counter(
         f"{MEANINGS[record.end]}: {one_line(record.error.message)[:300]}"
         for record in records

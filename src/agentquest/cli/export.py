@@ -13,7 +13,7 @@ from agentquest.viewer.library import OpenRun
 
 
 class Format(str, Enum):
-    """What a run can be written as."""
+    """Formats that a run can be exported to."""
 
     CSV = "csv"
     PARQUET = "parquet"
@@ -28,15 +28,16 @@ def command(
     to: Annotated[
         Format,
         typer.Option(
-            help="csv, parquet: a row per episode. eval (or inspect): a log for Inspect. atif: a"
-            " trajectory per episode. hf: a Hugging Face dataset."
+            help="csv, parquet: one row per episode. eval (or inspect): a log for Inspect. atif:"
+            " one trajectory per episode. hf: a Hugging Face dataset."
         ),
     ] = Format.EVAL,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder; default: the run's own.")
+        Path | None,
+        typer.Option("--output", "-o", help="Output folder; default: the run directory."),
     ] = None,
 ) -> None:
-    """Write a run for other tools; prints what was written.
+    """Export a run for other tools; prints the files written.
 
     \b
     Examples:
@@ -44,7 +45,7 @@ def command(
       agentquest export runs/my-run -o logs
       inspect view --log-dir logs
     """
-    RunDirectory(run).manifest()  # says what is wrong with the folder, if something is
+    RunDirectory(run).manifest()  # raises a clear error if this is not a run directory
     typer.echo(str(_write(_exported(run), to, output or run)))
 
 

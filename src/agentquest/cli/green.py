@@ -8,21 +8,21 @@ import typer
 from agentquest.a2a.installed import require_a2a
 from agentquest.errors import ConfigError
 
-Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all.")]
+Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all interfaces.")]
 CardUrl = Annotated[
-    str | None, typer.Option(help="URL that the agent card names (also: AGENT_URL).")
+    str | None, typer.Option(help="Public URL for the agent card (also: AGENT_URL).")
 ]
 AllowHost = Annotated[
     list[str] | None,
     typer.Option(
-        help="A further name that requests may be sent to, as behind a gateway; * for any.",
+        help="Another host name that requests may use, as behind a gateway; * for any.",
         envvar="AGENTQUEST_ALLOW_HOST",
     ),
 ]
 Token = Annotated[
     str | None,
     typer.Option(
-        help="What requesters must send as `Authorization: Bearer`; give it as AGENTQUEST_TOKEN.",
+        help="Token that clients must send as `Authorization: Bearer`; set it in AGENTQUEST_TOKEN.",
         envvar="AGENTQUEST_TOKEN",
         show_envvar=False,
     ),
@@ -30,29 +30,29 @@ Token = Annotated[
 AgentHeader = Annotated[
     list[str] | None,
     typer.Option(
-        help="`Name: value` sent to the agent under test; `Name: $VARIABLE` takes the value from"
-        " the environment, where others cannot read it.",
+        help="Header for the agent under test, as `Name: value`; `Name: $VARIABLE` reads the value"
+        " from the environment, so that it does not show in process lists.",
     ),
 ]
 AllowAgent = Annotated[
     list[str] | None,
     typer.Option(
-        help="A host (and port) whose agents may be tested, beside this machine's; * for any.",
+        help="A host (and port) whose agents may be tested, besides this machine; * for any.",
         envvar="AGENTQUEST_ALLOW_AGENT",
     ),
 ]
 Resume = Annotated[
     bool,
-    typer.Option("--resume", help="Go on with the unfinished run of the same request, if any."),
+    typer.Option("--resume", help="Resume the unfinished run of the same request, if any."),
 ]
 LaunchId = Annotated[str | None, typer.Option(hidden=True)]
-LogDir = Annotated[Path, typer.Option(help="Where runs are logged.", envvar="AGENTQUEST_LOG_DIR")]
-DataPath = Annotated[str | None, typer.Option(help="Folder of the real data, or `builtin`.")]
+LogDir = Annotated[Path, typer.Option(help="Folder for run logs.", envvar="AGENTQUEST_LOG_DIR")]
+DataPath = Annotated[str | None, typer.Option(help="Folder with the official data, or `builtin`.")]
 
 
 def command(
     host: Host = "localhost",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")] = 9001,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 picks a free port.")] = 9001,
     card_url: CardUrl = None,
     log_dir: LogDir = Path("logs"),
     data_path: DataPath = None,
@@ -60,18 +60,18 @@ def command(
     agent_header: AgentHeader = None,
     token: Token = None,
     allow_host: AllowHost = None,
-    max_assessments: Annotated[int, typer.Option(min=1, help="Assessments at once.")] = 4,
+    max_assessments: Annotated[int, typer.Option(min=1, help="Most assessments at once.")] = 4,
     resume: Resume = False,
     agent_proxy: Annotated[
         str | None,
         typer.Option(
-            help="Where agents are that requests place on this machine, as in a container.",
+            help="Where to reach agents whose URL says localhost, when running in a container.",
             envvar="GATEWAY_PROXY_URL",
         ),
     ] = None,
     launched_by: LaunchId = None,
 ) -> None:
-    """Serve the green agent, which tests the agents that requests name.
+    """Serve the green agent, which assesses the agents named in requests.
 
     Example: agentquest green --port 9001
     """

@@ -11,15 +11,15 @@ _USAGE = (
     ("launch --num-games 12", "two games of each task type"),
     ('launch --task-types "1,2,3"', "only these types"),
     ("launch --num-games-per-type 5", "five games of each type"),
-    ("launch --agent-url URL", "test an agent that already runs"),
+    ("launch --agent-url URL", "test an agent that is already running"),
     ("green", "the assessing agent alone, on port 9001"),
     ("white", "an agent to be tested, on port 9002"),
 )
-_MORE = "`python main.py …` is the same. Without OPENAI_API_KEY a scripted agent plays."
+_MORE = "`python main.py …` does the same. Without OPENAI_API_KEY a scripted agent plays."
 
 
 def command() -> None:
-    """Print the task types and how to run an assessment."""
+    """Print the task types and the commands that run an assessment."""
     for name in registry.BENCHMARKS:
         benchmark = registry.load("benchmark", name)
         typer.echo(f"{benchmark.title} task types:")

@@ -10,17 +10,23 @@ from agentquest.errors import UserError
 
 
 def command(
-    file: Annotated[Path, typer.Argument(help="Where to write it; `-` prints it.")] = Path(
-        "run.yaml"
-    ),
+    file: Annotated[
+        Path, typer.Argument(help="File to write; `-` prints to standard output.")
+    ] = Path("run.yaml"),
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
-    """Write an example configuration with every key explained."""
+    """Write an example configuration with every key explained.
+
+    \b
+    Example:
+      agentquest init run.yaml
+      agentquest eval -c run.yaml
+    """
     if str(file) == "-":
         typer.echo(example_config(), nl=False)
         return
     if file.exists() and not force:
-        raise UserError(f"{file} exists; --force overwrites it")
+        raise UserError(f"{file} already exists; use --force to overwrite it")
     try:
         file.write_text(example_config(), encoding="utf-8")
     except OSError as error:

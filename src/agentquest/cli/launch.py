@@ -28,60 +28,63 @@ def command(
     env_type: Annotated[str, typer.Option(help="Environment type.")] = "AlfredTWEnv",
     train_eval: Annotated[
         str | None,
-        typer.Option(help="train, eval_in_distribution, or eval_out_of_distribution (default)."),
+        typer.Option(help="train, eval_in_distribution or eval_out_of_distribution (default)."),
     ] = None,
-    num_games: Annotated[int | None, typer.Option(help="Number of games; 1.")] = None,
+    num_games: Annotated[int | None, typer.Option(help="Number of games; default 1.")] = None,
     max_steps: Annotated[
-        int | None, typer.Option(help="Most steps per game; as the benchmark thinks fit.")
+        int | None, typer.Option(help="Most steps per game; default: the benchmark's.")
     ] = None,
     task_types: Annotated[
-        str | None, typer.Option(help='Comma-separated task types, such as "1,2,3"; all if none.')
+        str | None, typer.Option(help='Comma-separated task types, such as "1,2,3"; default all.')
     ] = None,
     coverage_mode: Annotated[
         CoverageMode | None,
-        typer.Option(help="How games are spread over the task types; standard."),
+        typer.Option(help="How games are spread over task types; default standard."),
     ] = None,
     num_games_per_type: Annotated[
-        int | None, typer.Option(help="Games of each type; overrides --num-games.")
+        int | None, typer.Option(help="Games per task type; overrides --num-games.")
     ] = None,
     white_agent_type: Annotated[
         str | None,
         typer.Option(
             help="llm, scripted, oracle, random, repetitive, alternating, react, or"
-            " package.module:Class; llm when OPENAI_API_KEY is set, else scripted."
+            " package.module:Class; default: llm if OPENAI_API_KEY is set, else scripted."
         ),
     ] = None,
     agent_url: Annotated[
-        str | None, typer.Option(help="Test the agent that runs there; starts no white agent.")
+        str | None, typer.Option(help="Test the agent at this URL; no white agent is started.")
     ] = None,
     agent_header: AgentHeader = None,
     benchmark: Annotated[
-        str | None, typer.Option(help=f"Which benchmark; {DEFAULT_BENCHMARK}.")
+        str | None, typer.Option(help=f"Benchmark to play; default {DEFAULT_BENCHMARK}.")
     ] = None,
     protocol: Annotated[
-        str | None, typer.Option(help="A named setting, which says what is played.")
+        str | None, typer.Option(help="A named protocol that fixes what is played.")
     ] = None,
     repeat_goal: Annotated[
-        bool, typer.Option("--repeat-goal", help="Say the goal again with every turn.")
+        bool, typer.Option("--repeat-goal", help="Repeat the goal in every turn.")
     ] = False,
     resume: Resume = False,
     concurrency: Annotated[
         int | None,
-        typer.Option(help="Games at once; 8, but 1 with --agent-url."),
+        typer.Option(help="Games at once; default 8, with --agent-url 1."),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Decides which games are played; 42.")] = None,
-    turn_timeout: Annotated[float, typer.Option(help="Seconds for one answer.")] = 120.0,
+    seed: Annotated[
+        int | None, typer.Option(help="Decides which games are played; default 42.")
+    ] = None,
+    turn_timeout: Annotated[float, typer.Option(help="Seconds to wait for each answer.")] = 120.0,
     timeout: Annotated[float | None, typer.Option(help="Seconds for the whole assessment.")] = None,
     log_dir: LogDir = Path("logs"),
     data_path: DataPath = None,
-    host: Annotated[str, typer.Option(help="Where both agents listen.")] = "localhost",
-    green_port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free one.")] = 9001,
-    white_port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free one.")] = 9002,
+    host: Annotated[str, typer.Option(help="Address both agents listen on.")] = "localhost",
+    green_port: Annotated[int, typer.Option(min=0, max=65535, help="0 picks a free port.")] = 9001,
+    white_port: Annotated[int, typer.Option(min=0, max=65535, help="0 picks a free port.")] = 9002,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the result as JSON, all else to stderr.")
+        bool,
+        typer.Option("--json", help="Print the result as JSON; everything else goes to stderr."),
     ] = False,
 ) -> None:
-    """Start the green and a white agent, run an assessment, stop both.
+    """Start a green and a white agent, run an assessment, and stop both.
 
     Example: agentquest launch --num-games 6 --white-agent-type scripted
     """

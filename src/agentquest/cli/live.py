@@ -1,4 +1,4 @@
-"""Showing a run while it goes: a live panel on a terminal, plain lines elsewhere, a log always."""
+"""Showing a run in progress: a live panel in a terminal, plain lines elsewhere, always a log."""
 
 import logging
 import sys
@@ -19,6 +19,7 @@ from agentquest.records.messages import Message
 from agentquest.reports.safe_text import visible
 from agentquest.running.monitor import Watcher
 from agentquest.running.spec import EpisodeSpec
+from agentquest.words import counted, plural
 
 _LINE_EVERY_S = 10.0
 _RATE_WINDOW_S = 15.0
@@ -26,7 +27,7 @@ _MOST_NAMED = 6
 
 
 class Tally:
-    """The figures a viewer wants to see, counted as they come."""
+    """The figures of the live view, updated as steps and episodes finish."""
 
     def __init__(self, total: int, already_won: int, already_scored: int) -> None:
         self.total = total
@@ -67,7 +68,7 @@ class Tally:
             self.unscored[record.end.value] += 1
 
     def calls_per_second(self) -> float:
-        """Model calls a second in the last moments; 0 until there are enough to tell."""
+        """Recent model calls per second; 0 until there are enough to tell."""
         now = time.monotonic()
         while self._recent and now - self._recent[0] > _RATE_WINDOW_S:
             self._recent.popleft()
@@ -75,30 +76,30 @@ class Tally:
         return len(self._recent) / span if span > 0.5 else 0.0
 
     def line(self) -> str:
-        """All figures that have something to say, on one line."""
-        parts = [self._success(), self._active(), f"{self.steps} steps"]
+        """All figures that are not zero, on one line."""
+        parts = [self._success(), self._active(), counted(self.steps, "step")]
         if self.calls:
             parts.append(f"{self.calls_per_second():.1f} calls/s")
         if self.tokens:
-            parts.append(f"{self.tokens:,} tokens")
+            parts.append(counted(self.tokens, "token"))
         if self.cost:
             parts.append(f"cost {self.cost:.4f}")
         if self.retries:
-            parts.append(f"{self.retries} retries")
+            parts.append(counted(self.retries, "retry"))
         parts += [f"{number} {end}" for end, number in list(self.unscored.items())]
         return " · ".join(parts)
 
     def _success(self) -> str:
         rate = wilson(self.won, self.scored)
         if rate is None:
-            return "no game scored yet"
+            return "no episode scored yet"
         interval = f"[{rate.low:.1%}–{rate.high:.1%}]"
         return f"success {rate.value:.1%} {interval} ({self.won}/{self.scored})"
 
     def _active(self) -> str:
         # Copied, because this is drawn in a thread of its own.
         workers = Counter(list(self.active.values()))
-        if len(workers) > _MOST_NAMED:  # then by the node that they are on
+        if len(workers) > _MOST_NAMED:  # then grouped by node
             workers = Counter(name.rpartition("@")[2] for name in list(self.active.values()))
         named = ", ".join(f"{name}: {workers[name]}" for name in sorted(workers) if name)
         return f"{len(self.active)} active{f' ({named})' if named else ''}"
@@ -135,7 +136,7 @@ class LiveView(Watcher):
         return Group(self._progress, *map(Text, lines))
 
     def noted(self, text: str) -> None:
-        """Show and log what should be known of the run as a whole."""
+        """Show and log a message about the run as a whole."""
         self._log.warning(text)
         self._console.print(visible(text), markup=False, highlight=False, style="yellow")
 
@@ -165,7 +166,7 @@ class LiveView(Watcher):
         self._log.info("start %s%s", spec.key, f" on {worker}" if worker else "")
 
     def stepped(self, spec: EpisodeSpec, step: Step, prompt: tuple[Message, ...]) -> None:
-        """Count the step; in debug mode show its prompt and answer, too."""
+        """Count the step; in debug mode also show its prompt and answer."""
         self._tally.step(step)
         self._log.debug("%s step %d: %s (%s)", spec.key, step.index, step.action, step.how)
         if self._debug:
@@ -176,17 +177,19 @@ class LiveView(Watcher):
         """Move the bar on, and log how the episode ended and what went wrong."""
         self._tally.finish(spec.key, record)
         self._progress.update(self._bar, completed=self._tally.done)
-        self._log.info("end %s: %s after %d steps", spec.key, record.end.value, len(record.steps))
+        steps = counted(len(record.steps), "step")
+        self._log.info("end %s: %s after %s", spec.key, record.end.value, steps)
         if record.error is not None:
             self._log.warning("%s: %s: %s", spec.key, record.error.kind, record.error.message)
 
     def _say_regularly(self) -> None:
-        """By the clock, so that a run whose episodes take long is seen to go on."""
+        """At fixed intervals, so that a run with long episodes is seen to make progress."""
         while not self._over.wait(_LINE_EVERY_S):
             self._say()
 
     def _say(self) -> None:
-        line = f"{self._tally.done}/{self._tally.total} episodes · {self._tally.line()}"
+        total = self._tally.total
+        line = f"{self._tally.done}/{total} {plural(total, 'episode')} · {self._tally.line()}"
         if trouble := visible(self._trouble()):
             line += f" · {trouble}"
         self._log.info(line)
@@ -194,7 +197,7 @@ class LiveView(Watcher):
 
 
 def open_log(file: Path, debug: bool) -> logging.Logger:
-    """A logger of its own for each run; nothing is set up globally.
+    """A separate logger per run; nothing is configured globally.
 
     Single steps are logged in debug mode only: the records have them, and a line for
     each would be one of the larger costs of a step.
@@ -208,7 +211,7 @@ def open_log(file: Path, debug: bool) -> logging.Logger:
 
 
 def debug_text(spec: EpisodeSpec, step: Step, prompt: tuple[Message, ...]) -> str:
-    """One step in full: what the model was sent, what it said, what came of it."""
+    """One step in full: the prompt, the reply, and the result."""
     rule = "─" * 72
     lines = [rule, f"{spec.key} · step {step.index}"]
     for message in prompt:

@@ -10,40 +10,46 @@ from agentquest.adapters.mcp_desk import AGENT, Desk
 from agentquest.api import save_results
 from agentquest.cli.benchmark_choice import BenchmarkWords, read_words
 from agentquest.cli.stopping import StopSignals
-from agentquest.cli.words import counted
 from agentquest.config import load_config
 from agentquest.extras import require
 from agentquest.running.monitor import Watcher
 from agentquest.running.run import Run
+from agentquest.words import counted
 
-_IDLE_HELP = "Seconds after which a caller who does nothing has left."
+_IDLE_HELP = "Seconds after which an inactive caller is dropped."
 
 
 def command(
     words: BenchmarkWords = None,
     task: Annotated[
-        list[str] | None, typer.Option(help="A task by its id or a part of it; repeatable.")
+        list[str] | None, typer.Option(help="A task by its id or part of it; may be repeated.")
     ] = None,
-    max_steps: Annotated[int | None, typer.Option(help="Steps per episode.")] = None,
+    max_steps: Annotated[int | None, typer.Option(help="Most steps per episode.")] = None,
     run_name: Annotated[str | None, typer.Option(help="Name of the run directory.")] = None,
-    output_dir: Annotated[Path | None, typer.Option(help="Where it is made.")] = None,
-    tools: Annotated[str, typer.Option(help="`one` tool for commands, or `typed` ones.")] = "one",
+    output_dir: Annotated[Path | None, typer.Option(help="Folder for the run directory.")] = None,
+    tools: Annotated[
+        str, typer.Option(help="`one` tool that takes any command, or `typed`: one per verb.")
+    ] = "one",
     admissible: Annotated[
-        bool, typer.Option(help="Tell callers which commands are possible.")
+        bool, typer.Option(help="Tell callers which commands are admissible.")
     ] = True,
     http: Annotated[
-        int | None, typer.Option(help="Serve over HTTP on this port instead of stdio; 0: any.")
+        int | None, typer.Option(help="Serve over HTTP on this port instead of stdio; 0 picks one.")
     ] = None,
-    host: Annotated[str, typer.Option(help="The address to listen on, over HTTP.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="With --http: address to listen on.")] = "127.0.0.1",
     allow_host: Annotated[
-        list[str] | None, typer.Option(help="A further name of the server; repeatable.")
+        list[str] | None, typer.Option(help="Another host name of the server; may be repeated.")
     ] = None,
-    max_sessions: Annotated[int, typer.Option(min=1, help="Callers at once, over HTTP.")] = 64,
+    max_sessions: Annotated[
+        int, typer.Option(min=1, help="With --http: most callers at once.")
+    ] = 64,
     idle: Annotated[float, typer.Option(min=1.0, help=_IDLE_HELP)] = 3600.0,
 ) -> None:
-    """Let a coding agent or any MCP client play; every episode is recorded and scored here.
+    """Let a coding agent or any MCP client play; every episode is recorded and scored.
 
-    Claude Code:  claude mcp add house -- agentquest mcp alfworld num_games=10
+    \b
+    Example, for Claude Code:
+      claude mcp add house -- agentquest mcp alfworld num_games=10
     """
     benchmark, overrides = read_words(words)
     given = {

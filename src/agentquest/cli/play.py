@@ -24,8 +24,9 @@ from agentquest.cli.play_record import GameLog
 from agentquest.cli.play_screen import Screen
 from agentquest.errors import UnknownName, UserError
 from agentquest.lib import Benchmark, Task
-from agentquest.lib.play_session import WORDS, PlaySession, Reply, Turn, count
+from agentquest.lib.play_session import WORDS, PlaySession, Reply, Turn
 from agentquest.running.factory import make_benchmark
+from agentquest.words import counted
 
 T = TypeVar("T")
 
@@ -40,26 +41,27 @@ def command(
     task: Annotated[
         str | None,
         typer.Option(
-            help="The id of a task, part of it that no other has, or its place in what"
-            " `agentquest tasks` lists for the same split and type."
+            help="A task: its id, a unique part of it, or its position in the list that"
+            " `agentquest tasks` prints for the same split and type."
         ),
     ] = None,
     data_path: Annotated[str | None, typer.Option(help=DATA_HELP)] = None,
     setting: Annotated[list[str] | None, typer.Option(help=SETTING_HELP)] = None,
     seed: Annotated[
-        int | None, typer.Option(help="Makes the random choices the same every time.")
+        int | None, typer.Option(help="Seed that makes random choices repeatable.")
     ] = None,
     record: Annotated[
-        bool, typer.Option(help="Write the games down, in a run directory like any agent's.")
+        bool, typer.Option(help="Record the games in a run directory, like an agent's.")
     ] = True,
-    output_dir: Annotated[Path, typer.Option(help="Where run directories are made.")] = Path(
-        "runs"
-    ),
+    output_dir: Annotated[Path, typer.Option(help="Folder for run directories.")] = Path("runs"),
 ) -> None:
     """Play a game in the terminal; Tab completes, `hint` asks the oracle.
 
-    Every game is written down unless --no-record is given. Example: the third game
-    of the second task type is `agentquest play NAME --type 2 --task 3`.
+    Games are recorded unless --no-record is given.
+
+    \b
+    Example, the third game of the second task type:
+      agentquest play alfworld --type 2 --task 3
     """
     name, options = read_words(benchmark)
     given = {"split": split, "data_path": data_path}
@@ -98,7 +100,7 @@ class _PlayLoop:
     def play(self, wanted: str | None) -> None:
         tasks = self.benchmark.tasks()
         if not tasks:
-            raise UserError("there is no task of that split and type")
+            raise UserError("no task has that split and type; `agentquest tasks` lists them")
         first = 0 if wanted is None else tasks.index(find_task(tasks, wanted))
         if self.reader.remark:
             self.screen.line(self.reader.remark, "dim")
@@ -111,14 +113,14 @@ class _PlayLoop:
         """The tasks to play one after the other; none if the player leaves."""
         data = self.benchmark.provenance().data
         title = f"{self.benchmark.title} {tasks[0].split}, {data} data"
-        self.screen.line(f"{title}: {count(len(tasks), 'game')}", "bold")
+        self.screen.line(f"{title}: {counted(len(tasks), 'game')}", "bold")
         numbers = collections.Counter(task.task_type for task in tasks)
         if len(numbers) == 1:
             return self._choose_task(tasks)
         all_types = self.benchmark.task_types
         self.screen.menu(
             [
-                (place, name, count(numbers[name], "game"))
+                (place, name, counted(numbers[name], "game"))
                 for place, name in enumerate(all_types, 1)
                 if name in numbers
             ]
@@ -137,7 +139,7 @@ class _PlayLoop:
         places = some_tasks(tasks, self.rng)
         self.screen.menu([(place, *self._described(tasks[place - 1])) for place in places])
         if len(places) < len(tasks):
-            left_out = f"These are {len(places)} of {len(tasks)} games; any other number works too."
+            left_out = f"Showing {len(places)} of {len(tasks)} games; any other number works too."
             self.screen.line(left_out, "dim")
         chosen = self._ask(
             f"Game, 1 to {len(tasks)} (Enter: any) > ",
@@ -151,10 +153,10 @@ class _PlayLoop:
     def _described(self, task: Task) -> tuple[str, str]:
         """A task's goal, and how many steps it takes."""
         session = self._session(task)
-        return session.goal, count(session.shortest, "step") if session.shortest else ""
+        return session.goal, counted(session.shortest, "step") if session.shortest else ""
 
     def _ask(self, prompt: str, meant: Callable[[str], T]) -> T | None:
-        """Ask until the answer means something; None when the player leaves."""
+        """Ask until the answer is valid; None when the player leaves."""
         while (line := self.reader.ask(prompt)) is not None and line.strip() != "quit":
             try:
                 return meant(line.strip())
@@ -195,5 +197,5 @@ class _PlayLoop:
         self.screen.line(f"Recorded in {self.log.path}", "dim", whole=True)
 
     def _again(self, task: Task) -> str:
-        """The command line that plays this very game."""
+        """The command that plays this game again."""
         return shlex.join([*self.command_line, "--split", task.split, "--task", task.id])

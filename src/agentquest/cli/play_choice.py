@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from agentquest.errors import UnknownName
 from agentquest.lib import Task
 from agentquest.lib.play_session import as_number
+from agentquest.words import counted
 
 SHOWN = 8
 
@@ -20,14 +21,14 @@ def find_type(all_types: Sequence[str], offered: Sequence[str], wanted: str) -> 
             name for name in offered if wanted.lower() in name.lower()
         ]
     if len(fitting) != 1:
-        problem = "fits several task types" if fitting else "is not one of these task types"
+        problem = "matches several task types" if fitting else "is not one of these task types"
         raise UnknownName(f"{wanted[:80]!r} {problem}")
     return fitting[0]
 
 
 def find_task(tasks: Sequence[Task], wanted: str) -> Task:
-    """A task by its place in the list (from 1), its id, or part of it that no other has."""
-    where = f"the {len(tasks)} tasks of {tasks[0].split} to choose from"
+    """A task by its position in the list (from 1), its id, or a unique part of it."""
+    where = f"the {counted(len(tasks), 'task')} of {tasks[0].split} to choose from"
     number = as_number(wanted)
     if number is not None:
         if not 1 <= number <= len(tasks):
@@ -39,16 +40,17 @@ def find_task(tasks: Sequence[Task], wanted: str) -> Task:
     if not fitting:
         raise UnknownName(
             f"task {wanted[:120]!r} is not among {where};"
-            " `agentquest tasks` lists them, --split and --type choose others"
+            " `agentquest tasks` lists them; use --split or --type to choose from others"
         )
     if len(fitting) > 1:
         first = ", ".join(task.id for task in fitting[:3])
         raise UnknownName(
-            f"task {wanted[:120]!r} fits {len(fitting)} of {where}, among them: {first}"
+            f"task {wanted[:120]!r} matches {len(fitting)} of {where}, such as {first};"
+            " give more of the id"
         )
     return fitting[0]
 
 
 def some_tasks(tasks: Sequence[Task], rng: random.Random) -> list[int]:
-    """The places (from 1) of a few tasks, as an offer."""
+    """The positions (from 1) of a few tasks to offer."""
     return sorted(rng.sample(range(1, len(tasks) + 1), min(SHOWN, len(tasks))))

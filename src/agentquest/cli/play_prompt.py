@@ -32,14 +32,14 @@ class Reader(ABC):
 
 
 class PlainReader(Reader):
-    """Standard input as it comes. What did not come from a keyboard is shown, as it would be."""
+    """Standard input line by line. Piped input is echoed, as a keyboard's would be."""
 
     def __init__(self) -> None:
         self._typed = sys.stdin.isatty()
         if self._typed and not is_installed("prompt_toolkit"):
-            self.remark = f"Tab completion comes with: {install_command('play')}"
+            self.remark = f"For Tab completion: {install_command('play')}"
         if isinstance(sys.stdin, TextIOWrapper):
-            # Bytes that are no text are a command the game does not know, not a crash.
+            # Undecodable bytes become an unknown command, not a crash.
             sys.stdin.reconfigure(errors="backslashreplace")
 
     def ask(
@@ -83,7 +83,7 @@ class CompletingReader(Reader):
 
 
 def make_reader() -> Reader:
-    """With completion in a terminal that has prompt_toolkit, else the plain reader."""
+    """With completion in a terminal if prompt_toolkit is installed, else the plain reader."""
     in_terminal = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
     return CompletingReader() if in_terminal and is_installed("prompt_toolkit") else PlainReader()
 
@@ -104,7 +104,7 @@ def _completer(completions: Completions) -> "Completer":
 
 
 def _tab(completions: Completions) -> "KeyBindings":
-    """Tab takes the only command that fits, or goes through those that do.
+    """Tab takes the only matching command, or cycles through all that match.
 
     By itself the toolkit's Tab only opens the menu, and does nothing at all while
     the menu for the last letter is still being made.

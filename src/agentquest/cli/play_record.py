@@ -1,10 +1,9 @@
 """A person's game as a record, in a run directory like any agent's.
 
-People take steps back and start again, which no run does. So a game is recorded
-when its player leaves it: the steps that stand are played once more by the loop that
-plays all agents, on a fresh driver, with the time that each took the person. Games
-are deterministic, so this is the same game. One that was left unfinished is
-`cancelled`: it has no score.
+People undo steps and start over, which agents cannot. So a game is recorded when its
+player leaves it: the steps that remain are replayed by the loop that plays all agents,
+on a fresh driver, with the time that each took the person. Games are deterministic, so
+this is the same game. An unfinished one is `cancelled`: it has no score.
 """
 
 import asyncio
@@ -43,7 +42,7 @@ class GameLog:
             {
                 "run_name": run_name,
                 "benchmark": source.name,
-                # People choose their games one by one, whatever they were offered.
+                # People choose their games one by one, so no task list is fixed.
                 "benchmark_settings": {k: v for k, v in settings.items() if k != "task_types"},
                 "agent": AGENT,
                 "max_steps": _NO_LIMIT,
@@ -60,11 +59,11 @@ class GameLog:
     def save(
         self, session: PlaySession, task: Task, facts: Mapping[str, str] | None = None
     ) -> EpisodeRecord:
-        """Write a game down, with further facts; one that goes on was left."""
+        """Record a game, with further facts; an unfinished one counts as left."""
         run = self._run
         run.prepare()
         with run.directory.locked() as log:
-            run.prepare()  # another window may have written meanwhile
+            run.prepare()  # another window may have written in the meantime
             trial = sum(row.task_id == task.id for row in run.rows)
             spec = EpisodeSpec(run.context, task, trial)
             record = asyncio.run(_replayed(spec, run.benchmark, session))
@@ -108,7 +107,7 @@ def _help_taken(session: PlaySession) -> dict[str, str]:
 
 
 class Notebook:
-    """Writes down what people play in the viewer, each benchmark's games in a run of its own."""
+    """Records what people play in the viewer, each benchmark's games in a run of its own."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -117,7 +116,7 @@ class Notebook:
         """Where the game is now: its run and its key there."""
         origin, name, told = game.origin, None, {}
         if origin is not None:
-            # Games that an agent began are no measure of people: they have a run of their own.
+            # Games that an agent started do not measure people: they go to a run of their own.
             plain = re.sub(r"[^A-Za-z0-9._-]+", "-", origin.run)
             name = f"played-on-{plain}"[:100]
             told = {"played on from": f"{origin.run} {origin.key}, step {origin.step}"}
@@ -127,7 +126,7 @@ class Notebook:
 
 
 class _Person(Resources):
-    """Everything as in any run, but the agent says what was said before."""
+    """An ordinary run, except that the agent repeats what the person typed."""
 
     def __init__(self, context: RunContext, benchmark: Benchmark, moves: Sequence[Move]) -> None:
         super().__init__(context, benchmark)
@@ -149,4 +148,4 @@ class _Repeats(Agent):
 
 
 class _LeftUnfinished(BaseException):
-    """No error of an agent, which would end the episode as its fault."""
+    """Not an agent's error, which would end the episode as its fault."""

@@ -1,4 +1,4 @@
-"""How a game looks in the terminal. Into a pipe the same goes as plain lines, not wrapped."""
+"""How a game looks in the terminal; in a pipe the same text as plain lines, not wrapped."""
 
 import sys
 from collections.abc import Sequence
@@ -12,7 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from agentquest.lib import Task
-from agentquest.lib.play_session import Group, PlaySession, Reply, count
+from agentquest.lib.play_session import Group, PlaySession, Reply
+from agentquest.words import counted
 
 _BAR = 20
 _THING = r"\b[a-z]+ \d+\b"
@@ -29,7 +30,7 @@ class Screen:
         self.console = console or Console(highlight=False)
 
     def line(self, text: str | Text = "", style: str = "", whole: bool = False) -> None:
-        """`whole` keeps it one line for copying, however wide the terminal is."""
+        """`whole` keeps it on one line for copying, however narrow the terminal is."""
         shown = Text(text, style) if isinstance(text, str) else text
         self.console.print(shown, soft_wrap=whole or not self.console.is_terminal)
 
@@ -57,10 +58,10 @@ class Screen:
                 self.line(text)
         self.line(task.id, "dim", whole=True)
         if session.shortest:
-            self.line(f"It can be done in {count(session.shortest, 'step')}.", "dim")
+            self.line(f"It can be done in {counted(session.shortest, 'step')}.", "dim")
 
     def reply(self, reply: Reply, session: PlaySession, task: Task) -> None:
-        """Show all that a line of the player led to."""
+        """Show everything that the player's line caused."""
         if reply.chosen:
             self.line(f"> {reply.chosen}", "bold")
         if reply.notice:
@@ -90,37 +91,38 @@ class Screen:
                 (full * done, "green"),
                 (empty * (_BAR - done), "dim"),
                 f" {progress:4.0%}",
-                (f"  {count(session.steps, 'step')}, repetition {session.repetition:.2f}", "dim"),
+                (f"  {counted(session.steps, 'step')}, repetition {session.repetition:.2f}", "dim"),
             )
         )
 
     def result(self, session: PlaySession, command: str) -> None:
-        """What came of a finished game, and what can be done next."""
+        """How a game ended, and what the player can do next."""
         outcome = session.driver.outcome
-        steps = count(session.steps, "step")
+        steps = counted(session.steps, "step")
         head = f"Solved in {steps}" if outcome.success else f"Over after {steps}"
         if session.shortest:
             best = session.shortest
-            head += "; it cannot be done in fewer" if session.steps == best else f", {best} suffice"
+            fewest = session.steps == best
+            head += ", the fewest possible" if fewest else f"; {best} would have been enough"
         if not outcome.success:
             head += f"; reward {outcome.reward:.2f}"
         self.line()
         self.line(f"{head}.", "bold green" if outcome.success else "bold red")
         if help_taken := _help_taken(session):
             self.line(help_taken, "dim")
-        self.line("Enter plays the next game; `restart` this one, `undo` the last step, `quit`.")
+        self.line("Enter: next game; or type `restart`, `undo` (the last step), `quit`.")
         self.line(f"This game again: {command}", "dim", whole=True)
 
     def farewell(self, session: PlaySession) -> None:
-        """What stood when the player left a game that was still going on."""
+        """The state of a game that the player left unfinished."""
         progress = session.driver.outcome.progress
-        self.line(f"Left after {count(session.steps, 'step')}, progress {progress:.0%}.", "dim")
+        self.line(f"Left after {counted(session.steps, 'step')}, progress {progress:.0%}.", "dim")
 
     def _listing(self, groups: Sequence[Group]) -> None:
         width = max(len(group.verb) for group in groups)
         for group in groups:
             entries = [_entry(*numbered) for numbered in group.entries]
-            if not group.verb:  # a plan, to be read downwards
+            if not group.verb:  # a plan: one step per line
                 self.line(Text("\n").join(entries))
             elif self.console.is_terminal:
                 row = Table.grid(padding=(0, 2, 0, 0))
@@ -138,7 +140,7 @@ def _entry(number: int, text: str) -> Text:
 def _help_taken(session: PlaySession) -> str:
     taken = []
     if session.hints:
-        taken.append(count(session.hints, "hint"))
+        taken.append(counted(session.hints, "hint"))
     if session.undone:
-        taken.append(f"{count(session.undone, 'step')} taken back")
+        taken.append(f"{counted(session.undone, 'step')} undone")
     return f"With {' and '.join(taken)}." if taken else ""

@@ -18,7 +18,7 @@ from agentquest.reports.render.text import text_report
 
 
 class Format(str, Enum):
-    """What the report is written as."""
+    """Output formats of a report."""
 
     TEXT = "text"
     MARKDOWN = "markdown"
@@ -35,15 +35,17 @@ _PRINTED: dict[Format, Callable[[Report], str]] = {
 
 def command(
     run: Annotated[
-        Path, typer.Argument(metavar="RUN", help="The run directory; of a folder of runs, a list.")
+        Path, typer.Argument(metavar="RUN", help="The run directory; a folder of runs is listed.")
     ],
-    format: Annotated[Format, typer.Option("--format", "-f", help="How to show it.")] = Format.TEXT,
+    format: Annotated[Format, typer.Option("--format", "-f", help="Output format.")] = Format.TEXT,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write to this file (html: this folder, RUN/report)."),
+        typer.Option(
+            "--output", "-o", help="Output file; for html a folder, by default RUN/report."
+        ),
     ] = None,
 ) -> None:
-    """Report a run, finished or not: what was run, and its figures by task type.
+    """Report on a run, finished or not: what was run, and the results by task type.
 
     Example: agentquest report runs/my-run --format html
     """
@@ -51,7 +53,7 @@ def command(
     if run.is_dir() and not directory.exists and format is Format.TEXT and output is None:
         _list_instead(run)
     if format is Format.HTML:
-        directory.manifest()  # says what is wrong where it is no run
+        directory.manifest()  # raises a clear error if this is not a run
         _write_pages(run, output or run / "report")
         return
     content = _PRINTED[format](load_report(directory))
@@ -63,7 +65,7 @@ def command(
 
 
 def _list_instead(folder: Path) -> NoReturn:
-    """A folder of runs was meant, or one of them: say which there are."""
+    """The folder holds runs but is not one: list them."""
     # Imported here, because the command `runs` uses this module.
     from agentquest.cli.runs import listing
     from agentquest.viewer.glances import Glance
@@ -71,9 +73,11 @@ def _list_instead(folder: Path) -> NoReturn:
 
     found = [run for run in Library(folder).glances() if isinstance(run, Glance)]
     if not found:
-        raise UserError(f"{folder} is not a run directory, and there is none in it")
+        raise UserError(
+            f"{folder} is not a run directory and contains none; `agentquest runs` lists runs"
+        )
     typer.echo(listing(found, terminal_width()))
-    typer.echo(f"one of them: agentquest report {folder / found[-1].name}", err=True)
+    typer.echo(f"to report on one: agentquest report {folder / found[-1].name}", err=True)
     raise typer.Exit
 
 

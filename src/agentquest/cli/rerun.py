@@ -1,4 +1,4 @@
-"""`agentquest rerun`: an earlier run once more, in a directory of its own."""
+"""`agentquest rerun`: an earlier run again, in a directory of its own."""
 
 import sys
 from collections.abc import Sequence
@@ -10,12 +10,12 @@ import typer
 from agentquest.api import free_name
 from agentquest.cli.benchmark_choice import as_overrides
 from agentquest.cli.eval import evaluate_here, show
-from agentquest.cli.words import counted
 from agentquest.config import load_config
 from agentquest.config.yaml_files import read_yaml
 from agentquest.records.manifest import Manifest, flat
 from agentquest.records.run_directory import CONFIG, RunDirectory
 from agentquest.running.run import Run
+from agentquest.words import counted
 
 _OF_THE_PLACE = frozenset({"run_name", "output_dir"})
 
@@ -24,16 +24,16 @@ def command(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The run directory.")],
     overrides: Annotated[
         list[str] | None,
-        typer.Argument(help="key.path=value or --key value: what shall be different."),
+        typer.Argument(help="What to change: key.path=value or --key value."),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would differ, and run nothing.")
+        bool, typer.Option("--dry-run", help="Show what would differ, without running it.")
     ] = False,
 ) -> None:
-    """Play a run's configuration again, in a new directory beside it.
+    """Run an earlier run's configuration again, in a new directory next to it.
 
-    It says what differs from the run: your overrides, and data or versions that have changed
-    since. A key that stood in the configuration itself was never written down; give it again.
+    Prints what differs from that run: your overrides, and data or versions that have changed
+    since. API keys are never saved: if the configuration contained one, pass it again.
 
     Example: agentquest rerun runs/first llm.temperature=0 tags=cold
     """
@@ -52,12 +52,12 @@ def command(
     if dry_run:
         typer.echo(f"{counted(len(again.specs), 'episode')}, run directory {again.directory.path}")
         return
-    typer.echo(f"to go on later: agentquest eval -c {again.directory.path / CONFIG}", err=True)
+    typer.echo(f"to resume it: agentquest eval -c {again.directory.path / CONFIG}", err=True)
     evaluate_here(again)
 
 
 def _still_meant(saved: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:
-    """The saved settings without those of an agent, model or benchmark that is replaced."""
+    """The saved settings, without those of a replaced agent, model or benchmark."""
     chosen = dict(change.partition("=")[::2] for change in changes)
     replaced: list[str] = []
     for section, name in (("agent", "name"), ("executor", "name"), ("llm", "provider")):
@@ -70,12 +70,12 @@ def _still_meant(saved: dict[str, Any], changes: Sequence[str]) -> dict[str, Any
 
 
 def _differences(was: Manifest, now: Manifest) -> list[str]:
-    """What may change scores first, then what cannot."""
+    """Differences that may change scores first, then the others."""
     deciding = was.differences(now)
     before, after = flat(was.config), flat(now.config)
     told = {line.partition(":")[0] for line in deciding}
     return deciding + [
-        f"{path}: was {before.get(path)!r}, is {after.get(path)!r} (no score depends on it)"
+        f"{path}: was {before.get(path)!r}, is {after.get(path)!r} (cannot change scores)"
         for path in sorted({*before, *after} - told - _OF_THE_PLACE)
         if before.get(path) != after.get(path) and path not in flat(now.deciding)
     ]

@@ -1,4 +1,4 @@
-"""`agentquest run`: the agent that the environment names, for controllers that start containers.
+"""`agentquest run`: the agent set by environment variables, for controllers of containers.
 
 ROLE is green or white, HOST and AGENT_PORT say where.
 """
@@ -10,7 +10,12 @@ from agentquest.errors import ConfigError
 
 
 def command() -> None:
-    """Serve the agent named by ROLE (green or white) on HOST:AGENT_PORT."""
+    """Serve the agent that the environment variable ROLE names, on HOST:AGENT_PORT.
+
+    For controllers that start agents in containers; ROLE is green or white.
+
+    Example: ROLE=white HOST=0.0.0.0 AGENT_PORT=9002 agentquest run
+    """
     role, host, port = _value("ROLE", ""), _value("HOST", "127.0.0.1"), _value("AGENT_PORT", "9000")
     if not port.isdigit() or int(port) > 65535:
         raise ConfigError(f"AGENT_PORT must be a port number, not {port!r}")

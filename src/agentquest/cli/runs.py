@@ -1,4 +1,4 @@
-"""`agentquest runs`: the runs of a folder with their figures."""
+"""`agentquest runs`: the runs in a folder with their results."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,22 +27,22 @@ def command(
         list[str] | None, typer.Option(help="Only runs with this tag; may be repeated.")
     ] = None,
     state: Annotated[
-        str | None, typer.Option(help=f"Only runs that are: {', '.join(_STATES)}.")
+        str | None, typer.Option(help=f"Only runs in this state: {', '.join(_STATES)}.")
     ] = None,
     match: Annotated[
         str,
         typer.Option(
-            "--match", "-m", help="Only runs with this text in name, benchmark, agent or model."
+            "--match", "-m", help="Only runs whose name, benchmark, agent or model contains this."
         ),
     ] = "",
     as_json: Annotated[
-        bool, typer.Option("--json", help="Everything known of them, as JSON.")
+        bool, typer.Option("--json", help="Print everything known about them as JSON.")
     ] = False,
 ) -> None:
-    """List runs: who played what, how far it is, and how well it went.
+    """List runs: which agent played what, its progress and its results.
 
-    A run is `complete` when every episode has a score, `running` when something was written
-    within the last minute, `owed` when some episodes have no score, else `stopped`.
+    States: `complete`: every episode has a score; `running`: written to within the last
+    minute; `owed`: all played, but some without a score; `stopped`: not all played.
 
     \b
     Examples:
@@ -67,14 +67,14 @@ def command(
 def existing(folder: Path) -> Path:
     """The folder, if it is one."""
     if not folder.is_dir():
-        raise UserError(f"{folder} is not a folder; `agentquest eval` makes runs in `runs`")
+        raise UserError(f"{folder} is not a folder; `agentquest eval` writes runs to `runs`")
     return folder
 
 
 def listing(runs: Sequence[Glance], width: int) -> str:
     """A table of runs, as wide as the terminal."""
     if not runs:
-        return "no such runs; `agentquest eval` makes one"
+        return "no runs found; `agentquest eval` makes one"
     headings = ("run", "state", "scored", "success", "benchmark", "agent", "model", "tags")
     columns = [
         (heading, cells)

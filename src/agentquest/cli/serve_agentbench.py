@@ -29,12 +29,12 @@ def command(
     is_open: Open = False,
     max_sessions: MaxSessions = 64,
     idle: Idle = 3600.0,
-    rounds: Annotated[int, typer.Option(min=1, help="Answers per sample.")] = 20,
+    rounds: Annotated[int, typer.Option(min=1, help="Most rounds per sample.")] = 20,
     repair: Annotated[
         Repair,
         typer.Option(
-            help="bleu: play the most similar admissible command in the place of one that is "
-            "none, as AgentBench does. Says so in the result."
+            help="bleu: replace an inadmissible command by the most similar admissible one, as"
+            " AgentBench does; the result says so."
         ),
     ] = Repair.NONE,
     games: Annotated[
@@ -45,21 +45,21 @@ def command(
         str | None, typer.Option(help="The task's name; default: BENCHMARK-std.")
     ] = None,
     controller: Annotated[
-        str | None, typer.Option(help="A controller to report to, such as http://host:5020/api.")
+        str | None, typer.Option(help="Controller to register with, such as http://host:5020/api.")
     ] = None,
     address: Annotated[
         str | None,
-        typer.Option(help="Where the controller reaches us, such as http://host:5021/api."),
+        typer.Option(help="This server as the controller sees it: http://host:5021/api."),
     ] = None,
 ) -> None:
     """Serve a benchmark to AgentBench's clients and controllers (function calling).
 
-    Its client talks to the address that is printed, with /api/ behind it; with --controller
-    we report there, as its own workers do. Index i is the i-th task of the split, or of
-    --games. A finished, cancelled or silent sample is freed; 406 says that all are taken.
+    The client connects to the printed address plus /api/; with --controller the server
+    registers there, as AgentBench's own workers do. Index i is the i-th task of the split, or
+    of --games. Finished, cancelled and idle samples are freed; 406 means that all are in use.
 
-    Actions are played as they are said. --repair bleu plays what AgentBench would have
-    played; the result's metric then has `replaced_actions`, and the log says which.
+    Actions are played as given. --repair bleu plays what AgentBench would have played; the
+    result's metric then has `replaced_actions`, and the log lists them.
 
     Examples:
 
@@ -80,7 +80,9 @@ def command(
     from agentquest.adapters.game_lists import agentbench_games
 
     if (controller is None) != (address is None):
-        raise UserError("--controller and --address go together: it must reach us, too")
+        raise UserError(
+            "--controller needs --address, where it can reach this server, and the other way round"
+        )
     arena = arena_of(benchmark, settings)
     listed = agentbench_games(arena, games) if games else None
     terms = Terms(name or f"{benchmark}-std", max_sessions, idle, rounds, repair)

@@ -35,13 +35,13 @@ def command(
 ) -> None:
     """Serve ALFWorld or WebShop to AgentGym's clients, which work unchanged.
 
-    Give them the address that is printed: AlfWorldEnvClient(env_server_base=ADDRESS, ...).
-    `game` is a place in the split that is served, or in AgentGym's own list with --mapping;
-    WebShop's `session_id` is a goal's number. `/close` frees an environment, and so does
-    silence; a step after the end and a full server are answered with the reason.
+    Give them the printed address: AlfWorldEnvClient(env_server_base=ADDRESS, ...).
+    `game` is an index into the served split, or into AgentGym's own list with --mapping;
+    WebShop's `session_id` is the index of a goal. `/close` frees an environment, and so does
+    the idle timeout; a step after the end and a full server get an error that says why.
 
-    ALFWorld speaks the 0.3 dialect, which those clients are written for (`put apple 1 in/on
-    fridge 1`); dialect=0.4 asks for the newer one.
+    ALFWorld uses the 0.3 dialect that those clients expect (`put apple 1 in/on fridge 1`);
+    dialect=0.4 selects the newer one.
 
     Examples:
 

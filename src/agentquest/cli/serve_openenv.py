@@ -18,6 +18,7 @@ from agentquest.cli.serving import (
     check_extra,
     serve_app,
 )
+from agentquest.words import counted
 
 
 def command(
@@ -30,19 +31,19 @@ def command(
     idle: Idle = 3600.0,
     max_steps: MaxSteps = 50,
     oracle: Annotated[
-        bool, typer.Option("--oracle", help="Give the oracle's plan to clients that ask for it.")
+        bool, typer.Option("--oracle", help="Let clients ask for the oracle's plan.")
     ] = False,
     package: Annotated[
         Path | None,
-        typer.Option(help="Write an OpenEnv package of the benchmark here, and serve nothing."),
+        typer.Option(help="Write an OpenEnv package to this folder instead of serving."),
     ] = None,
 ) -> None:
-    """Serve a benchmark to OpenEnv's clients, and to all who speak through them.
+    """Serve a benchmark to OpenEnv's clients, and to everything built on them.
 
     A session is a WebSocket connection: GenericEnvClient(base_url=ADDRESS). Its reset takes
     split and index, or task_id, or a seed that draws a task; an action is {"command": text}.
-    A full server and a session that was silent for too long are told so. --oracle lets clients
-    ask for the plan; --package writes a folder for `openenv validate` and `openenv push`.
+    Clients get an error if the server is full or the session was idle too long. --package
+    writes a folder for `openenv validate` and `openenv push`.
 
     Examples:
 
@@ -63,7 +64,7 @@ def command(
     from agentquest.adapters.openenv_wire import LONGEST_MESSAGE
 
     server = OpenEnvServer(arena, Terms(max_sessions, idle, max_steps, oracle))
-    typer.echo(f"{len(arena.tasks())} tasks in split {arena.split!r}", err=True)
+    typer.echo(f"{counted(len(arena.tasks()), 'task')} in split {arena.split!r}", err=True)
     serve_app(
         server.app(),
         f"{arena.benchmark.title} for OpenEnv",

@@ -1,4 +1,4 @@
-"""What all commands that serve an environment have in common: where, to whom, with what."""
+"""What all commands that serve an environment share: options, the arena, the server loop."""
 
 import os
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,30 +14,30 @@ if TYPE_CHECKING:
     from agentquest.lib import Arena
 
 TOKEN = "AGENTQUEST_TOKEN"
-Host = Annotated[str, typer.Option(help="The address to listen on.")]
-Port = Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free port.")]
+Host = Annotated[str, typer.Option(help="Address to listen on.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 picks a free one.")]
 AllowHost = Annotated[
     list[str] | None,
-    typer.Option(help="A further name that requests may address the server by; repeatable."),
+    typer.Option(help="Another host name that requests may use; may be repeated."),
 ]
 Open = Annotated[
     bool,
-    typer.Option("--open", help="Serve other machines without a token, as in a container."),
+    typer.Option("--open", help="Allow other machines without a token, as in a container."),
 ]
-MaxSessions = Annotated[int, typer.Option(min=1, help="How many sessions at once.")]
-Idle = Annotated[float, typer.Option(min=1.0, help="Seconds after which a silent session ends.")]
-MaxSteps = Annotated[int, typer.Option(min=1, help="Steps per episode.")]
+MaxSessions = Annotated[int, typer.Option(min=1, help="Most sessions at once.")]
+Idle = Annotated[float, typer.Option(min=1.0, help="Seconds after which an idle session ends.")]
+MaxSteps = Annotated[int, typer.Option(min=1, help="Most steps per episode.")]
 
 
 def arena_of(benchmark: str, settings: list[str]) -> "Arena":
-    """The benchmark's tasks, all sessions' to share."""
+    """The benchmark's tasks, shared by all sessions."""
     from agentquest.adapters.arenas import shared_arena
 
     return shared_arena(benchmark, read_settings(settings))
 
 
 def check_extra() -> None:
-    """Say what is missing before anything is opened."""
+    """Report a missing extra before anything is opened."""
     require("serve", "starlette", "uvicorn", "wsproto", why="serving")
 
 
@@ -52,7 +52,7 @@ def serve_app(
     websocket_bytes: int = 0,
     max_body: int | None = None,
 ) -> None:
-    """Answer until a signal asks to stop."""
+    """Serve until a signal asks to stop."""
     from agentquest.http.bodies import MAX_BODY
     from agentquest.http.connections import Limits
     from agentquest.http.guard import Rules, guarded, require_token
@@ -62,7 +62,7 @@ def serve_app(
 
     token = os.environ.get(TOKEN) or None
     if not is_open:
-        require_token(host, token, f"set {TOKEN}, or say --open")
+        require_token(host, token, f"set {TOKEN}, or use --open")
     allow_files(sessions)
     socket = listen(host, port)
     names = Names(host, allow_host or ())
@@ -73,7 +73,7 @@ def serve_app(
 
 
 def allow_files(sessions: int) -> None:
-    """Every connection is an open file: ask the system for as many as it gives."""
+    """Every connection is an open file: raise the limit as far as the system allows."""
     try:
         import resource
     except ImportError:  # a system without such a limit
@@ -86,8 +86,8 @@ def allow_files(sessions: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     if soft != resource.RLIM_INFINITY and max(soft, wanted) < 2 * sessions:
         typer.secho(
-            f"warning: the system lets this process open {max(soft, wanted)} files, which is less"
-            f" than {sessions} sessions may need",
+            f"warning: this process may open only {max(soft, wanted)} files, fewer than"
+            f" {sessions} sessions may need; raise `ulimit -n` or lower --max-sessions",
             fg="yellow",
             err=True,
         )

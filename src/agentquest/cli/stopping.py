@@ -1,4 +1,4 @@
-"""Stopping a run in an orderly way when the terminal or the system asks for it."""
+"""Stopping a run cleanly when the terminal or the system asks for it."""
 
 import asyncio
 import os
@@ -14,7 +14,7 @@ _SHOW_CURSOR = "\x1b[?25h\n"
 
 
 class StopSignals:
-    """Remembers which signal came. The first stops in an orderly way, the second at once."""
+    """Remembers which signal arrived. The first stops cleanly, the second at once."""
 
     def __init__(self) -> None:
         self.received: signal.Signals | None = None
@@ -31,7 +31,7 @@ class StopSignals:
                 loop.remove_signal_handler(each)
                 signal.signal(each, _leave)
             if not self.has_hung_up:
-                typer.echo("stopping; once more stops at once", err=True)
+                typer.echo("stopping; press again to stop at once", err=True)
 
         for number in signals:
             loop.add_signal_handler(number, received, number)
@@ -45,24 +45,24 @@ class StopSignals:
 
     @property
     def exit_code(self) -> int | None:
-        """As shells give it: 130 after Ctrl-C."""
+        """As shells report it: 130 after Ctrl-C."""
         return None if self.received is None else 128 + self.received
 
     @property
     def has_hung_up(self) -> bool:
-        """Whether there is nobody left to tell."""
+        """Whether the terminal is gone."""
         return self.received is not None and self.received.name == "SIGHUP"
 
 
 def _wanted() -> list[signal.Signals]:
-    """SIGHUP is left alone where it is ignored, as `nohup` has it, and where there is none."""
+    """SIGHUP only where it exists and is not ignored, as under `nohup`."""
     hang_up = getattr(signal, "SIGHUP", None)
     is_wanted = hang_up is not None and signal.getsignal(hang_up) is not signal.SIG_IGN
     return [signal.SIGINT, signal.SIGTERM, *([hang_up] if hang_up and is_wanted else [])]
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    """Without waiting for anybody's code. What is finished is on disk, and the rest is owed."""
+    """Exit without waiting for any cleanup. Finished episodes are on disk; the rest is resumed."""
     if sys.stderr.isatty():
         sys.stderr.write(_SHOW_CURSOR)
     os._exit(128 + number)

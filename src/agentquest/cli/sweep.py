@@ -13,7 +13,6 @@ from agentquest.cli.benchmark_choice import as_overrides
 from agentquest.cli.eval import play_watched
 from agentquest.cli.stopping import StopSignals
 from agentquest.cli.width import terminal_width
-from agentquest.cli.words import counted
 from agentquest.errors import AgentQuestError
 from agentquest.records.files import to_json
 from agentquest.reports.render.comparison import (
@@ -26,10 +25,11 @@ from agentquest.reports.render.text import text_table
 from agentquest.reports.sweep import Played, json_rows, sweep_comparison, sweep_rows, sweep_table
 from agentquest.running.run import Run
 from agentquest.running.sweep import Sweep, SweepRun, load_sweep
+from agentquest.words import counted
 
 
 class Format(str, Enum):
-    """What table and comparison are written as."""
+    """Output formats of the table and the comparison."""
 
     TEXT = "text"
     MARKDOWN = "markdown"
@@ -37,24 +37,26 @@ class Format(str, Enum):
 
 
 def command(
-    file: Annotated[Path, typer.Argument(metavar="SWEEP.yaml", help="What to combine.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="SWEEP.yaml", help="YAML file that says what to combine.")
+    ],
     overrides: Annotated[
         list[str] | None,
-        typer.Argument(help="key.path=value or --key value, for every run: executor=ray"),
+        typer.Argument(help="key.path=value or --key value for every run, such as executor=ray."),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="List the runs, and run nothing.")
+        bool, typer.Option("--dry-run", help="List the runs without running them.")
     ] = False,
     format: Annotated[
-        Format, typer.Option("--format", "-f", help="How to show table and comparison.")
+        Format, typer.Option("--format", "-f", help="Format of the table and the comparison.")
     ] = Format.TEXT,
     list_tasks: Annotated[
-        bool, typer.Option("--list", help="Name the tasks that changed.")
+        bool, typer.Option("--list", help="List the tasks that changed.")
     ] = False,
 ) -> None:
-    """Play every combination of models, agents, protocols and seeds; compare them at the end.
+    """Run every combination of models, agents, protocols and seeds, then compare them.
 
-    A file such as this one makes 2 × 2 × 3 = 12 runs, below runs/first-sweep:
+    A file like this one makes 2 × 2 × 3 = 12 runs in runs/first-sweep:
 
     \b
         name: first-sweep
@@ -63,11 +65,11 @@ def command(
         seeds: [1, 2, 3]
         run: {num_games: 60, parallel: 32}
 
-    The runs are played one after another, each with all of `parallel`. Stopped at any moment,
-    the same command goes on: nothing is lost and nothing is played twice. A run that a server
-    fails is passed over, and owed.
+    Runs are played one after another, each with all of `parallel`. The same command resumes an
+    interrupted sweep: nothing is lost and nothing is played twice. If a server fails, the sweep
+    goes on with the next run.
 
-    Exit codes: as those of `agentquest eval`.
+    Exit codes: the same as those of `agentquest eval`.
 
     Example: agentquest sweep sweep.yaml --dry-run
     """
@@ -90,7 +92,11 @@ def command(
     if not signals.has_hung_up:
         _show(sweep, format, list_tasks)
     if not is_complete:
-        typer.secho("episodes are owed; the same command again plays them", fg="yellow", err=True)
+        typer.secho(
+            "some episodes have no score; run the same command again to play them",
+            fg="yellow",
+            err=True,
+        )
         raise typer.Exit(signals.exit_code or 1)
 
 
@@ -102,7 +108,7 @@ def _list(runs: Sequence[Run]) -> None:
 
 
 def _play(runs: Sequence[Run], signals: StopSignals) -> bool:
-    """Play what each run owes; whether every episode then has a score."""
+    """Play each run's remaining episodes; whether every episode then has a score."""
     is_complete = True
     for place, run in enumerate(runs, start=1):
         owed = run.owed

@@ -1,4 +1,4 @@
-"""`agentquest tasks`: which games there are."""
+"""`agentquest tasks`: the games of a benchmark."""
 
 from typing import Annotated
 
@@ -13,6 +13,7 @@ from agentquest.cli.benchmark_choice import (
     read_words,
 )
 from agentquest.running.factory import make_benchmark
+from agentquest.words import plural
 
 
 def command(
@@ -27,9 +28,14 @@ def command(
     ] = "",
     data_path: Annotated[str | None, typer.Option(help=DATA_HELP)] = None,
     setting: Annotated[list[str] | None, typer.Option(help=SETTING_HELP)] = None,
-    count: Annotated[bool, typer.Option("--count", help="Only say how many, by type.")] = False,
+    count: Annotated[
+        bool, typer.Option("--count", help="Only print the number of tasks per type.")
+    ] = False,
 ) -> None:
-    """List the tasks of a benchmark, one id per line."""
+    """List the tasks of a benchmark, one id per line.
+
+    Example: agentquest tasks alfworld --split valid_seen --type heat
+    """
     name, options = read_words(benchmark)
     given = {"split": split, "task_types": task_type, "data_path": data_path}
     source = make_benchmark(name, chosen_settings(given, setting, options))
@@ -41,4 +47,5 @@ def command(
         number = sum(task.task_type == task_type_name for task in tasks)
         if number:
             typer.echo(f"{number:5d} {task_type_name}", err=not count)
-    typer.echo(f"{len(tasks):5d} tasks ({source.provenance().data} data)", err=not count)
+    total = f"{len(tasks):5d} {plural(len(tasks), 'task')}"
+    typer.echo(f"{total} ({source.provenance().data} data)", err=not count)

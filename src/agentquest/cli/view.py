@@ -10,6 +10,7 @@ import typer
 from agentquest.errors import UserError
 from agentquest.extras import require
 from agentquest.viewer.library import Library
+from agentquest.words import counted
 
 TOKEN = "AGENTQUEST_TOKEN"
 PORT = 7575
@@ -17,33 +18,33 @@ PORT = 7575
 
 def command(
     folder: Annotated[Path, typer.Argument(help="A folder of runs, or one run.")] = Path("runs"),
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free port.")] = PORT,
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 picks a free one.")] = PORT,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     open_browser: Annotated[bool, typer.Option("--open", help="Open the browser.")] = False,
     export: Annotated[
-        Path | None, typer.Option(help="Write the pages as files into this folder, and end.")
+        Path | None, typer.Option(help="Write the pages as files to this folder, and exit.")
     ] = None,
 ) -> None:
-    """Look at runs in the browser: figures, every episode step by step, runs side by side.
+    """Browse runs: their figures, every episode step by step, runs side by side.
 
-    Another host than this machine needs a token in $AGENTQUEST_TOKEN; browsers are asked for it,
-    programs send it as `Authorization: Bearer`.
+    To listen on other addresses than this machine's, set a token in $AGENTQUEST_TOKEN; browsers
+    ask for it, programs send it as `Authorization: Bearer`.
 
     Example: agentquest view runs --open
     """
     if not folder.is_dir():
-        raise UserError(f"{folder} is not a folder; `agentquest eval` makes runs in `runs`")
+        raise UserError(f"{folder} is not a folder; `agentquest eval` writes runs to `runs`")
     if export is not None:
         from agentquest.viewer.export import export as write
 
         number = write(Library(folder), export)
-        typer.echo(f"wrote {number:,} files; begin with {export / 'index.html'}", err=True)
+        typer.echo(f"wrote {counted(number, 'file')}; start at {export / 'index.html'}", err=True)
         return
     serve_viewer(folder, host, port, open_browser)
 
 
 def serve_viewer(folder: Path, host: str, port: int, open_browser: bool) -> None:
-    """Answer until a signal asks to stop."""
+    """Serve until a signal asks to stop."""
     require("serve", "starlette", "uvicorn", why="the viewer")
     from agentquest.cli.play_record import Notebook
     from agentquest.http.guard import Rules, guarded, page_headers, require_token

@@ -17,18 +17,18 @@ def command(
             "--type",
             "--white-agent-type",
             help="llm, scripted, oracle, random, repetitive, alternating, react,"
-            " or an agent of yours as package.module:Class.",
+            " or your own agent as package.module:Class.",
         ),
     ] = "llm",
     host: Host = "localhost",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")] = 9002,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 picks a free port.")] = 9002,
     card_url: CardUrl = None,
     benchmark: Annotated[
-        str, typer.Option(help="Whose rules the baselines play by.")
+        str, typer.Option(help="Benchmark that the baselines play.")
     ] = DEFAULT_BENCHMARK,
-    split: Annotated[str | None, typer.Option(help="Whose games the oracle knows.")] = None,
+    split: Annotated[str | None, typer.Option(help="Split whose games the oracle knows.")] = None,
     data_path: DataPath = None,
-    seed: Annotated[int, typer.Option(help="Of the random agent.")] = 42,
+    seed: Annotated[int, typer.Option(help="Seed of the random agent.")] = 42,
     token: Token = None,
     allow_host: AllowHost = None,
     launched_by: LaunchId = None,

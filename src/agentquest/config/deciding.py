@@ -1,4 +1,4 @@
-"""Which settings can change a score: those that name a run and must not change in it."""
+"""Which settings can change a score: they name the run and must not change within it."""
 
 import hashlib
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from agentquest.lib.settings import content_files, operational_fields
 
 
 def deciding_fields(model: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of fields that are not operational; a file counts by what is in it."""
+    """The values of fields that are not operational; a file counts by its content."""
     left_out, files = operational_fields(model), content_files(model)
     return {
         name: _file_hash(name, value) if name in files and value is not None else value

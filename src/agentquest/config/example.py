@@ -1,4 +1,4 @@
-"""A commented example configuration, made from the settings themselves so that it cannot lag."""
+"""A commented example configuration, generated from the settings, so never out of date."""
 
 import textwrap
 from enum import Enum

@@ -1,7 +1,7 @@
 """Reading a configuration: one YAML file, then `key.path=value` from the command line.
 
-Unknown keys are refused with the nearest name; a wrong value names its path,
-what was given and what is allowed. Some settings may also stand by themselves:
+Unknown keys are refused with the nearest name; the error for a wrong value gives its path,
+the value and what is allowed. Some settings may also be given at the top level:
 those in `FLAT_NAMES` (`model`, `api_base_url`, `use_few_shot`, …), and those of
 the chosen benchmark (`split`, `task_types`, …).
 """
@@ -26,7 +26,7 @@ from agentquest.errors import ConfigError
 from agentquest.lib.settings import validated
 from agentquest.protocols import protocol
 
-# Names that may stand by themselves, and where they belong.
+# Top-level names, and the settings they are short for.
 FLAT_NAMES = {
     "model": "llm.model",
     "api_base_url": "llm.base_url",
@@ -66,7 +66,10 @@ def load_config(
         _put(nested, _target(path, known) or path, value)
     config, warnings = config_from(nested)
     if any((_target(path, known) or path) == KEY_FIELD for path, _ in changes if overrides):
-        warnings.append("llm.api_key: other users of this machine can read your command line")
+        warnings.append(
+            "llm.api_key: other users of this machine can see it on your command line;"
+            " name an environment variable in llm.api_key_env instead"
+        )
     return config, warnings
 
 
@@ -87,7 +90,7 @@ def config_from(nested: Mapping[str, Any]) -> tuple[RunConfig, list[str]]:
     warnings = []
     if config.llm is not None and config.llm.api_key is not None:
         warnings.append(
-            "llm.api_key: the key itself stands in the configuration; "
+            "llm.api_key: the configuration contains the key itself; "
             "name an environment variable in llm.api_key_env instead"
         )
     return config, warnings
@@ -106,12 +109,12 @@ def _refuse_misplaced(nested: Mapping[str, Any]) -> None:
 
 
 def _read_tasks(nested: dict[str, Any]) -> dict[str, str]:
-    """Put the ids of `tasks.file` in its place; returns where each stands."""
+    """Replace `tasks.file` by the ids in it; returns where each was read."""
     tasks = nested.get("tasks")
     if not isinstance(tasks, Mapping):
         return {}
     if set(tasks) != {"file"} or not isinstance(tasks["file"], str | Path):
-        raise ConfigError("tasks: takes ids, or a file of them as tasks.file=PATH")
+        raise ConfigError("tasks: give ids, or a file of ids as tasks.file=PATH")
     places = read_task_list(Path(tasks["file"]))
     nested["tasks"] = list(places)
     return places
@@ -124,7 +127,7 @@ def _apply_protocol(nested: dict[str, Any]) -> None:
     chosen = protocol(str(name))
     for path, what in chosen.needs.items():
         if _get(nested, path) is None:
-            raise ConfigError(f"{path}: protocol {name!r} needs it from you: {what}")
+            raise ConfigError(f"{path}: protocol {name!r} needs you to set it: {what}")
     for path, value in chosen.settings.items():
         present = _get(nested, path)
         if value is None and present is None and _is_no_setting(nested, path):
@@ -132,13 +135,13 @@ def _apply_protocol(nested: dict[str, Any]) -> None:
         if present not in (None, value) and str(present) != str(value):
             raise ConfigError(
                 f"{path}: protocol {name!r} fixes it to {_yaml(value)} (given: {present!r}); "
-                "leave it out, or run without a protocol"
+                "leave it out, or run without the protocol"
             )
         _put(nested, path, value)
 
 
 def _is_no_setting(nested: Mapping[str, Any], path: str) -> bool:
-    """Whether it is a setting that the chosen agent does not have: nothing to be fixed there."""
+    """Whether the chosen agent lacks this setting, so that there is nothing to fix."""
     section, _, name = path.partition(".")
     if section != "agent":
         return False
@@ -161,7 +164,7 @@ def _override(text: str) -> tuple[str, Any]:
 
 
 def _by_themselves(nested: Mapping[str, Any]) -> list[str]:
-    """The names that may stand by themselves, for suggestions."""
+    """The names that are allowed at the top level, for suggestions."""
     return sorted({*_benchmark_keys(nested, ()), *FLAT_NAMES} - set(RunConfig.model_fields))
 
 
@@ -177,7 +180,7 @@ def _paths(settings: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 
 def _benchmark_keys(given: Mapping[str, Any], changes: Sequence[tuple[str, Any]]) -> set[str]:
-    """The settings of the chosen benchmark, which may stand by themselves."""
+    """The settings of the chosen benchmark, which are allowed at the top level."""
     default = RunConfig.model_fields["benchmark"].default
     name = dict(changes).get("benchmark", given.get("benchmark")) or default
     protocol_name = dict(changes).get("protocol", given.get("protocol"))
@@ -187,7 +190,7 @@ def _benchmark_keys(given: Mapping[str, Any], changes: Sequence[tuple[str, Any]]
 
 
 def _target(key: str, benchmark_keys: set[str]) -> str | None:
-    """Where a name that stands by itself belongs; None for one that stands where it belongs."""
+    """The full path of a top-level name; None if it is in its place already."""
     if key in benchmark_keys:
         return f"benchmark_settings.{key}"
     return FLAT_NAMES.get(key.lower())
@@ -220,7 +223,7 @@ def _get(nested: Mapping[str, Any], path: str) -> Any:
     node: Any = nested
     for part in path.split("."):
         if isinstance(node, str) and path in (f"{section}.name" for section in _NAMED):
-            return node  # given by its name alone
+            return node  # a section given by its name alone
         node = node.get(part) if isinstance(node, Mapping) else None
     return node
 

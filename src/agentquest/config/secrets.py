@@ -1,7 +1,7 @@
-"""Keys that were typed where keys do not belong: found before anything is written.
+"""Finding API keys in the wrong fields before anything is written.
 
-A configuration stands in `config.yaml`, the manifest and reports. The one field for a
-key is never written; every other one is, so what looks like a key there is refused.
+A configuration is saved to `config.yaml`, the manifest and reports. The one field for a
+key is never saved; every other one is, so anything that looks like a key there is refused.
 """
 
 import re
@@ -24,7 +24,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
 def refuse_secrets(settings: Mapping[str, Any]) -> None:
-    """Raise where a key stands in a field that is written down; its value is not shown."""
+    """Raise if a field that is saved holds a key; its value is not shown."""
     for path, value in _texts(settings, ""):
         if path == KEY_FIELD:
             continue
@@ -37,8 +37,8 @@ def refuse_secrets(settings: Mapping[str, Any]) -> None:
             is_secret = _is_key(value) or _NAMES.search(last) is not None
         if is_secret:
             raise ConfigError(
-                f"{path}: a key or password here would be written into the run's files;"
-                " put it into an environment variable and name that in llm.api_key_env"
+                f"{path}: a key or password here would be saved in the run's files;"
+                " put it in an environment variable and name that in llm.api_key_env"
             )
 
 

@@ -1,7 +1,7 @@
 """What a run can be configured with; the text under each field is its documentation.
 
-Settings of a benchmark, an agent, a model or an executor are not listed here:
-each stands beside the class it configures, and is checked against it.
+Settings of a benchmark, an agent, a model or an executor are not listed here: each is
+declared next to the class it configures, and checked against it.
 """
 
 import hashlib
@@ -35,13 +35,13 @@ DEFAULT_BENCHMARK = next(iter(registry.BENCHMARKS))
 
 
 class Section(BaseModel):
-    """A name from the registry and, beside it, the settings of what it names."""
+    """A name from the registry, and the settings of what it names."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What stands beside the name, not yet checked."""
+        """The settings next to the name, not yet checked."""
         return dict(self.model_extra or {})
 
 
@@ -59,7 +59,7 @@ class ModelSection(Section):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What stands beside the provider, with the key if one was given."""
+        """The settings next to the provider, with the key if one was given."""
         given = dict(self.model_extra or {})
         return given if self.api_key is None else {**given, "api_key": self.api_key}
 
@@ -71,24 +71,24 @@ class ExecutorSection(Section):
 
 
 class RunConfig(Settings):
-    """All that decides what a run plays and how."""
+    """Everything that decides what a run plays and how."""
 
     benchmark: str = DEFAULT_BENCHMARK
     """Which benchmark."""
 
     benchmark_settings: dict[str, Any] = Field(default_factory=dict)
-    """The benchmark's own settings (split, task_types, …); they can also stand by themselves."""
+    """The benchmark's own settings (split, task_types, …); also allowed at the top level."""
 
     protocol: str | None = None
-    """A setting that published scores can be compared with, by its name or in a YAML file; fixes
-    the fields it names."""
+    """Named settings that make scores comparable with published ones, by name or as a YAML file;
+    it fixes the fields it lists."""
 
     num_games: int | None = Field(default=None, ge=1)
     """How many tasks, spread evenly over the types; null means all."""
 
     tasks: tuple[str, ...] | None = None
-    """Exactly these tasks, by id or unambiguous part of one; `tasks.file` names a file of ids, one
-    per line or a JSON list."""
+    """Exactly these tasks, by id or a unique part of it; `tasks.file` names a file of ids, one per
+    line or a JSON list."""
 
     seed: int = 42
     """Decides which tasks are chosen and what random agents do."""
@@ -97,8 +97,8 @@ class RunConfig(Settings):
     """How often each task is played; more than one gives pass@k and pass^k."""
 
     max_steps: int | None = Field(default=None, ge=1, le=10_000)
-    """Steps after which an episode is truncated, which counts as not solved; null: as many as
-    the benchmark thinks fit."""
+    """Steps after which an episode is truncated, which counts as not solved; null: the
+    benchmark's own limit."""
 
     agent: AgentSection = AgentSection()
     """What plays: `name` (a built-in agent or `package.module:Class`) and its settings."""
@@ -108,7 +108,8 @@ class RunConfig(Settings):
     needs no key."""
 
     agent_faults: AgentFaults = AgentFaults.OWE
-    """What an agent's own crash or silence means: `owe` (mend it and play again) or `lose`."""
+    """What an agent's own crash or silence means: `owe` (no score; fix it and run
+    again) or `lose`."""
 
     metrics: tuple[str, ...] = operational(())
     """Metrics of your own, as `package.module:METRIC`, shown in every report."""
@@ -120,30 +121,32 @@ class RunConfig(Settings):
     """Where episodes are played: `local` (this process) or `processes` (with `workers`)."""
 
     step_timeout_s: float | None = operational(None, gt=0)
-    """Longest time for one answer of the agent, retries included."""
+    """Most seconds for one answer of the agent, retries included."""
 
     cost_limit: float | None = operational(None, gt=0)
-    """Stop cleanly when the run has cost this much. Needs a price (under `llm`, or a model whose
-    price is known); where a server gives no token counts they are estimated."""
+    """Stop cleanly once the run has cost this much. Needs a price (under `llm`, or a model whose
+    price is known); if a server reports no token counts, they are estimated."""
 
     preflight: bool = operational(True)
-    """Ask the model one small thing first, so that a wrong key, name or address, or a server that
-    is not there, is said before anything is made."""
+    """Send the model one small request first, so that a wrong key, name or address, or a server
+    that is down, is reported before anything is written."""
 
     output_dir: Path = operational(Path("runs"))
-    """Where run directories are made."""
+    """Folder for run directories."""
 
     run_name: str | None = operational(None, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")
-    """Name of the run directory; null: made from the configuration, so that it resumes itself."""
+    """Name of the run directory; null: derived from the configuration, so that the same one
+    resumes."""
 
     tags: tuple[str, ...] = operational(())
     """Words to find the run by: `agentquest runs --tag WORD`."""
 
     note: str = operational("")
-    """What you want to remember of the run; shown by reports and `agentquest runs`."""
+    """A note about the run, shown by reports and `agentquest runs`."""
 
     sinks: tuple[str, ...] = operational(())
-    """Who else is told of every episode: `otel`, `wandb`, `mlflow`, or `package.module:Class`."""
+    """Tools that every episode is also sent to: `otel`, `wandb`, `mlflow`, or
+    `package.module:Class`."""
 
     debug: bool = operational(False)
     """Print each step's prompt and raw reply."""
@@ -152,8 +155,8 @@ class RunConfig(Settings):
     """Keep full prompts in the records."""
 
     compress_records: bool | None = operational(None)
-    """Whether lines of `episodes.jsonl` are packed, to a tenth of their size (see docs/records.md);
-    null: in runs of more than 1,000 episodes."""
+    """Compress the lines of `episodes.jsonl` to a tenth of their size (see docs/records.md); null:
+    in runs of more than 1,000 episodes."""
 
     _task_places: dict[str, str] = PrivateAttr(default_factory=dict)
 
@@ -173,12 +176,14 @@ class RunConfig(Settings):
             raise ValueError("give tasks or num_games, not both")
         llm = self.llm.settings if self.llm else {}
         if llm.get("cache_dir") and self.trials > 1 and llm.get("seed") is None:
-            raise ValueError("trials with llm.cache_dir need llm.seed, or all trials are one")
+            raise ValueError(
+                "trials with llm.cache_dir need llm.seed, or all trials get the same replies"
+            )
         return self
 
     @property
     def config_hash(self) -> str:
-        """Stands for everything that can change a score; what only changes speed is left out."""
+        """A hash of everything that can change a score; what only changes speed is left out."""
         canonical = json.dumps(self.deciding(), sort_keys=True)
         return hashlib.sha256(canonical.encode()).hexdigest()
 
@@ -198,7 +203,7 @@ class RunConfig(Settings):
 
     @property
     def task_places(self) -> dict[str, str]:
-        """Where tasks that came from a file stand in it."""
+        """The places of tasks that were read from a file."""
         return self._task_places
 
     def with_task_places(self, places: dict[str, str]) -> "RunConfig":
@@ -214,20 +219,20 @@ class RunConfig(Settings):
 
 
 def settings_model(kind: str, name: str) -> type[BaseModel]:
-    """The settings class of something in the registry; what a user names may be anything."""
+    """The settings class of something in the registry; users may name anything."""
     found = registry.load(kind, name)
     base = _BASES.get(kind, object)
     settings: type[BaseModel] | None = getattr(found, "Settings", None)
     if settings is None or not (inspect.isclass(found) and issubclass(found, base)):
         what = found.__name__ if inspect.isclass(found) else f"a {type(found).__name__}"
         raise ConfigError(
-            f"{kind} {name!r} is {what}, no subclass of agentquest.lib.{base.__name__}"
+            f"{kind} {name!r} is {what}, not a subclass of agentquest.lib.{base.__name__}"
         )
     return settings
 
 
 def resolved(config: RunConfig) -> RunConfig:
-    """The configuration with the settings of all it names checked and filled in."""
+    """The configuration, with the settings of everything it names checked and filled in."""
     benchmark = validated(
         settings_model("benchmark", config.benchmark),
         config.benchmark_settings,
@@ -257,7 +262,7 @@ def resolved(config: RunConfig) -> RunConfig:
 
 
 def _priced(llm: ModelSection | None) -> bool:
-    """Whether there is a price to count with, configured or of the table."""
+    """Whether a price is known, from the configuration or the price table."""
     if llm is None:
         return False
     settings = validated(settings_model("model", llm.provider), llm.settings, "llm")
@@ -273,17 +278,17 @@ def _provider(llm: ModelSection) -> str:
 
 
 def _require_model(provider: str, llm: ModelSection) -> None:
-    """Settings of a model without a model: which of the two is wrong, only the user knows."""
+    """Model settings without a model: only the user knows which of the two is wrong."""
     known = settings_model("model", provider).model_fields
     field = known.get("model")
     if field is None or not field.is_required() or "model" in llm.settings:
         return
     if not known.keys() >= llm.settings.keys():
-        return  # a misspelt key, which is told by its own name
+        return  # a misspelt key, which is reported under its own name
     given = ", ".join(f"llm.{name}" for name in llm.settings) or f"llm.provider: {provider}"
     raise ConfigError(
-        f"llm.model: {given} is given, but no model; name one (model=NAME), or leave "
-        f"{given} out, and the scripted model plays"
+        f"llm.model: {given} is set, but no model; name one (model=NAME), or remove "
+        f"{given} to use the scripted model"
     )
 
 

@@ -1,7 +1,7 @@
 """Lists of tasks in files: one id per line, or a JSON list.
 
-The ids go into the configuration, so that a run does not depend on the file any more; where
-each stood is remembered for messages.
+The ids are copied into the configuration, so that a run does not depend on the file; the line
+of each is kept for messages.
 """
 
 import json
@@ -12,7 +12,7 @@ from agentquest.errors import ConfigError
 
 
 def read_task_list(file: Path) -> dict[str, str]:
-    """The ids in the file's order, each with where it stands."""
+    """The ids in the file's order, each with its place in the file."""
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -23,15 +23,15 @@ def read_task_list(file: Path) -> dict[str, str]:
     for number, name in lines:
         where = f"{file}, line {number}"
         if name in found:
-            raise ConfigError(f"tasks.file: {where}: {name!r} is given twice")
+            raise ConfigError(f"tasks.file: {where}: {name!r} is listed twice")
         found[name] = where
     if not found:
-        raise ConfigError(f"tasks.file: {file} names no task")
+        raise ConfigError(f"tasks.file: {file} lists no tasks")
     return found
 
 
 def _plain_lines(text: str) -> list[tuple[int, str]]:
-    """Empty lines and those that begin with `#` are passed over."""
+    """Empty lines and lines that start with `#` are skipped."""
     numbered = ((number, line.strip()) for number, line in enumerate(text.splitlines(), start=1))
     return [(number, line) for number, line in numbered if line and not line.startswith("#")]
 
@@ -46,7 +46,7 @@ def _json_lines(text: str, file: Path) -> list[tuple[int, str]]:
     lines, at = [], 0
     for place, name in enumerate(names, start=1):
         if not isinstance(name, str):
-            raise ConfigError(f"tasks.file: {file}: entry {place} is not the id of a task")
+            raise ConfigError(f"tasks.file: {file}: entry {place} is not a task id")
         at = max(at, text.find(json.dumps(name, ensure_ascii=False), at))
         lines.append((text.count("\n", 0, at) + 1, name))
     return lines

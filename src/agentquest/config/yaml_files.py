@@ -1,8 +1,7 @@
 """Reading a YAML file of settings: no key twice, and `${NAME}` from the environment.
 
-`${NAME}` in a value stands for an environment variable, `$${` for a `${` of its own. A variable
-that is named like a key is expanded only where nothing of it is written down: records must
-never hold one.
+`${NAME}` in a value is replaced by an environment variable; `$${` is a literal `${`. A variable
+named like a key is expanded only in fields that are never saved: records must not hold one.
 """
 
 import os
@@ -21,12 +20,12 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SECRET_WORDS = frozenset(
     {"KEY", "APIKEY", "SECRET", "TOKEN", "PASSWORD", "PASSWD", "PASS", "PAT", "CREDENTIALS"}
 )
-# Where a key may stand: these fields are never written down.
+# Fields that may hold a key: they are never saved.
 _UNWRITTEN = frozenset({"api_key", "llm.api_key"})
 
 
 class _UniqueKeys(yaml.SafeLoader):
-    """YAML that refuses a key given twice, which would otherwise be lost silently."""
+    """YAML that refuses duplicate keys, of which one would otherwise be lost silently."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         seen: set[Any] = set()
@@ -56,12 +55,12 @@ def read_yaml(file: Path) -> dict[str, Any]:
         return {}
     if not isinstance(content, dict):
         kind = "text" if isinstance(content, str) else f"a {type(content).__name__}"
-        raise ConfigError(f"{file} holds {kind} instead of keys and values like `num_games: 12`")
+        raise ConfigError(f"{file} contains {kind} instead of keys and values like `num_games: 12`")
     return content
 
 
 def without_variables(value: Any) -> Any:
-    """Plain data for a file: what looks like a variable is read as it stands."""
+    """Plain data for a file, escaped so that `${` is read back literally."""
     if isinstance(value, str):
         return value.replace("${", "$${")
     if isinstance(value, dict):
@@ -70,7 +69,7 @@ def without_variables(value: Any) -> Any:
 
 
 def parsed(text: str, variables: bool = False) -> Any:
-    """The content of a YAML text that is small also when its aliases are written out."""
+    """The content of a YAML text; refused if it is huge once its aliases are expanded."""
     loader = _UniqueKeys(text)
     try:
         node = loader.get_single_node()
@@ -83,25 +82,25 @@ def parsed(text: str, variables: bool = False) -> Any:
     except RecursionError:
         raise ConfigError("it is nested too deeply") from None
     except (ValueError, TypeError, OverflowError):
-        # What it is stays unsaid: a key may stand there.
-        raise ConfigError("a date or a number in it is none") from None
+        # The value is not shown: it may be a key.
+        raise ConfigError("it has an invalid date or number") from None
     finally:
         loader.dispose()
 
 
 def _written_out(node: Any, known: dict[int, int | None]) -> int:
-    """How many values a node stands for; refused where it holds itself, or millions."""
+    """How many values a node expands to; refused if it contains itself, or millions."""
     if id(node) in known:
         size = known[id(node)]
         if size is None:
-            raise ConfigError("an alias stands inside what it is an alias of")
+            raise ConfigError("an alias refers to a value that contains it")
         return size
     known[id(node)] = None
     size = 1
     for item in node.value if isinstance(node, yaml.CollectionNode) else ():
         size += sum(_written_out(part, known) for part in (item if type(item) is tuple else [item]))
     if size > _MOST_VALUES:
-        raise ConfigError(f"it stands for more than {_MOST_VALUES} values, written out")
+        raise ConfigError(f"it expands to more than {_MOST_VALUES} values")
     known[id(node)] = size
     return size
 
@@ -130,11 +129,13 @@ def _value(found: re.Match[str], path: str, where: str) -> str:
     if escape:
         return found.group()[1:]
     if not _NAME.fullmatch(name) or not found.group().endswith("}"):
-        raise ConfigError(f"{where}: ${{NAME}} takes a variable's name ($${{ stands for ${{)")
+        raise ConfigError(
+            f"{where}: ${{NAME}} needs a variable's name (write $${{ for a literal ${{)"
+        )
     if _is_key(name) and path.lower() not in _UNWRITTEN:
         raise ConfigError(
-            f"{where}: ${{{name}}} is named like a key, which would stand in the run's files;"
-            " for a model's key name the variable in llm.api_key_env"
+            f"{where}: ${{{name}}} is named like a key, which would be saved in the run's files;"
+            " for a model's key, name the variable in llm.api_key_env"
         )
     if name not in os.environ:
         raise ConfigError(f"{where}: the environment variable {name} is not set; export it")
@@ -146,7 +147,7 @@ def _is_key(name: str) -> bool:
 
 
 def _place(error: yaml.YAMLError) -> str:
-    """Where and what; the line itself is not shown, as a key may stand in it."""
+    """The position and the problem; the line is not shown, because it may hold a key."""
     mark = getattr(error, "problem_mark", None)
     where = f", line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
     problem = getattr(error, "problem", None)

@@ -101,7 +101,7 @@ def _headers(have: int, known: Version | None) -> dict[str, str]:
 def _accepted(response: http.client.HTTPResponse, have: int, known: Version | None) -> Answer:
     encoding = response.headers.get("Content-Encoding", "identity")
     if encoding != "identity":
-        raise Hopeless(f"the server sends the file encoded as {encoding}, which was not asked for")
+        raise Hopeless(f"the server sends the file encoded as {encoding}, which was not requested")
     length = _number(response.headers.get("Content-Length"))
     if response.status == 200:
         return Answer(0, _version(response.headers, length), response)
@@ -109,7 +109,7 @@ def _accepted(response: http.client.HTTPResponse, have: int, known: Version | No
         raise Hopeless(f"the server answers with status {response.status}")
     found = _CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
     if found is None or found[1] is None or int(found[1]) != have:
-        raise Outdated("the server sent another piece of the file than the one asked for")
+        raise Outdated("the server sent a different part of the file than requested")
     total = _number(found[3])
     if total is None and length is not None:
         total = have + length
@@ -125,7 +125,7 @@ def _already_whole(headers: Message, have: int, known: Version | None) -> Answer
     known_total = known.total if known is not None else None
     version = _version(headers, _number(found[3]) if found else known_total)
     if version.total != have or (known is not None and version.contradicts(known)):
-        raise Outdated("the file on the server is not the one of which a part had arrived")
+        raise Outdated("the file on the server is not the one that was partly downloaded")
     return Answer(have, version.completed_by(known), None)
 
 

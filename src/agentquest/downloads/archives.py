@@ -49,7 +49,7 @@ def check_zip(archive: Path) -> None:
         try:
             bad = opened.testzip()
         except OSError as error:
-            raise DataError(f"{archive} is no sound zip archive: {error}") from error
+            raise DataError(f"{archive} is not a valid zip archive: {error}") from error
     if bad is not None:
         raise DataError(f"{archive} is damaged: wrong checksum of {bad!r}")
 
@@ -99,7 +99,7 @@ def _opened(archive: Path) -> Iterator[zipfile.ZipFile]:
         with file, zipfile.ZipFile(file) as opened:
             yield opened
     except _DAMAGE as error:
-        raise DataError(f"{archive} is no sound zip archive: {error}") from error
+        raise DataError(f"{archive} is not a valid zip archive: {error}") from error
 
 
 def _plan(
@@ -118,7 +118,7 @@ def _plan(
             continue
         placed = place(name).as_posix()
         if placed in plan:
-            raise DataError(f"{archive} holds two files for {placed}")
+            raise DataError(f"{archive} contains two files for {placed}")
         plan[placed] = member
     return plan
 
@@ -126,16 +126,18 @@ def _plan(
 def _refuse_bombs(archive: Path, members: list[zipfile.ZipInfo], max_bytes: int) -> None:
     """Refuse what unpacks to more than it can honestly hold, going by the table of contents."""
     if len(members) > MAX_FILES:
-        raise DataError(f"{archive} holds {len(members)} entries, over the bound of {MAX_FILES}")
+        raise DataError(f"{archive} contains {len(members)} entries, over the limit of {MAX_FILES}")
     total = sum(member.file_size for member in members)
     if total > max_bytes:
-        raise DataError(f"{archive} unpacks to more than the bound of {max_bytes} bytes")
+        raise DataError(f"{archive} unpacks to more than the limit of {max_bytes} bytes")
     if total > max(_SMALL, MAX_RATIO * archive.stat().st_size):
-        raise DataError(f"{archive} unpacks to {MAX_RATIO} times its size: it was made to harm")
+        raise DataError(
+            f"{archive} unpacks to more than {MAX_RATIO} times its size, like a zip bomb"
+        )
     end = 0
     for member in sorted(members, key=lambda member: member.header_offset):
         if member.header_offset < end:
-            raise DataError(f"{archive} is no sound zip archive: entries share the same bytes")
+            raise DataError(f"{archive} is not a valid zip archive: entries share the same bytes")
         end = member.header_offset + _LOCAL_HEADER + member.compress_size
 
 
@@ -147,21 +149,21 @@ def _vetted(archive: Path, member: zipfile.ZipInfo) -> PurePosixPath:
         raise DataError(f"{archive} has an unsafe name: {raw!r}")
     kind = stat.S_IFMT(member.external_attr >> 16)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-        raise DataError(f"{archive} holds {raw!r}, which is a link or a special file")
+        raise DataError(f"{archive} contains {raw!r}, which is a link or a special file")
     _refuse_encrypted(archive, member)
     return name
 
 
 def _refuse_encrypted(archive: Path, member: zipfile.ZipInfo) -> None:
     if member.flag_bits & 0x1:
-        raise DataError(f"{archive} holds {member.orig_filename!r}, which is encrypted")
+        raise DataError(f"{archive} contains {member.orig_filename!r}, which is encrypted")
 
 
 def _require_room(folder: Path, needed: int) -> None:
     existing = next(p for p in (folder, *folder.absolute().parents) if p.exists())
     free = shutil.disk_usage(existing).free
     if needed > free:
-        raise DataError(f"{folder} has room for {free} bytes, and {needed} are needed")
+        raise DataError(f"{folder} has {free} bytes of free space, but {needed} are needed")
 
 
 def _extract_one(opened: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> None:

@@ -107,7 +107,7 @@ class _Transfer:
                 if self._sound():
                     self.partial.finish(self.target)
                     return
-                reason = "what arrived was damaged and has been thrown away"
+                reason = "the data received was damaged and has been discarded"
             except Outdated as error:
                 reason = str(error)
                 self.partial.discard()
@@ -152,7 +152,7 @@ class _Transfer:
     def _bound(self, size: int) -> None:
         if size > self.max_bytes:
             self.partial.discard()
-            raise Hopeless(f"the file is larger than the {self.max_bytes} bytes it may have")
+            raise Hopeless(f"the file is larger than the limit of {self.max_bytes} bytes")
 
     def _sound(self) -> bool:
         problem = _problem(self.partial.data, self.target.suffix, self.sha256)
@@ -161,7 +161,7 @@ class _Transfer:
         self.unsound += 1
         self.partial.discard()
         if self.unsound >= _UNSOUND_LIMIT:
-            raise Hopeless(f"what arrived is damaged each time: {problem}")
+            raise Hopeless(f"the data received is damaged every time: {problem}")
         return False
 
     def _advanced(self) -> bool:
@@ -175,15 +175,15 @@ class _Transfer:
     def _failure(self, reason: str) -> NetworkError:
         size = self.partial.size
         kept = (
-            f"The {size} bytes that arrived are kept in {self.partial.data}; "
-            "the next try goes on from there.\n"
+            f"The {size} bytes received are kept in {self.partial.data}; "
+            "the next attempt resumes from there.\n"
             if size
             else ""
         )
         return NetworkError(
             f"could not download {self.url}: {reason}.\n{kept}"
-            f"To do it by hand: fetch that address where there is a network, save the file as "
-            f"{self.target}, and run this again."
+            f"To do it by hand: download that address on a machine with network access, save the "
+            f"file as {self.target}, and run this again."
         )
 
 
@@ -199,10 +199,10 @@ def _require_web_address(url: str) -> None:
 
 def _accept_existing(target: Path, sha256: str | None) -> None:
     if not target.is_file():
-        raise DataError(f"{target} is already there and is not a file")
+        raise DataError(f"{target} exists and is not a file")
     problem = _problem(target, target.suffix, sha256)
     if problem is not None:
-        raise DataError(f"{target} is there but damaged: {problem}. Delete it and try again")
+        raise DataError(f"{target} exists but is damaged: {problem}. Delete it and try again")
 
 
 def _problem(path: Path, suffix: str, sha256: str | None) -> str | None:

@@ -86,7 +86,7 @@ class Partial:
             raise DataError(f"cannot write {self.description}: {error}") from error
 
     def discard(self) -> None:
-        """Remove both files, so that the next try begins anew."""
+        """Remove both files, so that the next attempt starts over."""
         self.data.unlink(missing_ok=True)
         self.description.unlink(missing_ok=True)
 

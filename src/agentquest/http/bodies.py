@@ -25,7 +25,7 @@ class Unpacker:
     def __init__(self, encoding: str, limit: int) -> None:
         kind = encoding.strip().lower()
         if kind not in ("", "identity", "gzip", "x-gzip", "deflate"):
-            raise Refused(415, f"bodies encoded as {kind[:50]!r} are not read")
+            raise Refused(415, f"the encoding {kind[:50]!r} is not supported")
         self._packed = None if kind in ("", "identity") else zlib.decompressobj(_GZIP_OR_ZLIB)
         self._limit = limit
         self._body = bytearray()
@@ -36,7 +36,7 @@ class Unpacker:
             try:
                 data = self._packed.decompress(data, self._limit - len(self._body) + 1)
             except zlib.error as error:
-                raise Refused(400, "the body is not packed as its header says") from error
+                raise Refused(400, "the body is not compressed as its header says") from error
         self._body += data
         if len(self._body) > self._limit:
             raise Refused(413, f"the body is larger than {self._limit} bytes")
@@ -44,7 +44,7 @@ class Unpacker:
     def whole(self) -> bytes:
         """The unpacked body; raises Refused if a packed one has not come to its end."""
         if self._packed is not None and not self._packed.eof:
-            raise Refused(400, "the packed body is incomplete")
+            raise Refused(400, "the compressed body is incomplete")
         return bytes(self._body)
 
 

@@ -144,7 +144,7 @@ class Connection(H11Protocol):
         super().handle_websocket_upgrade(event)
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is not HTTP; where an answer is under way, it is no use any more."""
+        """Answer what is not HTTP, unless an answer is already being sent."""
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.disconnected = True
             self.cycle.message_event.set()
@@ -155,7 +155,7 @@ class Connection(H11Protocol):
         self.transport.close()
 
     def shutdown(self) -> None:
-        """The server ends: half a request is not waited for, an answer under way is."""
+        """The server ends: wait for answers being sent, but not for half a request."""
         if self.waits_for is not None or self.idle:
             self.transport.abort()
         else:

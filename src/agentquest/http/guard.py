@@ -117,14 +117,14 @@ def _check_token(headers: Headers, token: str) -> None:
     kind, _, given = headers.get("authorization", "").partition(" ")
     known = secrets.compare_digest(given.strip().encode(), token.encode())
     if kind.lower() != "bearer" or not known:
-        text = "a token is needed: send it as Authorization: Bearer"
+        text = "a token is required: send it as Authorization: Bearer"
         raise Refused(401, text, headers={"WWW-Authenticate": "Bearer"})
 
 
 def _check_json(headers: Headers) -> None:
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json" and not (kind.startswith("application/") and "+json" in kind):
-        raise Refused(415, "send JSON, and say so: Content-Type: application/json")
+        raise Refused(415, "send JSON with Content-Type: application/json")
 
 
 def _with_headers(send: Send, headers: Mapping[str, str]) -> Send:

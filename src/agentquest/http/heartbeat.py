@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 async def heartbeat(url: str, told: Mapping[str, Any], every_s: float) -> AsyncIterator[None]:
     """Post `told` as JSON at once and every so often, for as long as the block runs.
 
-    A server that does not answer is no reason to stop: it may come back.
+    If a server does not answer, keep trying: it may come back.
     """
     beating = asyncio.create_task(_beat(url, told, every_s))
     try:

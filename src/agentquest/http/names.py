@@ -38,11 +38,11 @@ class Names:
         named = headers.get("host", "")
         host = host_in(named)
         if host is None:
-            raise Refused(400, "the request has no sound Host header")
+            raise Refused(400, "the request has no valid Host header")
         if host not in self.hosts and not (self.any_number and _is_number(host)):
             shown = named[:_LONGEST_SHOWN]
-            text = f"this server does not answer to the name {shown!r}; it can be told to"
-            raise Refused(403, f"{text} (--allow-host)")
+            text = f"this server does not answer to the name {shown!r}; allow it"
+            raise Refused(403, f"{text} with --allow-host")
 
     def check_origin(self, method: str, headers: Mapping[str, str]) -> None:
         """Browsers name the page's origin with every such request; programs name none."""
@@ -64,7 +64,7 @@ def host_in(value: str) -> str | None:
     try:
         parts = urlsplit(f"//{value}")
         host = parts.hostname
-        _ = parts.port  # raises where it is no number
+        _ = parts.port  # raises if it is not a number
     except ValueError:
         return None
     if not host or parts.netloc != value or "@" in value or parts.path:

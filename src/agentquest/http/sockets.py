@@ -26,7 +26,9 @@ def listen(host: str = LOOPBACK, port: int = 0, option: str = "--port") -> socke
     try:
         return _bound(host, port)
     except PermissionError:
-        raise PortInUse(f"port {port} may not be used; try {option} {free_port(host)}") from None
+        raise PortInUse(
+            f"no permission to use port {port}; try {option} {free_port(host)}"
+        ) from None
     except (socket.gaierror, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UserError(f"cannot listen on {host} port {port}: {reason}") from error

@@ -1,4 +1,4 @@
-"""What answers an observation with an action.
+"""Agents: they answer an observation with an action.
 
 Write your own by subclassing `Agent` and naming it in the configuration as
 `package.module:Class` (see examples/custom_agent.py). One instance plays one
@@ -139,4 +139,4 @@ class Explorer(ABC):
         """The next command, given the newest observation."""
 
     def did(self, action: str) -> None:  # noqa: B027
-        """Something else was done than it said, as when it advises a learner."""
+        """Another command was played than it said, as when it advises a learner."""

@@ -1,7 +1,7 @@
 """Many episodes at once: the figures of a whole run, overall and by kind of task.
 
 No data means no figure: every mean of nothing is None, never 0. Rates are over
-the runs given, and the number of runs stands beside them.
+the runs given, next to the number of runs.
 """
 
 import re

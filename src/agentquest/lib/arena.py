@@ -12,7 +12,7 @@ from agentquest.lib.game import Game
 from agentquest.lib.task import Task
 
 Wanted = Task | str | int
-"""A task: itself, its id, or its place in a split."""
+"""A task: itself, its id, or its index in a split."""
 
 
 class Arena:
@@ -24,7 +24,7 @@ class Arena:
 
     @property
     def split(self) -> str:
-        """The split that is meant where none is named."""
+        """The default split."""
         return self.benchmark.split
 
     def tasks(self, split: str | None = None) -> Sequence[Task]:
@@ -32,14 +32,14 @@ class Arena:
         return self._of(split).task_list()
 
     def task(self, wanted: Wanted, split: str | None = None) -> Task:
-        """A task by its place in a split, or by its id, which any split may have."""
+        """A task by its index in a split, or by its id in any split."""
         if isinstance(wanted, Task):
             return wanted
         if isinstance(wanted, str):
             return self._named(wanted, split)
         if isinstance(wanted, bool) or not isinstance(wanted, int):
             kind = type(wanted).__name__
-            raise UserError(f"a task is chosen by its place or its id, not by a {kind}")
+            raise UserError(f"choose a task by its index or its id, not by a {kind}")
         benchmark = self._of(split)
         tasks = benchmark.task_list()
         if not 0 <= wanted < len(tasks):

@@ -1,4 +1,4 @@
-"""A benchmark: a folder that declares everything the rest of AgentQuest must know of it.
+"""A benchmark: a folder that declares everything the rest of AgentQuest must know about it.
 
 To add one, subclass `Benchmark` and name it in the registry (one line), in the
 entry-point group `agentquest.benchmarks`, or as `package.module:Class`.
@@ -27,10 +27,10 @@ from agentquest.records.manifest import Provenance
 
 
 class BenchmarkSettings(Settings):
-    """What every benchmark can be set to; each adds its own."""
+    """Settings of every benchmark; each adds its own."""
 
     split: str | None = None
-    """Which tasks; null: the benchmark's first split."""
+    """Which split; null: the benchmark's first."""
 
     task_types: tuple[int | str, ...] | None = None
     """Task types by number or name; null means all."""
@@ -58,9 +58,9 @@ class Benchmark(ABC):
     cleanup_applies: ClassVar[bool] = False
     # Metrics of its own, as `package.module:METRIC`, shown in every report.
     metrics: ClassVar[tuple[str, ...]] = ()
-    # Steps that an episode has where the configuration does not say.
+    # The step limit if the configuration sets none.
     step_limit: ClassVar[int] = 50
-    # Whether a step computes for long, so that it must not hold up other episodes.
+    # Whether a step takes long to compute, so that it must not hold up other episodes.
     slow_steps: ClassVar[bool] = False
     # Commands of its own for the command line (serve, download, …), as `package.module:function`.
     commands: ClassVar[Mapping[str, str]] = {}
@@ -84,14 +84,14 @@ class Benchmark(ABC):
 
     @abstractmethod
     def briefing(self, driver: Driver, task: Task, demonstrations: int) -> Briefing:
-        """The words for prompts, with up to so many example games, never the task itself."""
+        """The texts for prompts, with up to `demonstrations` games, never the task itself."""
 
     @abstractmethod
     def provenance(self) -> Provenance:
         """Where the data comes from, for the records."""
 
     def oracle(self, driver: Driver) -> Oracle | None:
-        """What knows the way in this driver's game; None where nobody does."""
+        """The oracle for this driver's game; None if there is none."""
         return None
 
     def game(self, task: Task) -> Game:
@@ -99,7 +99,7 @@ class Benchmark(ABC):
         return DriverGame(self.driver(task), self.oracle)
 
     def task_list(self) -> Sequence[Task]:
-        """The tasks, listed once; one with millions of them can make each when it is asked for."""
+        """The tasks, listed once; a benchmark with millions can make each on demand."""
         return self._tasks
 
     def task_named(self, task_id: str) -> Task | None:
@@ -124,7 +124,7 @@ class Benchmark(ABC):
         return twin
 
     def goal_in(self, observation: str) -> str:
-        """The goal that a game's first observation tells, for agents that are told no other."""
+        """The goal in a game's first observation, for agents that get no other."""
         return ""
 
     def view(self) -> TerminalView:

@@ -34,7 +34,7 @@ def filled(command: str, rng: random.Random, text: str = "") -> str:
 
 
 def command_of(call: ToolCall, tools: Iterable[ToolSpec]) -> str:
-    """The command that a tool call stands for; nothing in it is repaired."""
+    """The command that a tool call means; nothing in it is repaired."""
     tool = next((tool for tool in tools if tool.name == call.name), None)
     if tool is None:
         raise ParseError(f"There is no tool {call.name!r}.")
@@ -51,7 +51,7 @@ def command_of(call: ToolCall, tools: Iterable[ToolSpec]) -> str:
 
 
 def call_for(command: str, tools: Iterable[ToolSpec], call_id: str) -> ToolCall | None:
-    """The tool call that stands for a command; None where no tool has it."""
+    """The tool call for a command; None if no tool has it."""
     for tool in tools:
         names = BLANK.findall(tool.command)
         parts = BLANK.split(tool.command)

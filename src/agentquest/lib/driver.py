@@ -45,7 +45,7 @@ class Driver(ABC):
     @property
     @abstractmethod
     def outcome(self) -> Outcome:
-        """What the benchmark says of the episode so far."""
+        """The benchmark's verdict on the episode so far."""
 
     @property
     def solved(self) -> bool:
@@ -62,7 +62,7 @@ class Driver(ABC):
         return True
 
     def facts(self) -> dict[str, str]:
-        """What produced the episode beside its data (a dialect, a tagger), for the records."""
+        """What affects the episode besides its data (a dialect, a tagger), for the records."""
         return {}
 
     def details(self) -> dict[str, Any]:
@@ -71,18 +71,18 @@ class Driver(ABC):
 
     @abstractmethod
     def _reset(self) -> tuple[str, Observation]:
-        """Start the problem anew; returns the goal and the first observation."""
+        """Start the problem over; returns the goal and the first observation."""
 
     @abstractmethod
     def _step(self, action: Action) -> tuple[State, Observation]:
         """Carry out one action."""
 
     def reset(self) -> Observation:
-        """Start the problem anew and forget what was recorded."""
+        """Start the problem over and forget what was recorded."""
         goal, observation = self._reset()
         self.metrics.reset(goal)
         self.unparsed = []
-        # A problem can be solved before anybody has done anything.
+        # A problem can be solved before the first step.
         self.metrics.success = self.solved
         self._last = observation if self.metrics.success else None
         return observation
@@ -105,7 +105,7 @@ class Driver(ABC):
         return observation
 
     def step_raw(self, value: str, custom_parser: Parser | None = None) -> Observation:
-        """Read an action out of free text and carry it out.
+        """Read an action from free text and carry it out.
 
         Text without an action costs no step: the observation says what was
         wrong, and the text is kept in `unparsed`.

@@ -20,7 +20,7 @@ class Game(ABC):
 
     @abstractmethod
     def reset(self) -> str:
-        """Start anew; returns the first observation."""
+        """Start over; returns the first observation."""
 
     @abstractmethod
     def step(self, command: str) -> str:
@@ -48,7 +48,7 @@ class Game(ABC):
 
     @abstractmethod
     def plan(self) -> list[str]:
-        """The oracle's commands from here; empty when solved or out of reach."""
+        """The oracle's commands from here; empty when solved or unreachable."""
 
 
 class DriverGame(Game):

@@ -36,7 +36,7 @@ class Matcher:
         return self._end(text, lowered(text), 0) == len(text)
 
     def occurrences(self, text: str, small: str) -> Iterator[tuple[int, int]]:
-        """Where the command stands in a text, from the left, none within another.
+        """The places of the command in a text, from the left, none within another.
 
         `small` is the text as `lowered` makes it. A command that begins with a blank could
         begin anywhere; it is looked for at the beginning only.
@@ -72,7 +72,7 @@ def matcher(command: str) -> Matcher:
 
 
 def lowered(text: str) -> str:
-    """In small letters, and as long as before."""
+    """Lower-cased, without changing its length."""
     small = text.lower()
     return small if len(small) == len(text) else text.translate(_ASCII_LOWER)
 

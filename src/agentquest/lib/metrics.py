@@ -17,7 +17,7 @@ class Metrics:
     def __init__(self) -> None:
         self.goal = ""
         self.success = False
-        self.milestones: list[str] = []  # a plan from the start, where the benchmark has one
+        self.milestones: list[str] = []  # a plan from the start, if the benchmark has an oracle
         self.interactions: list[Interaction] = []
 
     def reset(self, goal: str) -> None:

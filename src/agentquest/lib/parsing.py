@@ -1,4 +1,4 @@
-"""Reading an action out of an agent's free text, without ever repairing it.
+"""Reading an action from an agent's free text, without ever repairing it.
 
 Quotes and asterisks that wrap the whole action are the writer's typography, not
 part of the command: `'Action: look'`, `**Action:** look` and `Action: "look"`

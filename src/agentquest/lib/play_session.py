@@ -15,12 +15,13 @@ from agentquest.lib.commands import has_blank
 from agentquest.lib.driver import Driver
 from agentquest.lib.oracle import Oracle
 from agentquest.lib.terminal import TerminalView, fits
+from agentquest.words import counted
 
 WORDS = ("hint", "hint all", "commands", "task", "undo", "restart", "next", "quit")
 _OTHER_NAMES = {"?": "hint", "exit": "quit"}
 _BARE = "other"  # heads the commands that are a verb and nothing else
-_OVER = "The game is over; Enter for the next, `undo`, `restart`, `quit`."
-_OUT_OF_REACH = "No plan wins any more from here; `undo` or `restart`."
+_OVER = "The game is over; press Enter for the next, or type `undo`, `restart`, `quit`."
+_OUT_OF_REACH = "The goal can no longer be reached; `undo` or `restart`."
 
 
 class Turn(Enum):
@@ -96,7 +97,7 @@ class PlaySession:
 
     @property
     def steps(self) -> int:
-        """How many steps stand; those taken back do not count."""
+        """How many steps were taken, without the undone ones."""
         return len(self.driver.metrics.interactions)
 
     @property
@@ -130,7 +131,7 @@ class PlaySession:
         return not is_place and self.driver.accepts(word)
 
     def inherit(self, command: str, seconds: float) -> None:
-        """Begin with a step that somebody else took; it cannot be taken back."""
+        """Begin with a step that somebody else took; it cannot be undone."""
         self.observation = self.driver.step(self.driver.action_class(value=command))
         self.moves.append(Move(command, False, seconds, inherited=True))
         self._clock = time.perf_counter()
@@ -204,7 +205,7 @@ class PlaySession:
 
     def _choose(self, number: int) -> Reply:
         if not 1 <= number <= len(self.listed):
-            return Reply(notice=f"The last list goes from 1 to {len(self.listed)}.")
+            return Reply(notice=f"The last list has numbers 1 to {len(self.listed)}.")
         command = self.listed[number - 1]
         if has_blank(command):
             return Reply(notice=f"Type it yourself, with your own words in it: {command}")
@@ -223,7 +224,9 @@ class PlaySession:
         self.all_hints += 1
         self._hinted = True
         shown = plan if everything else plan[:1]
-        notice = f"A shortest way from here has {count(len(plan), 'step')}:" if everything else ""
+        notice = (
+            f"A shortest plan from here has {counted(len(plan), 'step')}:" if everything else ""
+        )
         return Reply(notice=notice, groups=self._list({"" if everything else "hint": shown}))
 
     def _commands(self) -> Reply:
@@ -251,7 +254,7 @@ class PlaySession:
         return tuple(groups)
 
     def _undo(self) -> Reply:
-        """Take back the last step, by playing the others again: games are deterministic."""
+        """Undo the last step by replaying the others: games are deterministic."""
         steps = list(self.driver.metrics.interactions)
         if not self.own_moves:
             return Reply(notice="There is nothing to undo.")
@@ -262,7 +265,7 @@ class PlaySession:
         self.undone += 1
         self.all_undone += 1
         said = self.view.said(self.observation) if self.steps else ""
-        return Reply(notice=f"Taken back: {steps[-1].action.value}", said=said, moved=True)
+        return Reply(notice=f"Undone: {steps[-1].action.value}", said=said, moved=True)
 
 
 def _meant(command: str, possible: Sequence[str]) -> str:
@@ -273,8 +276,3 @@ def _meant(command: str, possible: Sequence[str]) -> str:
 def as_number(text: str) -> int | None:
     """A short decimal number, else None."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
-
-
-def count(number: int, thing: str) -> str:
-    """`1 step`, `2 steps`."""
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

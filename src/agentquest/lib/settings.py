@@ -1,6 +1,6 @@
 """The base of every settings model: of runs, benchmarks, agents and models.
 
-A model stands beside the class that it configures; the text under a field is
+A model is declared next to the class that it configures; the text under a field is
 its documentation, in `agentquest init` and in the docs. A field that cannot
 change a score is marked with `operational`, and stays out of a run's hash.
 """
@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationIn
 
 from agentquest.errors import ConfigError
 
-# What pydantic says, and what a person would.
+# Pydantic's messages, and ours in place of them.
 _WORDS = (
     (r"Input should be greater than or equal to (.+)", r"must be at least \1"),
     (r"Input should be less than or equal to (.+)", r"must be at most \1"),
@@ -150,11 +150,11 @@ def known_at(model: type[BaseModel], parents: Sequence[str]) -> list[str]:
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:
-    """`did you mean …?`, or the list of what there is where nothing is near."""
-    by_sound = {each.lower(): each for each in known}
-    close = difflib.get_close_matches(name.lower(), list(by_sound), n=1)
+    """`did you mean …?`, or the list of known names if none is similar."""
+    by_lower_case = {each.lower(): each for each in known}
+    close = difflib.get_close_matches(name.lower(), list(by_lower_case), n=1)
     if close:
-        return f"did you mean {by_sound[close[0]]!r}?"
+        return f"did you mean {by_lower_case[close[0]]!r}?"
     return f"there are: {', '.join(known)}" if known else "there are none"
 
 

@@ -1,4 +1,4 @@
-"""A task: one problem of a benchmark, named alike on every machine."""
+"""A task: one problem of a benchmark, with the same name on every machine."""
 
 from dataclasses import dataclass
 

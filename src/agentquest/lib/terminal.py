@@ -16,7 +16,7 @@ class TerminalView:
     """A game of any benchmark."""
 
     def room(self, observation: Observation) -> str:
-        """The first observation without its goal, as short as it can be understood."""
+        """The first observation without its goal, as short as possible."""
         return observation.text or observation.output
 
     def said(self, observation: Observation) -> str:

@@ -80,4 +80,4 @@ def _check_length(what: str, given: object, wanted: int, places: str) -> None:
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise UserError(f"{what} must be a list, not a {type(given).__name__}")
     if len(given) != wanted:
-        raise UserError(f"{len(given)} {what} were given for {wanted} {places}")
+        raise UserError(f"got {len(given)} {what} for {wanted} {places}")

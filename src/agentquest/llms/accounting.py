@@ -1,4 +1,4 @@
-"""What tokens cost, and how many there are where nobody counted them."""
+"""What tokens cost, and estimates where the server reports no counts."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -55,7 +55,7 @@ class AnthropicSettings(ModelSettings):
     )
 
     base_url: str = "https://api.anthropic.com/v1"
-    """Where the API lives, without `/messages`."""
+    """Base URL of the API, without `/messages`."""
 
     api_key_env: str | None = operational("ANTHROPIC_API_KEY")
     """Environment variable that holds the key; null sends none."""
@@ -67,7 +67,7 @@ class AnthropicSettings(ModelSettings):
     """Sampling temperature; null leaves it to the server. Newer models refuse one."""
 
     max_tokens: int = Field(default=8192, ge=1)
-    """Longest reply in tokens, thinking included."""
+    """Most tokens per reply, thinking included."""
 
     thinking: Literal["adaptive", "disabled"] | int | None = None
     """`adaptive`: the model decides how much it thinks; a number: at most so many tokens
@@ -77,10 +77,10 @@ class AnthropicSettings(ModelSettings):
     """Whether `adaptive` thoughts are returned in words; null leaves it to the server."""
 
     effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
-    """How much the model puts into a reply; null leaves it to the server."""
+    """How much effort the model puts into a reply; null leaves it to the server."""
 
     cache_marks: bool = operational(True)
-    """Marks what the server may keep of the prompt; without, nothing is kept."""
+    """Mark the parts of the prompt that the server may cache; without marks it caches nothing."""
 
     @model_validator(mode="after")
     def _one_way_of_thinking(self) -> "AnthropicSettings":

@@ -1,9 +1,8 @@
 """Replies kept on disk, so that a run can be repeated without asking the model again.
 
-One file an entry, named by the SHA-256 of the whole request, written beside
-its place and renamed. The file holds the reply and its checksum, never the
-request or the key. An entry that is not sound counts as absent and is
-written anew. Only complete replies are kept.
+One file per entry, named by the SHA-256 of the whole request, written to a temporary
+file and renamed. The file holds the reply and its checksum, never the request or the
+key. A damaged entry counts as absent and is rewritten. Only complete replies are kept.
 """
 
 import hashlib

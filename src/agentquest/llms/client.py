@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# What a proxy says when the server behind it is away, and an overloaded one of some requests:
-# so many in a row, of all calls together, that it is not chance.
+# Statuses of a proxy whose server is down. An overloaded server sends them too, for some
+# requests: only this many in a row, over all calls, count as an outage.
 _GATEWAY = frozenset({502, 503, 504})
 _MANY = 5
-# Requests' fixed parts that are kept: one for each seed and set of tools under way.
+# Cached fixed parts of requests: one per seed and set of tools in use.
 _RESTS = 256
-# Tries of a preflight: a single failure among good answers is no reason not to begin.
+# Attempts of a preflight: a single failure is no reason not to start.
 _PREFLIGHTS = 3
 _JSON, _STREAM = "application/json", "text/event-stream"
 
@@ -62,7 +62,7 @@ class HttpModel(ChatModel, ABC):
 
         key = settings.key().get_secret_value()
         if settings.api_key is not None:
-            logger.warning("the API key stands in the configuration; api_key_env is safer")
+            logger.warning("the configuration contains the API key; api_key_env is safer")
         self.settings = settings
         self._price = settings.price
         self._clock = clock or Clock()
@@ -126,8 +126,8 @@ class HttpModel(ChatModel, ABC):
         try:
             await asyncio.to_thread(self._cache.put, key, reply)
         except OSError as error:
-            # The reply is paid for and right; it is only not kept.
-            logger.warning("a reply could not be kept in %s: %s", self.settings.cache_dir, error)
+            # The reply is paid for and valid; it is just not cached.
+            logger.warning("a reply could not be cached in %s: %s", self.settings.cache_dir, error)
         return reply
 
     async def preflight(
@@ -148,7 +148,7 @@ class HttpModel(ChatModel, ABC):
                 return remarks(await self._kept(body, None, once), self.settings, tools)
             except Transient as transient:
                 if transient.status == 429:
-                    return (f"{self.settings.base_url} is refusing requests already: {transient}",)
+                    return (f"{self.settings.base_url} is already refusing requests: {transient}",)
                 failure = transient
             except ModelFailure as final:
                 failure = final
@@ -252,7 +252,7 @@ class HttpModel(ChatModel, ABC):
         return reply.model_copy(update=taken)
 
     def _is_away(self, failure: Transient) -> bool:
-        """Whether the server, which was there before, is away, rather than this call failing."""
+        """Whether the server has gone down since it last answered, not just this call failed."""
         if not self._monitor.traffic.replies:
             return False
         in_a_row = failure.status in _GATEWAY and self._monitor.failed_in_a_row >= _MANY

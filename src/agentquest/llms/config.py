@@ -1,6 +1,6 @@
 """What every chat model can be configured with; the text under a field is its documentation.
 
-Each provider's settings derive from `ModelSettings` and stand beside its class.
+Each provider's settings derive from `ModelSettings` and are declared next to its class.
 """
 
 import json
@@ -24,25 +24,25 @@ class ModelSettings(Settings):
     """What a provider adds to `base_url`."""
 
     own_fields: ClassVar[tuple[str, ...]] = ("model", "stream")
-    """Fields of the request that `extra_body` may not hold."""
+    """Fields of the request that `extra_body` may not contain."""
 
     model: str = Field(min_length=1)
-    """Name of the model, as its server knows it."""
+    """Name of the model on its server."""
 
     base_url: str = "http://127.0.0.1:8000/v1"
-    """Where the API lives, without the part that names the call. The default is a local vLLM."""
+    """Base URL of the API, without the path of the call. The default is a local vLLM."""
 
     api_key_env: str | None = operational(None)
     """Environment variable that holds the key. Without one, no key is sent."""
 
     api_key: SecretStr | None = operational(None, exclude=True, repr=False)
-    """The key itself; `api_key_env` is safer, as this stands in a file. Never written out."""
+    """The key itself; `api_key_env` is safer, as it keeps the key out of files. Never saved."""
 
     temperature: float | None = Field(default=0.3, ge=0.0, le=2.0)
     """Sampling temperature; null leaves it to the server."""
 
     max_tokens: int | None = Field(default=8192, ge=1)
-    """Longest reply in tokens, reasoning included. For servers that insist on
+    """Most tokens per reply, reasoning included. For servers that insist on
     `max_completion_tokens`, set this to null and that one in `extra_body`."""
 
     top_p: float | None = Field(default=None, gt=0.0, le=1.0)
@@ -52,57 +52,57 @@ class ModelSettings(Settings):
     """Texts that end the reply."""
 
     seed: int | None = None
-    """Sampling seed, where the server knows one."""
+    """Sampling seed, if the server supports one."""
 
     extra_body: dict[str, Any] = Field(default_factory=dict)
-    """Further fields of the request, sent as they are."""
+    """Other fields of the request, sent as they are."""
 
     timeout_s: float = operational(300.0, gt=0.0)
-    """Longest time for one request."""
+    """Most seconds for one request."""
 
     max_retries: int = operational(8, ge=0)
-    """Further tries after the first, for failures that can pass. Being told to wait (429)
-    and a server that is away for a while are not counted."""
+    """Retries after temporary failures. Being told to wait (429) and a server that is down for
+    a while do not count."""
 
     wait_interval: float = operational(1.0, ge=0.0)
-    """Seconds of the first wait; each further one may be twice as long, up to a minute."""
+    """Seconds before the first retry; each later wait may be twice as long, up to a minute."""
 
     deadline_s: float = operational(1800.0, gt=0.0)
-    """Longest time for a call with all its tries and waits, and for a server that
-    refuses everything or is away. Waiting for the limits below is not counted."""
+    """Most seconds for a call with all its retries and waits, and for a server that refuses
+    everything or is down. Waiting for the limits below does not count."""
 
     requests_per_minute: int | None = operational(None, ge=1)
-    """Requests sent in any minute at most."""
+    """Most requests sent in any minute."""
 
     tokens_per_minute: int | None = operational(None, ge=1)
-    """Tokens used in any minute at most, as far as they can be foreseen."""
+    """Most tokens used in any minute, as far as they can be estimated."""
 
     max_concurrency: int = operational(256, ge=1)
-    """Requests in flight at most."""
+    """Most requests in flight."""
 
     max_response_bytes: int = operational(16 * 1024 * 1024, ge=1024)
-    """A longer response is taken for a fault of the server."""
+    """A longer response is treated as a server error."""
 
     price_per_million_prompt: float | None = operational(None, ge=0.0)
-    """Price of a million prompt tokens. Null: that of the price table, for models of OpenAI,
+    """Price per million prompt tokens. Null: from the price table, for models of OpenAI,
     Anthropic and Google at their own addresses."""
 
     price_per_million_completion: float | None = operational(None, ge=0.0)
-    """Price of a million completion tokens."""
+    """Price per million completion tokens."""
 
     price_per_million_cached: float | None = operational(None, ge=0.0)
-    """Price of a million prompt tokens read from the server's cache; null: as others."""
+    """Price per million prompt tokens read from the server's cache; null: as for others."""
 
     price_per_million_cache_write: float | None = operational(None, ge=0.0)
-    """Price of a million prompt tokens written to the server's cache; null: as others."""
+    """Price per million prompt tokens written to the server's cache; null: as for others."""
 
     stream: bool = operational(False)
-    """Asks for the reply in pieces, for gateways that cut silent connections. The reply
-    is put together before it is used."""
+    """Stream the reply, for gateways that cut idle connections. It is assembled before it is
+    used."""
 
     cache_dir: Path | None = operational(None)
-    """Folder of replies to reuse, for re-runs that cost nothing. An equal
-    request gets an equal reply, so give repeated trials different seeds."""
+    """Folder of cached replies, for re-runs that cost nothing. The same request gets the same
+    reply, so give repeated trials different seeds."""
 
     @field_validator("base_url")
     @classmethod
@@ -117,7 +117,9 @@ class ModelSettings(Settings):
         if not valid:
             raise ValueError("must be an address like https://host/v1")
         if parts.username or parts.password or parts.query or parts.fragment:
-            raise ValueError("must hold no user, password, query or fragment; see api_key_env")
+            raise ValueError(
+                "must not contain a user, password, query or fragment; for keys see api_key_env"
+            )
         if cls.endpoint and value.endswith(cls.endpoint):
             raise ValueError(f"must be given without {cls.endpoint}")
         return value
@@ -132,7 +134,7 @@ class ModelSettings(Settings):
     def _no_own_fields(cls, value: dict[str, Any]) -> dict[str, Any]:
         clash = [name for name in cls.own_fields if name in value]
         if clash:
-            raise ValueError(f"must not hold {', '.join(clash)}")
+            raise ValueError(f"must not contain {', '.join(clash)}")
         try:
             json.dumps(value, allow_nan=False)
         except (TypeError, ValueError) as error:
@@ -148,7 +150,7 @@ class ModelSettings(Settings):
             raise ValueError("give both prices (0 for free) or neither")
         cached = (self.price_per_million_cached, self.price_per_million_cache_write)
         if self.price_per_million_prompt is None and cached != (None, None):
-            raise ValueError("prices of cached tokens need those of others")
+            raise ValueError("prices of cached tokens need the other prices too")
         return self
 
     @property
@@ -158,7 +160,7 @@ class ModelSettings(Settings):
 
     @property
     def price(self) -> Price | None:
-        """As configured; else that of the table; else unknown."""
+        """The configured price; else the table's; else unknown."""
         if self.price_per_million_prompt is None or self.price_per_million_completion is None:
             return known_price(self.base_url, self.model)
         return Price(
@@ -175,9 +177,11 @@ class ModelSettings(Settings):
         elif self.api_key_env is not None:
             secret = os.environ.get(self.api_key_env, "").strip()
             if not secret:
-                raise ConfigError(f"api_key_env: the variable {self.api_key_env} is not set")
+                raise ConfigError(
+                    f"api_key_env: the variable {self.api_key_env} is not set; export it"
+                )
         else:
             secret = ""
         if not (secret.isascii() and secret.isprintable()):
-            raise ConfigError("the API key holds characters that no HTTP header can carry")
+            raise ConfigError("the API key contains characters that an HTTP header cannot carry")
         return SecretStr(secret)

@@ -7,7 +7,7 @@
         ├── ContextTooLong         the prompt does not fit the model (a ContextExceeded)
         ├── BadRequest             400, 404, 422 …: asking again cannot help
         └── ModelUnavailable       retries or time ran out on failures that can pass
-            └── ServerAway         the server was there, went away, and stayed away
+            └── ServerAway         the server answered before, went down, and stayed down
 
 `Transient` is the signal inside this package that a try failed in a way that
 can pass; it never leaves it.
@@ -30,7 +30,7 @@ class AuthenticationFailed(ModelFailure):
 
 
 class QuotaExhausted(ModelFailure):
-    """The account has no credit left; waiting does not bring any."""
+    """The account has no credit left; waiting does not help."""
 
 
 class ContextTooLong(ModelFailure, ContextExceeded):
@@ -46,7 +46,7 @@ class ModelUnavailable(ModelFailure):
 
 
 class ServerAway(ModelUnavailable):
-    """The server answered before and has been away for as long as it is waited for."""
+    """The server answered before and has been down for longer than we wait."""
 
 
 class Transient(AgentQuestError):

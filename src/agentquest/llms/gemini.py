@@ -33,7 +33,7 @@ class GeminiSettings(ModelSettings):
     own_fields: ClassVar[tuple[str, ...]] = ("contents", "systemInstruction", "tools")
 
     base_url: str = "https://generativelanguage.googleapis.com/v1beta"
-    """Where the API lives, without `/models/…`."""
+    """Base URL of the API, without `/models/…`."""
 
     api_key_env: str | None = operational("GEMINI_API_KEY")
     """Environment variable that holds the key; null sends none."""
@@ -42,16 +42,16 @@ class GeminiSettings(ModelSettings):
     """Sampling temperature; null leaves it to the server, as Google advises for newer models."""
 
     max_tokens: int | None = Field(default=8192, ge=1)
-    """Longest reply in tokens, thoughts included."""
+    """Most tokens per reply, thoughts included."""
 
     thinking_budget: int | None = Field(default=None, ge=-1)
-    """Thinking tokens at most; 0: none, -1: as the model likes; null leaves it to the server."""
+    """Most thinking tokens; 0: none, -1: up to the model; null leaves it to the server."""
 
     thinking_level: Literal["minimal", "low", "medium", "high"] | None = None
     """How much newer models think; null leaves it to the server."""
 
     include_thoughts: bool = operational(False)
-    """Whether thoughts are summed up in words for the records."""
+    """Whether the records include a summary of the thoughts."""
 
     @property
     def url(self) -> str:

@@ -1,4 +1,4 @@
-"""Staying within what a server allows, so that its limits are not met by failing.
+"""Staying within a server's limits, so that requests do not fail on them.
 
 A `Bucket` keeps requests or tokens per minute under a limit in *every* minute,
 not only on average: the burst it allows is taken off its rate. `Concurrency`

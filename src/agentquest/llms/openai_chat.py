@@ -35,16 +35,16 @@ class OpenAISettings(ModelSettings):
     )
 
     enable_thinking: bool | None = None
-    """Switches reasoning of hybrid models on or off, as a `chat_template_kwargs`
+    """Turn the reasoning of hybrid models on or off, as a `chat_template_kwargs`
     entry (vLLM, SGLang, llama.cpp); null sends nothing."""
 
     send_reasoning: bool = False
-    """Sends the model's earlier reasoning back to it, as `reasoning_content`. Models that
-    think between tool calls want that; others refuse it."""
+    """Send the model's earlier reasoning back to it, as `reasoning_content`. Models that
+    think between tool calls need that; others refuse it."""
 
     cache_marks: bool = operational(False)
-    """Marks what a server may keep of the prompt, for Anthropic's models behind OpenRouter,
-    which keep nothing unmarked."""
+    """Mark the parts of the prompt that a server may cache, for Anthropic's models behind
+    OpenRouter, which cache nothing unmarked."""
 
     @field_validator("extra_body")
     @classmethod

@@ -32,7 +32,7 @@ class ResponsesSettings(ModelSettings):
     )
 
     base_url: str = "https://api.openai.com/v1"
-    """Where the API lives, without `/responses`."""
+    """Base URL of the API, without `/responses`."""
 
     api_key_env: str | None = operational("OPENAI_API_KEY")
     """Environment variable that holds the key; null sends none."""
@@ -41,19 +41,19 @@ class ResponsesSettings(ModelSettings):
     """Sampling temperature; null leaves it to the server. Reasoning models refuse one."""
 
     stop: tuple[str, ...] = ()
-    """The Responses API knows no stop texts."""
+    """Not supported by the Responses API."""
 
     reasoning_effort: Literal["none", "minimal", "low", "medium", "high", "xhigh"] | None = None
     """How much a reasoning model thinks; null leaves it to the server."""
 
     reasoning_summary: Literal["auto", "concise", "detailed"] | None = None
-    """Whether the reasoning is summed up in words for the records."""
+    """Whether the records include a summary of the reasoning."""
 
     @field_validator("stop")
     @classmethod
     def _no_stop(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if value:
-            raise ValueError("the Responses API knows no stop texts")
+            raise ValueError("the Responses API does not support stop texts")
         return value
 
     def request_fields(self) -> dict[str, Any]:

@@ -16,20 +16,22 @@ from agentquest.records.messages import Message, ToolSpec
 
 
 def question(tools: Sequence[ToolSpec]) -> Message:
-    """What is asked: something small, but with a tool where tools are wanted."""
+    """A small request, with a tool if the agent calls tools."""
     text = f"Call the tool {tools[0].name} once." if tools else "Reply with the one word: ready"
     return Message(role="user", content=text)
 
 
 def remarks(reply: Reply, settings: ModelSettings, tools: Sequence[ToolSpec]) -> tuple[str, ...]:
-    """What is worth knowing of a model that answers."""
+    """Warnings about a model that answers."""
     found = []
     if tools and not reply.tool_calls:
-        found.append(f"{settings.model} answered in words although it was asked to call a tool")
+        found.append(f"{settings.model} answered in text although it was asked to call a tool")
     if reply.kind is ReplyKind.TRUNCATED:
-        found.append(f"a short answer was cut off: llm.max_tokens={settings.max_tokens} is small")
+        found.append(
+            f"a short answer was cut off: llm.max_tokens={settings.max_tokens} is too small"
+        )
     if reply.usage is None:
-        found.append("the server counts no tokens, so costs can only be estimated")
+        found.append("the server reports no token counts, so costs can only be estimated")
     return tuple(found)
 
 
@@ -54,16 +56,16 @@ def _explained(
             key = f"with the key in ${settings.api_key_env}"
         elif settings.api_key is not None:
             key = "with the configured key"
-        return type(failure), f"{settings.base_url} lets nobody in {key}: {said}"
+        return type(failure), f"{settings.base_url} denies access {key}: {said}"
     if isinstance(failure, ContextTooLong):
         room = f"llm.max_tokens={settings.max_tokens} leaves no room for a prompt"
         return BadRequest, f"{name}: {room}: {said}"
     if wants_tools and ("tool" in words or "function call" in words):
         return BadRequest, f"{name} at {settings.base_url} cannot call tools: {said}"
     if isinstance(failure, BadRequest) and _is_of_the_model(failure, words, name):
-        return BadRequest, f"{settings.base_url} does not know the model {name!r}: {said}"
+        return BadRequest, f"{settings.base_url} does not have the model {name!r}: {said}"
     if isinstance(failure, BadRequest) and failure.status in (404, 405):
-        return BadRequest, f"nothing answers at {settings.url}; is llm.base_url right? {said}"
+        return BadRequest, f"nothing answers at {settings.url}; is llm.base_url correct? {said}"
     return type(failure), f"{name} at {settings.base_url}: {said}"
 
 
@@ -73,17 +75,17 @@ def _passing(
     said = str(failure)
     if failure.unreachable:
         where = f"no server at {settings.base_url}"
-        return ModelUnavailable, f"{where}; is it running, and is llm.base_url right? {said}"
+        return ModelUnavailable, f"{where}; is it running, and is llm.base_url correct? {said}"
     if failure.status == 200:
-        return BadRequest, f"{settings.url} answers, but not as expected there: {said}"
+        return BadRequest, f"{settings.url} answers, but not like a model server: {said}"
     if wants_tools and "tool" in said.lower():
         return BadRequest, f"{settings.model} at {settings.base_url} cannot call tools: {said}"
     return ModelUnavailable, f"{settings.base_url}: {said}"
 
 
 def _is_of_the_model(failure: BadRequest, words: str, name: str) -> bool:
-    """Whether a refusal is of the model's name, rather than of the path or of another value."""
-    own_hint = words.rpartition("(is base_url right")[0] or words
+    """Whether the server refused the model's name, rather than the path or another value."""
+    own_hint = words.rpartition("(is base_url correct")[0] or words
     if failure.status in (404, 405):
         return "model" in own_hint or name.lower() in own_hint
     unknown = ("not found", "not exist", "not a valid model", "unknown model", "invalid model")

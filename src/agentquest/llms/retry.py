@@ -28,6 +28,7 @@ from agentquest.llms.failures import (
     Transient,
 )
 from agentquest.llms.redaction import Redactor
+from agentquest.words import counted
 
 logger = logging.getLogger(__name__)
 
@@ -96,27 +97,29 @@ async def retrying(
     """
     deadline = Deadline(clock, policy.deadline_s)
     number = 1
-    counted = 0
+    failures = 0
     while True:
         try:
             return await attempt(number, deadline)
         except Transient as transient:
             failure = transient
-        counted += not (failure.told_to_wait or failure.away)
-        if counted > policy.max_retries:
+        failures += not (failure.told_to_wait or failure.away)
+        if failures > policy.max_retries:
             stopped = "no retries left"
             break
         wait = policy.wait(number, rng, failure.retry_after)
         if wait >= deadline.left:
-            stopped = f"the next try in {wait:.1f} s would be after the deadline"
+            stopped = f"the next attempt, in {wait:.1f} s, would be past the deadline"
             break
-        logger.info("try %d failed: %s; again in %.2f s", number, failure, wait)
+        logger.info("attempt %d failed: %s; retrying in %.2f s", number, failure, wait)
         await clock.sleep(wait)
         number += 1
     # Raised out here so that no low-level error, with its request, hangs on it as context.
     kind = ServerAway if failure.away else ModelUnavailable
     raise kind(
-        f"{failure} (tried {number} times; {stopped})", status=failure.status, attempts=number
+        f"{failure} (tried {counted(number, 'time')}; {stopped})",
+        status=failure.status,
+        attempts=number,
     )
 
 
@@ -139,7 +142,7 @@ def failure_of_status(
             wait = _told_delay(said.lower())
         return Transient(text, status=status, retry_after=wait)
     if kind is BadRequest and status in (404, 405):
-        text += " (is base_url right, and does the server know this model?)"
+        text += " (is base_url correct, and does the server have this model?)"
     if 300 <= status < 400:
         text += f" (redirects to {redact.error(headers.get('Location', ''))}; set that as base_url)"
     return kind(text, status=status, attempts=attempts)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from agentquest.llms.clock import Clock
 from agentquest.llms.failures import Transient
+from agentquest.words import counted
 
 logger = logging.getLogger(__name__)
 
@@ -42,14 +43,15 @@ class Status:
     def line(self) -> str:
         """What is wrong, in one line; nothing when all is well."""
         if self.away and self.failing_s is not None:
-            next_try = f", next try in {self.held_s:.0f} s" if self.held_s else ""
-            return f"server away for {self.failing_s:.0f} s{next_try}: {self.last_error}"
+            next_try = f", next attempt in {self.held_s:.0f} s" if self.held_s else ""
+            return f"server down for {self.failing_s:.0f} s{next_try}: {self.last_error}"
         if self.held_s:
             return f"rate limited, on hold for {self.held_s:.0f} s: {self.last_error}"
         if self.failing_s is not None and self.tries > 1:
-            return f"no reply for {self.failing_s:.0f} s, try {self.tries}: {self.last_error}"
+            return f"no reply for {self.failing_s:.0f} s, attempt {self.tries}: {self.last_error}"
         if self.oldest_s > _QUIET_S:
-            return f"{self.in_flight} requests open, the oldest for {self.oldest_s:.0f} s"
+            open_now = counted(self.in_flight, "request")
+            return f"{open_now} open, the oldest for {self.oldest_s:.0f} s"
         if self.pace is not None and self.waiting:
             return f"rate limited, {self.pace:.2g} requests per second, {self.waiting} waiting"
         return ""
@@ -85,7 +87,7 @@ class Monitor:
         if self._failing_since is not None:
             if self._away:
                 away_s = self._clock.now() - self._failing_since
-                logger.warning("the server is back after %.0f s", away_s)
+                logger.warning("the server is up again after %.0f s", away_s)
             self._failing_since, self._away = None, False
 
     def failed(self, call: int, tries: int, failure: Transient) -> None:
@@ -99,7 +101,7 @@ class Monitor:
             self._failing_since = self._clock.now()
         if failure.away and not self._away:
             self._away = True
-            logger.warning("the server is away, calls wait for it: %s", failure)
+            logger.warning("the server is down, calls wait for it: %s", failure)
 
     def forget(self, call: int) -> None:
         """A call is over, however it went."""

@@ -92,8 +92,8 @@ class Throttle:
                     if self.held_s >= deadline.left + queued():
                         kind = ModelUnavailable if self._slow_down else ServerAway
                         raise kind(
-                            f"{self._why} (the next try in {self.held_s:.1f} s would be after the"
-                            " deadline)"
+                            f"{self._why} (the next attempt, in {self.held_s:.1f} s, would be past"
+                            " the deadline)"
                         )
                     await self._clock.sleep(wait)
                 return self._admit(self._clock.now())

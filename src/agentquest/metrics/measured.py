@@ -14,7 +14,7 @@ from agentquest.records.manifest import Manifest
 from agentquest.records.measured import MeasuredMetric, MeasuredMetrics
 from agentquest.records.run_directory import RunDirectory
 
-_LATER = "not measured yet; the command that made the run measures it"
+_LATER = "not measured yet; run the same command again to measure it"
 
 
 def measured(rows: Sequence[EpisodeRow], table: Sequence[Metric]) -> MeasuredMetrics:

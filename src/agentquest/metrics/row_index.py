@@ -20,7 +20,7 @@ from agentquest.version import __version__
 
 _VERSION = 3
 _TOGETHER = 16
-# Metrics of our own change with our version only; a user's can be measured anew at any time.
+# Our own metrics change with our version only; a user's can be measured again at any time.
 _OURS = "agentquest."
 _SETTING = [one.name for one in fields(Setting)]
 _SPENT = [one.name for one in fields(Spent)]

@@ -168,9 +168,9 @@ def _number(metric: Metric, value: float | None) -> float | None:
         return None
     number = float(value)
     if not math.isfinite(number):
-        raise ValueError(f"{number} is no figure")
+        raise ValueError(f"{number} is not a finite number")
     if metric.estimator == "rate" and number not in (0.0, 1.0):
-        raise ValueError(f"a rate is over values that are 0 or 1, not {number:g}")
+        raise ValueError(f"values of a rate must be 0 or 1, not {number:g}")
     return number
 
 

@@ -134,14 +134,14 @@ def _loaded(path: str, table: Sequence[Metric]) -> Metric:
     metric = registry.load_object("metric", path)
     if not isinstance(metric, Metric):
         raise ConfigError(
-            f"metric {path!r} is a {type(metric).__name__}, no agentquest.metrics.table.Metric"
+            f"metric {path!r} is a {type(metric).__name__}, not an agentquest.metrics.table.Metric"
         )
     if not _KEY.fullmatch(metric.key):
         raise ConfigError(f"metric {path!r}: its key {metric.key!r} is not of the form a_b_1")
     if any(metric.key == other.key for other in table):
-        raise ConfigError(f"metric {path!r}: there is a metric with the key {metric.key!r} already")
+        raise ConfigError(f"metric {path!r}: another metric already has the key {metric.key!r}")
     if not callable(metric.value):
-        raise ConfigError(f"metric {path!r}: its value is no function of a record")
+        raise ConfigError(f"metric {path!r}: its value is not a function of a record")
     if metric.estimator not in ("rate", "mean"):
         raise ConfigError(f"metric {path!r}: its estimator must be 'rate' or 'mean'")
     return replace(metric, path=path)

@@ -1,4 +1,4 @@
-"""The base of everything that is written down: frozen, strict, and writable as UTF-8 JSON."""
+"""The base of everything that is saved: frozen, strict, and writable as UTF-8 JSON."""
 
 from typing import Annotated, Any
 
@@ -7,7 +7,7 @@ from pydantic_core import core_schema
 
 
 def writable(value: Any) -> Any:
-    """Models and data can hold half a surrogate pair, which no file can: shown as its escape."""
+    """Models and data can contain half a surrogate pair, which UTF-8 cannot: it is escaped."""
     if isinstance(value, str) and not value.isascii():
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
     if isinstance(value, dict):

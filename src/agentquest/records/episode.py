@@ -1,7 +1,7 @@
 """What happened in one episode: one versioned record, one line of JSON.
 
 Everything that reports or compares reads these and nothing else. The domain's
-own verdicts (success, reward, progress) are written down when they happen and
+own verdicts (success, reward, progress) are recorded when they happen and
 never derived again. Formats are described in docs/records.md.
 """
 
@@ -136,7 +136,7 @@ class MessagePool:
         self._places: dict[str | tuple[str, str | None, str], int] = {}
 
     def places(self, prompt: Iterable[Message]) -> list[int]:
-        """Where each message of a prompt stands in the pool; new ones are added."""
+        """The place of each message of a prompt in the pool; new ones are added."""
         return [self._place(message) for message in prompt]
 
     def _place(self, message: Message) -> int:

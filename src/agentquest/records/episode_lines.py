@@ -2,8 +2,8 @@
 
 Each line is a JSON object whose last field is a checksum over all before it. A
 crash can tear the last line, and a power loss can damage unsynced ones anywhere:
-such lines are passed over and told of, and their episodes are owed. A line that
-is whole but not understood (another version's) is an error, never passed over.
+such lines are skipped and reported, and their episodes are played again. A line that
+is complete but not understood (another version's) is an error, never skipped.
 
 In large runs the object is packed: `{"packed":"…","crc32":"…"}`, where the text is
 the record's JSON, deflated (zlib) and in base64. A line stays a line, so that all
@@ -31,7 +31,7 @@ _SEAL_LENGTH = len(_SEAL) + 8 + len(b'"}')
 _CHUNK = 1 << 16
 _PACKED = b'{"packed":"'
 _PACKING = 4  # beyond, zlib takes much longer to save little
-_LONGEST = 1 << 30  # no record is; what unpacks to more was made to do harm
+_LONGEST = 1 << 30  # no record is this long: what unpacks to more is malicious
 
 
 class Place(NamedTuple):
@@ -98,7 +98,7 @@ class EpisodeReader:
         self._file = file
         self._lines = 0
         self._offset = 0
-        self.damaged: list[int] = []  # numbers of lines that were passed over
+        self.damaged: list[int] = []  # numbers of skipped lines
 
     @property
     def offset(self) -> int:
@@ -116,7 +116,7 @@ class EpisodeReader:
         self._lines += len(lines)
 
     def skip(self, offset: int, lines: int) -> None:
-        """Go on from there: so many whole lines before it are known already."""
+        """Continue from there; this many complete lines before it are already known."""
         self._offset, self._lines = offset, lines
 
     def further(self) -> Iterator[EpisodeRecord]:
@@ -149,7 +149,7 @@ def read_at(file: Path, offset: int) -> EpisodeRecord:
         lines.seek(offset)
         content = unsealed(lines.readline())
     if content is None:
-        raise DataError(f"{file}: no whole record at byte {offset}")
+        raise DataError(f"{file}: no complete record at byte {offset}")
     return _parsed(content, f"{file}, byte {offset}")
 
 
@@ -192,7 +192,7 @@ class EpisodeAppender:
 
 
 def cut_torn_line(file: Path) -> int:
-    """Cut off what stands behind the last newline; returns the number of bytes cut."""
+    """Cut off what follows the last newline; returns the number of bytes cut."""
     if not file.is_file():
         return 0
     with file.open("r+b") as handle:

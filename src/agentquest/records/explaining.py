@@ -6,10 +6,10 @@ from pydantic import ValidationError
 
 
 def explain_invalid(content: bytes, error: ValidationError, where: str, expected: int) -> str:
-    """Another schema's file is said to be one; else the first wrong field is named."""
+    """Says so if the file has another schema; otherwise names the first wrong field."""
     version = _version_of(content)
     if version is not None and version != expected:
-        return f"{where}: written as schema {version}, this AgentQuest reads {expected}"
+        return f"{where}: written with schema {version}, but this AgentQuest reads {expected}"
     first = error.errors()[0]
     path = ".".join(map(str, first["loc"])) or "line"
     return f"{where}: {path}: {first['msg']}"

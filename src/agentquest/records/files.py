@@ -19,7 +19,7 @@ def write_atomically(file: Path, text: str) -> None:
 
 @contextlib.contextmanager
 def writing(file: Path) -> Iterator[None]:
-    """A full disk and the like are said in a line that names the file."""
+    """A full disk and the like become a one-line error that names the file."""
     try:
         yield
     except OSError as error:
@@ -28,9 +28,9 @@ def writing(file: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def replacing(file: Path) -> Iterator[IO[str]]:
-    """A draft that takes the file's place when it is whole, and is gone when it is not.
+    """A draft that replaces the file when it is complete, and is removed when it is not.
 
-    What is no file (a device, a pipe) is written to and stays what it is.
+    Anything that is not a file (a device, a pipe) is written to, not replaced.
     """
     if file.exists() and not file.is_file():
         with file.open("w", encoding="utf-8") as special:
@@ -49,7 +49,7 @@ def replacing(file: Path) -> Iterator[IO[str]]:
         except OSError as error:
             finished.unlink(missing_ok=True)
             if error.errno is not None:
-                error.filename = str(file)  # whoever reads it knows nothing of a draft
+                error.filename = str(file)  # readers of the error do not know the draft
             raise
         except BaseException:
             finished.unlink(missing_ok=True)
@@ -66,7 +66,7 @@ def sync_folder(folder: Path) -> None:
     try:
         os.fsync(number)
     except OSError:
-        pass  # some file systems know no sync of folders
+        pass  # some file systems cannot sync folders
     finally:
         os.close(number)
 
@@ -81,13 +81,13 @@ def take_lock(file: Path) -> IO[str]:
     handle = file.open("a")
     try:
         import fcntl
-    except ImportError:  # not a POSIX system: two writers are then the user's own care
+    except ImportError:  # not a POSIX system: avoiding two writers is then up to the user
         return handle
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         handle.close()
-        raise UserError(f"{file.parent} is being written to by another process") from None
+        raise UserError(f"{file.parent} is in use by another process") from None
     return handle
 
 

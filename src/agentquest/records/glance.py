@@ -1,4 +1,4 @@
-"""What a list of runs shows of one, kept beside its records: `glance.json`.
+"""What a list of runs shows of one run, kept next to its records: `glance.json`.
 
 Safe to delete at any time. It is taken for true only while the file of episodes
 is the one it was made from.
@@ -26,7 +26,7 @@ def stamp(folder: Path) -> list[Any]:
 
 
 def load_glance(folder: Path) -> dict[str, Any] | None:
-    """The figures of the episodes as they are now; None where nobody has worked them out."""
+    """The figures of the episodes as they are now; None if they have not been computed."""
     try:
         content = json.loads((folder / GLANCE).read_bytes())
     except (OSError, ValueError):
@@ -38,6 +38,6 @@ def load_glance(folder: Path) -> dict[str, Any] | None:
 
 
 def save_glance(folder: Path, of: list[Any], figures: dict[str, Any]) -> None:
-    """Keep them; nothing is lost where they cannot be written."""
+    """Keep them; if they cannot be written, nothing is lost."""
     with contextlib.suppress(OSError):
         write_atomically(folder / GLANCE, json.dumps({"of": of, "figures": figures}) + "\n")

@@ -1,8 +1,8 @@
-"""`index.jsonl`: what was worked out of each line of `episodes.jsonl`, so that it is read once.
+"""`index.jsonl`: a summary of each line of `episodes.jsonl`, so that each is parsed only once.
 
-The first line says what the entries are made of; a file that says otherwise is
-begun anew, and one that is damaged (every line has its checksum) is cut off there. It
-can be deleted at any time. One process at a time writes it: whoever finds it taken goes without.
+The first line says how the entries were made; a file made differently is rewritten, and a
+damaged one (every line has its checksum) is cut off at the damage. It can be deleted at any
+time. One process at a time writes it: others work without it if it is locked.
 """
 
 import contextlib
@@ -51,7 +51,7 @@ class LineIndex:
                 yield entry
 
     def forget(self) -> None:
-        """Begin anew with the next entry that is added."""
+        """Start over with the next entry that is added."""
         self._whole = 0
 
     def hold(self) -> None:

@@ -1,8 +1,8 @@
-"""Steps of episodes that are under way, for whoever watches: `live.jsonl`.
+"""Steps of the episodes in progress, for watchers: `live.jsonl`.
 
 One line per step, appended without syncing: a crash may lose lines without harm,
-because finished episodes are in `episodes.jsonl`. The file is begun anew by each
-part of a run and stops growing at a limit, so it never fills a disk.
+because finished episodes are in `episodes.jsonl`. The file is rewritten whenever a run
+is resumed and stops growing at a limit, so it never fills a disk.
 """
 
 import json
@@ -66,7 +66,7 @@ class LiveLog:
     def append_step(self, head: str, step: Step) -> None:
         """A step of the episode that `head` (see `head_of`) tells of.
 
-        Written by hand: this stands in the way of every step of every episode.
+        Written by hand, because every step of every episode waits for it.
         """
         text = step.model_dump_json(exclude=_LEFT_OUT, exclude_defaults=True)
         self._add(f'{head[:-1]},"event":"step","step":{text}}}'.encode())
@@ -101,7 +101,7 @@ class LiveLog:
 
 def read_live(folder: Path, offset: int = 0) -> tuple[list[LiveEvent], int]:
     """The whole lines from `offset` on, and where to read on; lines that cannot be read are
-    passed over. A file that was begun anew is read from its start."""
+    skipped. A file that was rewritten is read from its start."""
     file = folder / LIVE
     try:
         with file.open("rb") as handle:

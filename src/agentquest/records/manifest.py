@@ -17,7 +17,7 @@ Anything = Annotated[dict[str, Any], BeforeValidator(writable)]
 
 
 class PublishedScore(Record):
-    """Scores from a paper or repository that the run's protocol may be set beside."""
+    """Scores from a paper or repository that the run's protocol can be compared with."""
 
     source: str
     setting: str

@@ -1,8 +1,8 @@
-"""`metrics.json`: what a run's further metrics came to, so that reading a run imports nothing.
+"""`metrics.json`: the values of a run's own metrics, so that reading a run imports nothing.
 
 Metrics beside the built-in ones are code that the configuration names. It runs
 where the run is made, on its owner's word; whoever only reads the folder, here or
-on another machine, finds the values written down.
+on another machine, finds the saved values.
 """
 
 from typing import Literal

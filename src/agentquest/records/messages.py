@@ -12,7 +12,7 @@ from agentquest.records.base import Record, Text
 
 
 class ToolCall(Record):
-    """A model's wish to use a tool. `arguments` is the text it wrote, JSON or not."""
+    """A tool call by a model. `arguments` is the text it wrote, JSON or not."""
 
     id: Text
     name: Text
@@ -20,9 +20,9 @@ class ToolCall(Record):
 
 
 class ToolSpec(Record):
-    """A tool as a model is told of it; `parameters` is a JSON schema of an object.
+    """A tool as a model sees it; `parameters` is a JSON schema of an object.
 
-    `command` is what a call stands for in an environment that takes commands as text, with
+    `command` is what a call means in an environment that takes commands as text, with
     `<name>` where the argument of that name goes; models are not told it.
     """
 

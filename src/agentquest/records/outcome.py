@@ -12,7 +12,7 @@
 Owed means: nothing was learnt about the agent, so the episode is played again.
 Under `agent_faults: lose` an agent that crashes loses the game, so that no agent
 can crash its way out of games it would lose; under `owe` the crash is taken for
-a bug that its author will mend.
+a bug that its author will fix.
 """
 
 from enum import Enum
@@ -37,7 +37,7 @@ class End(str, Enum):
 
 
 class AgentFaults(str, Enum):
-    """What becomes of an episode whose agent crashed or did not answer."""
+    """What happens to an episode whose agent crashed or did not answer."""
 
     LOSE = "lose"
     OWE = "owe"
@@ -47,7 +47,7 @@ MEANINGS = {
     End.SOLVED: "task solved",
     End.FAILED: "ended unsolved",
     End.STEP_LIMIT: "step limit reached",
-    End.CONTEXT_LIMIT: "prompt no longer fitted the model's context",
+    End.CONTEXT_LIMIT: "prompt no longer fits the model's context",
     End.GAVE_UP: "agent gave up",
     End.AGENT_FAULT: "agent crashed or did not answer",
     End.INFRASTRUCTURE_FAULT: "model server or environment failed",

@@ -64,7 +64,7 @@ class ResultParts:
 
 
 def written(entry: Mapping[str, Any]) -> bytes:
-    """An entry as it stands in results.json."""
+    """An entry as it is in results.json."""
     return json.dumps(entry, ensure_ascii=False, allow_nan=False).encode()
 
 

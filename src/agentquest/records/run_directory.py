@@ -1,9 +1,9 @@
-"""The folder of a run: what is in it, how it grows, and what is still owed.
+"""The folder of a run: what is in it, how it grows, and what is still to play.
 
     config.yaml      the resolved configuration, without keys
     manifest.json    versions, data, task ids, and the fingerprint of all that decides a score
     episodes.jsonl   one whole line per episode, only ever appended to, synced to disk
-    live.jsonl       steps of episodes under way, for watchers (see live.py)
+    live.jsonl       steps of episodes in progress, for watchers (see live.py)
     index.jsonl      one row per episode, for reports and resuming (see index.py)
     results.parts    pieces of results.json (see results_file.py)
     results.json     the results in the documented shape, rewritten as episodes finish
@@ -11,7 +11,7 @@
     run.log          what was said while it ran
 
 An episode is in the file or it is not: a line torn by a crash is cut off when
-the run is opened again, and a damaged one is passed over; their episodes are owed.
+the run is opened again, and a damaged one is skipped; their episodes are played again.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -31,6 +31,7 @@ from agentquest.records.manifest import MANIFEST_VERSION, Manifest
 from agentquest.records.measured import MEASURED_VERSION, MeasuredMetrics
 from agentquest.records.results_file import RESULTS as RESULTS
 from agentquest.records.results_file import ResultParts, write_results_file
+from agentquest.words import plural
 
 CONFIG = "config.yaml"
 MANIFEST = "manifest.json"
@@ -71,7 +72,7 @@ class RunDirectory:
         return _read(file, Manifest, MANIFEST_VERSION)
 
     def measured(self) -> MeasuredMetrics:
-        """What the run's own metrics came to; nothing where it has none, or none yet."""
+        """The values of the run's own metrics; nothing if it has none, or none yet."""
         file = self.path / METRICS
         return (
             _read(file, MeasuredMetrics, MEASURED_VERSION) if file.is_file() else MeasuredMetrics()
@@ -183,7 +184,7 @@ class Try(Protocol):
 
     @property
     def scored(self) -> bool:
-        """Whether it counts as a score, so that the episode is not owed."""
+        """Whether it counts as a score, so that the episode is not played again."""
         ...
 
 
@@ -191,14 +192,14 @@ T = TypeVar("T", bound=Try)
 
 
 def keep_newest(kept: dict[str, T], record: T) -> None:
-    """A later try of an episode takes the earlier one's place, unless it would lose a score."""
+    """A later attempt at an episode replaces the earlier one, unless a score would be lost."""
     before = kept.get(record.key)
     if before is None or record.scored or not before.scored:
         kept[record.key] = record
 
 
 def read_episodes(file: Path) -> Iterator[EpisodeRecord]:
-    """The records of a file; damaged lines are passed over (see episode_lines)."""
+    """The records of a file; damaged lines are skipped (see episode_lines)."""
     return EpisodeReader(file).further()
 
 
@@ -207,8 +208,7 @@ def describe_damage(file: Path, lines: list[int]) -> str | None:
     if not lines:
         return None
     shown = ", ".join(map(str, lines[:5])) + (", …" if len(lines) > 5 else "")
-    noun = "line" if len(lines) == 1 else "lines"
     return (
-        f"{file}: {len(lines)} damaged {noun} ({shown}) passed over;"
+        f"{file}: skipped {len(lines)} damaged {plural(len(lines), 'line')} ({shown});"
         " run again to play their episodes"
     )

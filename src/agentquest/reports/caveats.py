@@ -7,6 +7,7 @@ from agentquest.metrics.rows import EpisodeRow, Setting
 from agentquest.metrics.summary import Summary
 from agentquest.metrics.table import Metric
 from agentquest.records.manifest import Manifest
+from agentquest.words import counted, plural
 
 # More replies without an answer than this, and the figures say little about the agent.
 _UNREAD_SHARE = 0.05
@@ -27,21 +28,21 @@ def warnings(
 
 def notes(rows: Sequence[EpisodeRow], summary: Summary) -> tuple[str, ...]:
     """How the figures are to be read."""
-    lines = ["Figures are over scored episodes. Intervals are 95%: Wilson for rates, bootstrap for"]
+    lines = ["Figures cover scored episodes. Intervals are 95%: Wilson for rates, bootstrap for"]
     if summary.several_trials:
         lines[0] += (
             " means and for rates over several trials, where tasks are resampled, not episodes;"
         )
     else:
         lines[0] += " means;"
-    lines[0] += " one without width means that all values were equal, not that it is certain."
+    lines[0] += " one of zero width means that all values were equal, not that it is certain."
     if summary.several_trials and not summary.pass_at:
         lines.append("pass@k and pass^k need two scored trials of every task.")
     unreachable = sum(row.scored and row.unreachable for row in rows)
     if unreachable:
         lines.append(
-            f"In {unreachable} scored episodes the goal went out of reach for a while or for good;"
-            " progress is then the last value known."
+            f"In {unreachable} scored {plural(unreachable, 'episode')} the goal became unreachable"
+            " for a while or for good; progress is then the last known value."
         )
     return tuple(lines)
 
@@ -56,13 +57,13 @@ def _unscored(manifest: Manifest, rows: Sequence[EpisodeRow]) -> list[str]:
         )
         listed = ", ".join(f"{number} {cause}" for cause, number in causes.most_common())
         found.append(
-            f"{len(unscored)} of {requested} episodes have no score: {listed}."
-            " They are in no figure; run again to complete."
+            f"Episodes without a score: {len(unscored)} of {requested} ({listed})."
+            " No figure includes them; run the same command again to complete the run."
         )
     if requested > len(rows):
         found.append(
-            f"{requested - len(rows)} of {requested} episodes have not been played yet;"
-            " run again to complete."
+            f"Episodes not played yet: {requested - len(rows)} of {requested};"
+            " run the same command again to complete the run."
         )
     return found
 
@@ -74,8 +75,8 @@ def _unread(summary: Summary) -> list[str]:
         return []
     listed = ", ".join(f"{number} {name}" for name, number in unread.items())
     return [
-        f"{without} of {all_} replies ({without / all_:.1%}) gave no answer that could be read:"
-        f" {listed}. The figures say as much about that as about the agent."
+        f"{without} of {counted(all_, 'reply')} ({without / all_:.1%}) could not be read as an"
+        f" action: {listed}. The figures say as much about that as about the agent."
     ]
 
 
@@ -96,7 +97,7 @@ def _mixed(settings: set[Setting]) -> list[str]:
 def _missing(manifest: Manifest, table: Sequence[Metric]) -> list[str]:
     found = {metric.path for metric in table}
     return [
-        f"The metric {path} has not been measured; the command that made the run measures it."
+        f"The metric {path} has not been measured; run the same command again to measure it."
         for path in manifest.metrics
         if path not in found
     ]
@@ -109,7 +110,8 @@ def _failed(rows: Sequence[EpisodeRow], table: Sequence[Metric]) -> list[str]:
         if failures:
             first = failures[0]
             found.append(
-                f"The metric {metric.key} could not be computed for {len(failures)} episodes,"
-                f" which it leaves out; the first is {first.key}: {first.failed[metric.key]}"
+                f"The metric {metric.key} could not be computed for"
+                f" {counted(len(failures), 'episode')} and leaves out what failed; the first is"
+                f" {first.key}: {first.failed[metric.key]}"
             )
     return found

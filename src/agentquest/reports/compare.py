@@ -24,6 +24,7 @@ from agentquest.metrics.table import Metric
 from agentquest.records.manifest import Manifest
 from agentquest.records.run_directory import RunDirectory
 from agentquest.reports.model import load_rows
+from agentquest.words import counted
 
 Tasks = dict[str, list[EpisodeRow]]
 CLEAR = 0.05  # a p-value below this is called a difference
@@ -177,7 +178,7 @@ def _require_same_benchmark(baseline: ComparedRun, other: ComparedRun) -> None:
     first, second = baseline.manifest.benchmark, other.manifest.benchmark
     if first != second:
         raise UserError(
-            f"{baseline.label} is of {first} and {other.label} of {second}:"
+            f"{baseline.label} is a run of {first}, {other.label} of {second}:"
             " runs of different benchmarks cannot be compared"
         )
 
@@ -220,10 +221,12 @@ def _warnings(
         if first.get(name) != second.get(name)
     ]
     if changed:
-        found.append(f"the data of {len(changed)} tasks differs: same name, but not the same task")
+        tasks = counted(len(changed), "task")
+        found.append(f"the data of {tasks} differs: same name, but not the same task")
     uneven = sum(len(before[task]) != len(after[task]) for task in before if task in after)
     if uneven:
-        found.append(f"{uneven} tasks were scored a different number of times in the two runs")
+        tasks = counted(uneven, "task")
+        found.append(f"different numbers of scored trials in the two runs, for {tasks}")
     return tuple(found)
 
 

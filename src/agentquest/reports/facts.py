@@ -8,7 +8,7 @@ from agentquest.records.outcome import AgentFaults
 
 _FAULTS = {
     AgentFaults.LOSE: "lose (an agent that crashes or does not answer loses the game)",
-    AgentFaults.OWE: "owe (a game that the agent crashed in is played again)",
+    AgentFaults.OWE: "owe (a game in which the agent crashed is played again)",
 }
 
 
@@ -20,7 +20,7 @@ def facts(manifest: Manifest, settings: Iterable[Setting]) -> tuple[tuple[str, s
         for name, value in setting.facts:
             seen.setdefault(name, {})[value] = None
     details = {**origin.details, **{name: ", ".join(values) for name, values in seen.items()}}
-    informed = " (was shown the oracle's plan: an upper bound, no agent under test)"
+    informed = " (is shown the oracle's plan: an upper bound, not an agent under test)"
     found = (
         ("benchmark", manifest.benchmark_title or manifest.benchmark),
         ("data", origin.data),

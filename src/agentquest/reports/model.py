@@ -19,12 +19,13 @@ from agentquest.records.run_directory import EPISODES, RunDirectory, describe_da
 from agentquest.reports.caveats import notes, warnings
 from agentquest.reports.facts import facts, published
 from agentquest.reports.tables import Table
+from agentquest.words import counted
 
 NOTHING = "–"
 ALL = "all"
 _COUNTS = (
     ("episodes", "episodes on record"),
-    ("scored", "episodes that say something about the agent; the denominator"),
+    ("scored", "episodes with a score; the denominator"),
 )
 
 
@@ -195,7 +196,7 @@ def _replies(rows: Sequence[Row]) -> Table:
         shares = (f"{n} {n / number:.1%}" if n else "0" for n in counts)
         lines.append((row.name, str(number), *shares))
     unread = rows[-1].group.unread
-    hints = ("no answer that could be read" if name in unread else "" for name in readings)
+    hints = ("could not be read as an action" if name in unread else "" for name in readings)
     headings = ("task type", "replies", *readings)
     return Table("Replies, by how they were read", headings, tuple(lines), ("", "", *hints), True)
 
@@ -247,5 +248,7 @@ def _cost(spent: Spent) -> str:
     if spent.unpriced_calls == spent.calls:
         return "unknown (no price configured)"
     if spent.unpriced_calls:
-        return f"at least {spent.cost:.4f} ({spent.unpriced_calls:,} calls without a price)"
+        return (
+            f"at least {spent.cost:.4f} ({counted(spent.unpriced_calls, 'call')} without a price)"
+        )
     return f"{spent.cost:.4f} (in the currency of the configured price)"

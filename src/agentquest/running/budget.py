@@ -1,8 +1,8 @@
 """What a run has cost, and whether it may cost more.
 
-A server that names its own cost is believed; else its token counts have a price.
-Where it gives neither, tokens are counted roughly, so that a limit holds
-everywhere. Only the limit knows of that: records never hold an estimate.
+A cost that the server reports is used as it is; otherwise its token counts are priced.
+Where it reports neither, tokens are estimated, so that a limit always holds. Only the
+limit uses estimates: records never hold one.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,13 +12,13 @@ from agentquest.records.episode import Step
 from agentquest.records.messages import Message
 
 _UNCOUNTED = (
-    "the server gives no token counts: for the cost limit, costs are estimated from the length of"
+    "the server reports no token counts: for the cost limit, costs are estimated from the length of"
     " prompts and replies; reports show them as unknown"
 )
 
 
 class Budget:
-    """`limit` None: anything goes."""
+    """`limit` None: no limit."""
 
     def __init__(
         self, limit: float | None, price: Price | None, tell: Callable[[str], None]
@@ -32,7 +32,7 @@ class Budget:
         self._uncounted_before = 0
 
     def resume(self, spent: float, uncounted: int) -> None:
-        """What earlier parts of the run cost, and how many of their calls nobody counted."""
+        """What earlier parts of the run cost, and how many of their calls had no token counts."""
         self._known += spent
         self._uncounted_before += uncounted
 
@@ -55,7 +55,7 @@ class Budget:
 
     @property
     def cost(self) -> float:
-        """As far as is known; calls of earlier parts that nobody counted cost what others do."""
+        """As far as is known; earlier calls without token counts are priced at the average."""
         each = self._estimated / self._estimates if self._estimates else 0.0
         return self._known + self._estimated + self._uncounted_before * each
 

@@ -1,7 +1,7 @@
-"""Is a benchmark what it promises to be? Plays it and says what is not so, and how to mend it.
+"""Does a benchmark keep its promises? Plays it and says what is wrong and how to fix it.
 
 What Gymnasium's `check_env` is to an environment. Every check is a function of a
-`Subject` that yields problems, and stands in the table below; see running/checks/.
+`Subject` that yields problems, listed in the table below; see running/checks/.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,12 +12,12 @@ from agentquest import registry
 from agentquest.running.checks import declarations, elsewhere, episodes, players
 from agentquest.running.checks.subject import Problems, Subject
 
-_SHOWN = 5  # problems of one check; the others are of the same kind
+_SHOWN = 5  # problems per check; the others are of the same kind
 
 
 @dataclass(frozen=True)
 class Check:
-    """`promise` is what holds where there is no problem, `remedy` how to mend it."""
+    """`promise` is what a passed check guarantees, `remedy` how to fix a failed one."""
 
     name: str
     promise: str
@@ -34,7 +34,7 @@ class CheckResult:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing was found."""
+        """Whether no problem was found."""
         return not self.problems
 
 
@@ -59,7 +59,7 @@ CHECKS = (
     ),
     Check(
         "settings",
-        "settings are documented, strict about names, and travel as JSON",
+        "settings are documented, reject unknown names, and survive JSON",
         "Subclass BenchmarkSettings, write a text under each field, and let the base class "
         "read splits and task types.",
         declarations.settings,
@@ -74,25 +74,25 @@ CHECKS = (
     Check(
         "splits",
         "every split has as many tasks as declared",
-        "Mend `splits`, or declare None where the number depends on the data.",
+        "Correct `splits`, or declare None where the number depends on the data.",
         declarations.splits,
     ),
     Check(
         "provenance",
-        "it says where its data is from",
+        "it says where its data comes from",
         "Return Provenance(data='real', 'builtin' or 'generated', split=self.split).",
         declarations.provenance,
     ),
     Check(
         "fingerprint",
-        "each task has a hash of all that it was made from",
-        "Let Driver.data_hash be the SHA-256 of the task's data and of all that decides its "
-        "outcome.",
+        "each task has a hash of everything it is made from",
+        "Let Driver.data_hash be the SHA-256 of the task's data and of everything that decides "
+        "its outcome.",
         declarations.fingerprint,
     ),
     Check(
         "briefing",
-        "agents are told all they need, and never the task itself as an example",
+        "agents are told everything they need, and never get the task itself as an example",
         "Fill instructions, role, examples and tools; a tool's `command` has a blank for each "
         "parameter; take examples from a training split.",
         declarations.briefing,
@@ -105,7 +105,7 @@ CHECKS = (
     ),
     Check(
         "observations",
-        "texts are never empty, outcomes are consistent and can be written down",
+        "texts are never empty, outcomes are consistent and can be saved",
         "Set text and output of every observation; keep outcome, can_proceed and solved in "
         "step with each other; keep details and facts plain.",
         episodes.observations,
@@ -119,7 +119,7 @@ CHECKS = (
     Check(
         "other process",
         "tasks, hashes and games are the same in another process",
-        "Use no hash(), id(), set order or global state for anything that shows.",
+        "Use no hash(), id(), set order or global state for anything visible.",
         elsewhere.other_process,
     ),
     Check(
@@ -132,7 +132,7 @@ CHECKS = (
         "copies",
         "a driver can be pickled and copied in the middle of a game",
         "Keep plain data in the driver: no lambdas, open files, locks or generators, and "
-        "nothing that a copy would share and change.",
+        "no mutable data shared with a copy.",
         episodes.copies,
     ),
     Check(
@@ -183,8 +183,8 @@ CHECKS = (
     ),
     Check(
         "secrecy",
-        "an agent cannot get at the game, its state or its plan",
-        "Hand agents texts only: no driver, benchmark or state in briefings, observations and "
+        "an agent cannot reach the game, its state or its plan",
+        "Give agents text only: no driver, benchmark or state in briefings, observations and "
         "explorers.",
         players.secrecy,
     ),
@@ -197,7 +197,7 @@ def check_benchmark(
     per_type: int = 1,
     checks: Sequence[Check] = CHECKS,
 ) -> Iterator[CheckResult]:
-    """The result of each check, as it is done; one that cannot be made is checked no further."""
+    """The result of each check, as it finishes; a benchmark that cannot be made ends the checks."""
     registry.load("benchmark", name)  # a wrong name is the caller's mistake
     subject = Subject(name, settings or {}, per_type)
     for check in checks:
@@ -215,7 +215,7 @@ def _problems(check: Check, subject: Subject) -> Iterator[str]:
             if found <= _SHOWN:
                 yield problem
     except (Exception, SystemExit) as error:
-        # The benchmark is somebody else's code, and whatever it raises is what we are here for.
+        # The benchmark is somebody else's code: whatever it raises is a finding.
         yield f"{type(error).__name__}: {error}"
     if found > _SHOWN:
         yield f"and {found - _SHOWN} more"

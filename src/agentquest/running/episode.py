@@ -1,9 +1,9 @@
 """Playing one episode: the only loop in AgentQuest. No configuration, no files.
 
-How an episode ends is an `End`, decided here from who failed: a step limit or a
-full context is a truncation, a reply without an action costs a step and is told
-to the agent, a failing model or environment leaves the episode owed, and what an
-agent's own crash means is a policy of the run (see records.outcome).
+How an episode ends is an `End`, decided here by who failed: a step limit or a full
+context is a truncation; a reply without an action costs a step, and the agent is told;
+a failing model or environment leaves the episode without a score, to be played again;
+what an agent's own crash means is a policy of the run (see records.outcome).
 """
 
 import asyncio
@@ -91,7 +91,7 @@ class EpisodePlayer:
                 raise
             return self._failed(End.AGENT_FAULT, "agent", error)
         except (Exception, SystemExit) as error:
-            # Others' code runs here: whatever it raises ends its own episode only.
+            # Foreign code runs here: whatever it raises ends only its own episode.
             if self._whose_turn == "agent":
                 return self._failed(End.AGENT_FAULT, "agent", error)
             return self._failed(End.INFRASTRUCTURE_FAULT, "environment", error)
@@ -125,7 +125,7 @@ class EpisodePlayer:
         return done
 
     async def _of_driver(self, work: Callable[..., T], *arguments: Any) -> T:
-        """Let the environment work; one that computes for long does so beside the event loop."""
+        """Let the environment work; slow ones run in a thread, off the event loop."""
         if self._off_loop:
             return await asyncio.to_thread(work, *arguments)
         return work(*arguments)
@@ -143,7 +143,7 @@ class EpisodePlayer:
         return answer
 
     async def _close(self) -> None:
-        """An agent that cannot tidy up has played its episode all the same."""
+        """An agent that fails to clean up has still played its episode."""
         try:
             await _within(self.agent.close(), _CLOSING_S)
         except (Exception, SystemExit) as error:
@@ -270,5 +270,5 @@ def _plain(seen: Observation) -> Observation:
 
 
 def _said(before: Observation, text: str) -> Observation:
-    """An observation that comes from the runner: the environment stands as it stood."""
+    """An observation made by the runner: the environment has not changed."""
     return Observation(text, False, True, text=text, admissible=before.admissible)

@@ -23,7 +23,7 @@ def make_benchmark(name: str, settings: Mapping[str, Any] | None = None) -> Benc
     """A configured benchmark; a setting it does not have is an error that names it."""
     found = registry.load("benchmark", name)
     if not (inspect.isclass(found) and issubclass(found, Benchmark)):
-        raise ConfigError(f"benchmark {name!r} is no subclass of agentquest.lib.Benchmark")
+        raise ConfigError(f"benchmark {name!r} is not a subclass of agentquest.lib.Benchmark")
     made: Benchmark = found(validated(found.Settings, settings or {}, "benchmark_settings"))
     return made
 
@@ -33,7 +33,7 @@ def agent_class(name: str) -> type[Agent]:
     found = registry.load("agent", name)
     if not (inspect.isclass(found) and issubclass(found, Agent)):
         kind = found.__name__ if inspect.isclass(found) else f"a {type(found).__name__}"
-        raise ConfigError(f"agent {name!r} is {kind}, no subclass of agentquest.lib.Agent")
+        raise ConfigError(f"agent {name!r} is {kind}, not a subclass of agentquest.lib.Agent")
     for parameter in _parameters(found):
         if parameter not in _OFFERED:
             raise ConfigError(
@@ -69,7 +69,7 @@ def model_class(name: str) -> Any:
 class Resources:
     """Shared by all episodes of one process and one run.
 
-    What the agents share can be given, open already; it is then the caller's to close.
+    The agents' shared resources can be passed in, already open; the caller then closes them.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class Resources:
         try:
             return found(**given)
         except (Exception, SystemExit) as error:
-            # Somebody else's code: every episode would meet the same, so the run ends with it.
+            # Somebody else's code: every episode would fail the same way, so the run ends here.
             kind = "" if isinstance(error, AgentQuestError) else f"{type(error).__name__}: "
             raise ConfigError(f"agent {name!r} cannot be made: {kind}{error}") from error
 

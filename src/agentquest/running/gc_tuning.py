@@ -14,7 +14,7 @@ _THRESHOLDS = (50_000, 20, 50)
 
 @contextmanager
 def rare_collections() -> Iterator[None]:
-    """What is there now is not looked at, and what is made less often; all as before at the end."""
+    """Freeze existing objects and collect less often; everything is restored at the end."""
     before = gc.get_threshold()
     gc.freeze()
     gc.set_threshold(*_THRESHOLDS)

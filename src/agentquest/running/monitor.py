@@ -1,4 +1,4 @@
-"""Keeping watch over a run: what is finished goes to disk, and what is hopeless is stopped."""
+"""Watching a run: finished episodes go to disk, and a hopeless run is stopped."""
 
 import asyncio
 import time
@@ -14,7 +14,7 @@ from agentquest.running.budget import Budget
 from agentquest.running.episode import OnStep
 from agentquest.running.spec import EpisodeSpec
 
-# A server that says this of one call will say it of all.
+# A server that answers one call like this will answer all of them so.
 _FATAL = frozenset({"AuthenticationFailed", "QuotaExhausted", "ServerAway"})
 _FAILURES_IN_A_ROW = 25
 _TOGETHER = 16
@@ -23,7 +23,7 @@ _LIVE_FLUSH_S = 0.5
 
 
 class Watcher:
-    """Is told what happens; subclasses show it. Does nothing by itself."""
+    """Receives the events of a run; subclasses show them. Does nothing by itself."""
 
     def playing(self, trouble: Callable[[], str]) -> None:
         """Called before the first episode; `trouble()` says what is wrong with the model now."""
@@ -42,13 +42,13 @@ class Watcher:
         return None
 
     def noted(self, text: str) -> None:
-        """Something about the run as a whole that should be known."""
+        """A message about the run as a whole."""
         return None
 
 
 class RunMonitor:
-    """The sink of a run: saves episodes, passes on what happens, and sets `stop` when going on
-    is pointless."""
+    """The sink of a run: saves episodes, passes on events, and sets `stop` when continuing is
+    pointless."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class RunMonitor:
     def resume_from(
         self, keep: Callable[[EpisodeRecord, Place], None], spent: float, uncounted: int
     ) -> None:
-        """Add to what earlier parts of the run played, and to what all their tries cost."""
+        """Continue from what earlier parts of the run played and spent."""
         self._keep = keep
         self._budget.resume(spent, uncounted)
         self._check_cost()
@@ -112,11 +112,11 @@ class RunMonitor:
         self._judge(record)
 
     async def cut_short(self, record: EpisodeRecord) -> None:
-        """Save what was played until the stop: its calls have cost money."""
+        """Save what was played before the stop: its calls cost money."""
         await self._save(record)
 
     async def _save(self, record: EpisodeRecord) -> None:
-        """On disk when this returns; the event loop goes on meanwhile.
+        """On disk when this returns; the event loop keeps running meanwhile.
 
         Episodes that finish while others are being written go to disk together, because
         waiting for the disk is what takes time.
@@ -135,7 +135,7 @@ class RunMonitor:
                 self._checkpoint_every_s *= 2  # a large run's results take long to write
 
     def _flush_soon(self) -> None:
-        """By the clock, so that a watcher sees the last step before a long pause."""
+        """At fixed intervals, so that a watcher sees the last step before a long pause."""
         if not self._is_flush_due:
             self._is_flush_due = True
             asyncio.get_running_loop().call_later(_LIVE_FLUSH_S, self._flush)

@@ -31,7 +31,7 @@ def make_player(spec: EpisodeSpec, resources: Resources, worker: str = "") -> Ep
     if isinstance(agent, InformedAgent):
         oracle = benchmark.oracle(driver)
         if oracle is None:
-            raise UserError(f"{benchmark.title} offers no oracle")
+            raise UserError(f"{benchmark.title} has no oracle")
         agent.oracle = oracle
 
     def told(driver: Driver) -> Episode:

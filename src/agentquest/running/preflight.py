@@ -1,7 +1,5 @@
-"""Before anything is played, an agent is made and its model asked one small thing.
-
-What cannot work is said at once, in one line.
-"""
+"""Before anything is played: make an agent and ask its model one small thing, so that problems are
+reported at once."""
 
 from agentquest.lib import Benchmark
 from agentquest.running.factory import Resources, asks_a_model, shares_something

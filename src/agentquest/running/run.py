@@ -1,10 +1,9 @@
-"""A run: which episodes it consists of, what is owed of it, and playing that.
+"""A run: its episodes, which of them are still to play, and playing those.
 
 The evaluator, the A2A assessment and people's play are all this run, with
 another agent. The run directory's name is made from everything that can change
-a score, so the same configuration resumes itself and another one starts a run
-of its own. A run that was named by hand refuses a changed configuration and
-shows the difference.
+a score, so the same configuration resumes and another one starts a new run. A run
+that was named by hand refuses a changed configuration and shows the difference.
 """
 
 import asyncio
@@ -45,7 +44,7 @@ from agentquest.running.spec import Choice, EpisodeSpec, Limits, RunContext, ver
 
 Checkpoint = Callable[[Sequence[EpisodeRecord]], None]
 Kept = TypeVar("Kept", bound=Try)
-# In a run of more episodes than these, records are packed unless that is forbidden.
+# Runs with more episodes than this compress their records, unless told not to.
 _MANY = 1000
 
 
@@ -59,7 +58,7 @@ class Run:
         benchmark: Benchmark | None = None,
     ) -> None:
         self.benchmark = benchmark or make_benchmark(config.benchmark, config.benchmark_settings)
-        # What is played goes into the records, not that nothing was asked for.
+        # Records name the values that were used, not that they were left unset.
         played = {**config.benchmark_settings, "split": self.benchmark.split}
         self.config = config.model_copy(update={"benchmark_settings": played})
         self.agent_class = agent_class(config.agent.name)
@@ -123,7 +122,7 @@ class Run:
             limits=Limits(self.max_steps, config.step_timeout_s),
             agent_faults=config.agent_faults,
             save_prompts=config.save_prompts,
-            # A cost that must be estimated is so from the prompts.
+            # Costs are estimated from the prompts where necessary.
             show_prompts=config.debug or config.cost_limit is not None,
         )
 
@@ -165,10 +164,10 @@ class Run:
         )
 
     def prepare(self) -> list[EpisodeSpec]:
-        """Make the run directory or check that it is this run's; returns what is owed."""
+        """Make the run directory or check that it is this run's; returns what is still to play."""
         manifest = self.manifest()
         self.table = metrics_table(manifest)
-        # What cannot play is said before there is a directory.
+        # Fail before a directory is made.
         self._executor = make_executor(self.config.executor.name, self.config.executor.settings)
         for sink in self.config.sinks:
             registry.load("sink", sink)
@@ -191,7 +190,7 @@ class Run:
         differences = saved.differences(manifest)
         if differences:
             raise ConfigError(
-                f"{self.directory.path} was made with another configuration:\n  "
+                f"{self.directory.path} was made with a different configuration:\n  "
                 + "\n  ".join(differences)
                 + "\nUse another run_name (or none) to start a new run."
             )

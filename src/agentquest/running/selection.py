@@ -1,8 +1,7 @@
 """Which tasks of a split are played: seeded, reproducible, spread over the types.
 
-The order is fixed by the seed and the tasks' ids alone, never by the file
-system. Too few games of a type is said, and never made up for by playing one
-twice.
+The order depends on the seed and the tasks' ids alone, never on the file system.
+Too few games of a type are reported, and no game is played twice to make up for it.
 """
 
 import hashlib
@@ -13,13 +12,14 @@ from pathlib import Path
 
 from agentquest.errors import UnknownName
 from agentquest.lib import Task
+from agentquest.words import counted
 
 _MISFITS_SHOWN = 5
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The tasks in the order of play; `notes` say where there were fewer than wanted."""
+    """The tasks in the order of play; `notes` say where there were too few."""
 
     tasks: tuple[Task, ...]
     notes: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ def select(
     piles = {name: _shuffled(tasks, name, seed) for name in dict.fromkeys(task_types)}
     wanted = _shares(list(piles), num_games, per_type)
     notes = [
-        f"{name}: {wanted[name]} games wanted, there are {len(pile)}"
+        f"{name}: {counted(wanted[name], 'game')} requested, only {len(pile)} available"
         for name, pile in piles.items()
         if len(pile) < wanted[name]
     ]
@@ -65,7 +65,7 @@ def _in_turn(piles: Sequence[Sequence[Task]]) -> list[Task]:
 def pick_by_name(
     tasks: Sequence[Task], names: Sequence[str], places: Mapping[str, str] | None = None
 ) -> Selection:
-    """Exactly the tasks named, by id or by a part that fits one id only.
+    """Exactly the tasks named, by id or by a unique part of it.
 
     `places` says where a name was read, for messages.
     """
@@ -89,7 +89,7 @@ def pick_by_name(
 def _misfit(name: str, found: Sequence[Task], place: str | None) -> str:
     where = f"tasks: {place}: " if place else "tasks: "
     if found:
-        return f"{where}{name!r} fits {len(found)} tasks of this split, such as {found[0].id!r}"
+        return f"{where}{name!r} matches {len(found)} tasks of this split, such as {found[0].id!r}"
     if place is None and Path(name).is_file():
         return f"{where}no task is called {name!r}; for the ids in that file: tasks.file={name}"
     return f"{where}no task of this split is called {name!r}; `agentquest tasks` lists them"

@@ -1,7 +1,7 @@
 """Telling other tools about a run while it goes: `sinks: [otel]`, or a class of your own.
 
 A sink sees finished records and changes nothing. It works in a thread of its own, behind a
-queue: one that is slow, fails or hangs costs what it would have told, and never an episode.
+queue: one that is slow, fails or hangs loses its own output, never an episode.
 """
 
 import logging
@@ -20,7 +20,7 @@ from agentquest.running.monitor import Watcher
 from agentquest.running.spec import EpisodeSpec
 
 LOG = logging.getLogger("agentquest.sinks")
-_WAITING = 10_000  # records that may wait for a slow sink; more are not told
+_WAITING = 10_000  # records that may wait for a slow sink; more are dropped
 _PATIENCE_S = 30.0
 
 
@@ -64,9 +64,9 @@ class _Told:
             pass
         self._thread.join(patience_s)
         if self._thread.is_alive():
-            LOG.warning("sink %s: gave up waiting for it; the run is not harmed", self._name)
+            LOG.warning("sink %s: gave up waiting for it; the run is not affected", self._name)
         if self._lost:
-            LOG.warning("sink %s is slow: %d episodes were not told", self._name, self._lost)
+            LOG.warning("sink %s is slow: episodes not sent to it: %d", self._name, self._lost)
 
     def _work(self, make: Callable[[], Sink]) -> None:
         sink: Sink | None = None
@@ -75,9 +75,9 @@ class _Told:
             while (news := self._queue.get()) is not None:
                 news(sink)
         except Exception as error:
-            # Foreign code talks to foreign servers here. Whatever it raises is its own affair.
+            # Foreign code and servers: whatever is raised here must not stop the run.
             LOG.warning(
-                "sink %s: %s: %s; the run goes on without it",
+                "sink %s: %s: %s; the run continues without it",
                 self._name,
                 type(error).__name__,
                 error,

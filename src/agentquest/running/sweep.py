@@ -1,7 +1,7 @@
 """A sweep: models × agents × protocols × seeds, each combination a run of its own.
 
-The runs stand in one folder under names made of what they combine, so the same file resumes the
-whole: a run that is complete is passed over, one that is not plays what it owes.
+The runs are in one folder, named after what they combine, so the same file resumes the whole
+sweep: complete runs are skipped, others play their remaining episodes.
 """
 
 import hashlib
@@ -66,7 +66,7 @@ class SweepConfig(Settings):
     @classmethod
     def _some(cls, value: tuple[Any, ...]) -> tuple[Any, ...]:
         if not value:
-            raise ValueError("is empty; leave it out or name one")
+            raise ValueError("is empty; remove it or name at least one")
         return value
 
 
@@ -107,7 +107,7 @@ def load_sweep(file: Path, overrides: Sequence[str] = ()) -> Sweep:
     for key in (*wanted.run, *everywhere):
         if key.split(".")[0] in _ITS_OWN:
             instead = _ITS_OWN[key.split(".")[0]]
-            raise ConfigError(f"{key}: a sweep has {instead!r} for that; see {file}")
+            raise ConfigError(f"{key}: in a sweep, use {instead!r} instead; see {file}")
     root = everywhere.pop("output_dir", wanted.run.get("output_dir", "runs"))
     changes = [change for change in overrides if change.partition("=")[0] in everywhere]
     folder = Path(str(root)) / wanted.name

@@ -10,6 +10,7 @@ from agentquest.viewer.addresses import Addresses
 from agentquest.viewer.layout import badge, fold, link, pre, table
 from agentquest.viewer.library import OpenRun
 from agentquest.viewer.prompt_page import marked
+from agentquest.words import counted
 
 _OBSERVATION_SHOWN = 400
 Line = tuple[Step | None, ...]
@@ -108,9 +109,10 @@ def _prompts(records: Sequence[tuple[str, EpisodeRecord]], place: int) -> Iterat
     if not any(text for _, text in texts):
         return
     yield f"<h3>Prompts at step {place}</h3>"
-    yield '<p class="note">What the first prompt does not say is marked.</p><div class="beside">'
+    yield '<p class="note">Text that is not in the first prompt is marked.</p><div class="beside">'
     base = texts[0][1]
     for number, (name, text) in enumerate(texts):
         content = marked(base, text) if number else None
-        yield fold(f"{name}: {len(text):,} characters", pre(text or "no prompt", content=content))
+        size = counted(len(text), "character")
+        yield fold(f"{name}: {size}", pre(text or "no prompt", content=content))
     yield "</div>"

@@ -160,7 +160,7 @@ class Viewer:
         return await self.answer(make, "Cannot be compared")
 
     async def state(self, request: Request) -> Response:
-        """What the list of runs shows, in short: a page whose state changed loads itself anew."""
+        """What the list of runs shows, in short: a page whose state changed reloads itself."""
         async with self._reading:
             runs = await run_in_threadpool(self._library.glances)
         told = [

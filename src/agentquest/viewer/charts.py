@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from agentquest.metrics.statistics import Estimate
 from agentquest.reports.safe_text import html_text
+from agentquest.words import counted
 
 _WIDTH = 640
 _LABEL_SPACE = 250
@@ -109,7 +110,8 @@ def curve_chart(
     shapes += [f'<polyline class="faint {kind}" points="{points(v)}"/>' for kind, v in faint]
     shapes.append(f'<polyline class="mean" points="{points(mean)}"/>')
     last = f"{mean[-1]:.2f}" if mean else "unknown"
-    description = f"Mean of all scored episodes, {last} at the end; {len(faint)} episodes behind it"
+    episodes = counted(len(faint), "episode")
+    description = f"Mean of all scored episodes, {last} at the end; {episodes} behind it"
     return picture("curves", _WIDTH, bottom + 44, title, description, shapes)
 
 
@@ -173,7 +175,7 @@ def scatter(title: str, across: str, up: str, dots: Sequence[Dot]) -> str:
         )
     above = sum(dot.y > dot.x for dot in dots)
     below = sum(dot.y < dot.x for dot in dots)
-    described = f"{len(dots)} tasks, {above} above the line, {below} below it"
+    described = f"{counted(len(dots), 'task')}, {above} above the line, {below} below it"
     return picture("scatter", 380, 366, title, described, shapes)
 
 
@@ -228,7 +230,7 @@ def _text(x: float, y: float, text: str, kind: str, hint: str = "") -> str:
 
 
 def _shortened(text: str, most: int) -> str:
-    """A label that fits its place; the whole text stands in the hint."""
+    """A label that fits its place; the whole text is in the hint."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 

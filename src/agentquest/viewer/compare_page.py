@@ -13,6 +13,7 @@ from agentquest.viewer.figures import captioned, data_table
 from agentquest.viewer.layout import KINDS, alert, badge, link, outcome, table
 from agentquest.viewer.library import OpenRun
 from agentquest.viewer.runs_page import overview
+from agentquest.words import counted
 
 _MOST_TASKS = 500
 # What the colours of the dots mean.
@@ -99,7 +100,8 @@ def _flips(site: Addresses, runs: Sequence[OpenRun], tasks: Sequence[Tasks]) -> 
 
 def _trial(row: EpisodeRow) -> str:
     kind = outcome(row.scored, row.success)
-    return f'{badge(kind, KINDS[kind])} <span class="soft">{row.steps} steps</span> '
+    steps = counted(row.steps, "step")
+    return f'{badge(kind, KINDS[kind])} <span class="soft">{steps}</span> '
 
 
 def _scatters(comparison: Comparison, before: Tasks, after: Tasks) -> Iterator[str]:

@@ -19,7 +19,7 @@ ENTER = "/enter"
 OPEN_PATHS = (ENTER, "/static/viewer.css", "/static/viewer.js", "/static/icon.svg")
 _COOKIE = "agentquest_token"
 _FORM = (
-    '<h1>This viewer asks for a token</h1><form method="post" class="filters">'
+    '<h1>This viewer needs a token</h1><form method="post" class="filters">'
     '<label>Token<input name="token" type="password" autocomplete="current-password" required>'
     '</label><button class="primary">Enter</button></form>'
 )

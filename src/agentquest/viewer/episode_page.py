@@ -15,6 +15,7 @@ from agentquest.viewer.layout import alert, badge, facts, fold, link, outcome, p
 from agentquest.viewer.progress_chart import progress_chart
 from agentquest.viewer.prompt_page import prompt_size
 from agentquest.viewer.shop_view import shop_pages
+from agentquest.words import counted
 
 _PLAN_SHOWN = 12
 _LONG_THOUGHT = 700
@@ -33,8 +34,8 @@ def episode_page(
     yield progress_chart(site, run, record, seen)
     yield _findings(site, run, record, seen)
     yield (
-        '<p class="note keys"><kbd>←</kbd> <kbd>→</kbd> or <kbd>j</kbd> <kbd>k</kbd> step by step'
-        " · <kbd>space</kbd> plays · <kbd>Home</kbd> <kbd>End</kbd></p>"
+        '<p class="note keys"><kbd>←</kbd> <kbd>→</kbd> or <kbd>j</kbd> <kbd>k</kbd> to step'
+        " · <kbd>space</kbd> to play · <kbd>Home</kbd> <kbd>End</kbd></p>"
         f'<div class="replay" data-steps="{len(record.steps)}" data-step="{step}">'
     )
     views = _Views(site, run, record, seen)
@@ -84,7 +85,7 @@ def _findings(site: Addresses, run: str, record: EpisodeRecord, seen: Insight) -
         lines.append((seen.lost_for_good, "the goal is out of reach from here on"))
     loop = next((place for place, looped in enumerate(seen.in_cycle, start=1) if looped), None)
     if loop is not None:
-        lines.append((loop, "the agent goes round in circles"))
+        lines.append((loop, "the agent starts going in circles"))
     unread = next((one.index for one in record.steps if one.action is None), None)
     if unread is not None:
         lines.append((unread, "first reply without an action"))
@@ -144,10 +145,10 @@ class _Views:
             return ""
         address = html_text(self._site.prompts(self._run, self._record.key, step.index))
         load = f' data-load="{address}&amp;bare=1"' if self._site.served else ""
-        title = f"Prompt as sent: {messages} messages, {size:,} characters"
+        title = f"Prompt as sent: {counted(messages, 'message')}, {counted(size, 'character')}"
         return (
             f"<details{load}><summary>{title}</summary>"
-            f'<p><a href="{address}">the whole prompt on a page of its own</a></p></details>'
+            f'<p><a href="{address}">the whole prompt on its own page</a></p></details>'
         )
 
     def _play_on(self, step: int) -> str:
@@ -161,8 +162,8 @@ class _Views:
         seen, parts = self._seen, []
         if place < len(seen.distances):
             distance = seen.distances[place]
-            steps = "1 step" if distance == 1 else f"{distance} steps"
-            said = "out of reach" if distance is None else f"{steps} from here"
+            away = "" if distance is None else f"{counted(distance, 'step')} from here"
+            said = away or "out of reach"
             parts.append(f"<h3>The goal is {said if distance != 0 else 'reached'}</h3>")
             plan = seen.plans[place]
             if plan and distance is not None:
@@ -178,7 +179,7 @@ def _said(step: Step) -> str:
     if step.reasoning:
         shown = pre(step.reasoning, "said")
         long = len(step.reasoning) > _LONG_THOUGHT
-        title = f"Reasoning: {len(step.reasoning):,} characters"
+        title = f"Reasoning: {counted(len(step.reasoning), 'character')}"
         parts.append(fold(title, shown) if long else shown)
     if step.reply and step.reply != step.action:
         parts.append(pre(step.reply, "said"))
@@ -197,7 +198,8 @@ def _call(call: Call) -> str:
     usage = call.usage
     parts = [f"{call.model}: tokens unknown"]
     if usage is not None:
-        parts = [f"{call.model}: {usage.prompt_tokens:,} → {usage.completion_tokens:,} tokens"]
+        completion = counted(usage.completion_tokens, "token")
+        parts = [f"{call.model}: {usage.prompt_tokens:,} → {completion}"]
         if usage.reasoning_tokens:
             parts.append(f"{usage.reasoning_tokens:,} of reasoning")
         if usage.cached_tokens:

@@ -36,7 +36,7 @@ def asset(name: str) -> bytes:
 def export(library: Library, target: Path) -> int:
     """Write all pages below `target`, in place of an earlier export; returns how many files."""
     if target.exists() and not (target / _MARKER).is_file() and any(target.iterdir()):
-        raise UserError(f"{target} is not empty and no export; choose another folder")
+        raise UserError(f"{target} is not empty and not an export; choose another folder")
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         draft.mkdir(parents=True)

@@ -12,6 +12,7 @@ from agentquest.reports.tables import Table
 from agentquest.viewer.charts import Bar, bar_chart, curve_chart, histogram, interval_chart
 from agentquest.viewer.layout import KINDS, alert, fold, outcome, pre
 from agentquest.viewer.layout import facts as facts_list
+from agentquest.words import counted
 
 # More single curves than this are one grey mass, and most of a page's size.
 _FAINT_CURVES = 150
@@ -95,7 +96,7 @@ def _tiles(report: Report) -> Iterable[str]:
     spent = report.summary.spent
     if spent.calls:
         tokens = tokens_text(spent, spent.prompt_tokens + spent.completion_tokens)
-        yield _tile("tokens", tokens, f"in {spent.calls:,} calls")
+        yield _tile("tokens", tokens, f"in {counted(spent.calls, 'call')}")
 
 
 def _tile(title: str, head: str, rest: str) -> str:
@@ -127,18 +128,18 @@ def _curves(scored: Sequence[IndexedRow]) -> Iterator[str]:
     which = "each scored episode" if every == 1 else f"{len(faint)} of {len(scored):,} episodes"
     yield captioned(
         curve_chart("Progress by step", mean, faint, steps),
-        f"Progress by step: the mean (an episode that ended counts on with its last value)"
+        f"Progress by step: the mean (episodes that have ended keep their last value)"
         f" and, faint, {which}",
     )
 
 
 def _tokens(rows: Sequence[IndexedRow]) -> Iterator[str]:
-    counted = [(one.row.spent.tokens, _kind(one)) for one in rows if one.row.spent.calls]
-    values = [(float(tokens), kind) for tokens, kind in counted if tokens is not None]
+    spent = [(one.row.spent.tokens, _kind(one)) for one in rows if one.row.spent.calls]
+    values = [(float(tokens), kind) for tokens, kind in spent if tokens is not None]
     if not values:
         return
-    unknown = len(counted) - len(values)
-    left_out = f"; {unknown} left out, their server gave no counts" if unknown else ""
+    unknown = len(spent) - len(values)
+    left_out = f"; {unknown} left out, as their server reported no counts" if unknown else ""
     drawn = histogram("Tokens per episode", "tokens", values, tuple(KINDS))
     yield captioned(drawn, f"Tokens per episode{left_out}")
 
@@ -168,7 +169,7 @@ def data_table(table: Table) -> str:
 def _cell(text: str, number: bool) -> str:
     if not number:
         return f"<td>{html_text(text)}</td>"
-    # An interval that stands by itself is no remark on the figure before it.
+    # An interval without a figure before it is not a remark on one.
     head, _, rest = (text, "", "") if text.startswith("[") else text.partition(" ")
     small = f" <small>{html_text(rest)}</small>" if rest else ""
     return f'<td class="number">{html_text(head)}{small}</td>'

@@ -1,7 +1,7 @@
 """Which episodes of a run are asked for: by what their rows say, then by their words.
 
 Rows are in memory. Words are in the records, which may be far larger than memory:
-they are read one by one, so many bytes at most, and the page says how far it got.
+they are read one by one, up to a number of bytes, and the page says how far it got.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -54,7 +54,7 @@ def invalid_actions(one: IndexedRow) -> int:
 
 
 def whole(text: str) -> int:
-    """A number of an address; 0 where it is none."""
+    """A number in an address; 0 if it is not one."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 

@@ -60,7 +60,7 @@ class Recorder(Protocol):
 
 
 class Games:
-    """The games under way."""
+    """The games in progress."""
 
     def __init__(self, recorder: Recorder, most: int = _MOST_GAMES) -> None:
         self._recorder = recorder
@@ -71,7 +71,7 @@ class Games:
         """The game of that name; raises `UserError` if it is no longer kept."""
         game = self._games.get(name)
         if game is None:
-            raise UserError("this game is not under way any more; what was played is recorded")
+            raise UserError("this game is over or was closed; what was played is recorded")
         return game
 
     def begin(self, name: str, split: str, task_type: str, wanted: str) -> WebGame:
@@ -99,7 +99,7 @@ class Games:
                 continue
             session.inherit(command, one.seconds)
             if session.observation.text != one.observation:
-                raise UserError(f"step {one.index} does not go here as it went in the record")
+                raise UserError(f"step {one.index} goes differently here than in the record")
         origin = Origin(run, record.key, step, record.agent)
         settings = settings_of(manifest)
         return self._keep(WebGame(benchmark, settings, task_of(record), session, origin))
@@ -110,7 +110,9 @@ class Games:
             return
         word = line.strip().lower()
         if word == "restart" and game.origin is not None:
-            game.said = Reply(notice="This game began elsewhere; it cannot begin anew.")
+            game.said = Reply(
+                notice="This game continues an agent's episode; it cannot be restarted."
+            )
             return
         game.said = game.session.answer(line)
         if game.said.turn is not Turn.GO_ON:
@@ -119,7 +121,7 @@ class Games:
             self._record(game)
 
     def close(self) -> None:
-        """Record all that are under way."""
+        """Record all games in progress."""
         for game in self._games.values():
             self._record(game)
 

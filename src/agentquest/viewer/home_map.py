@@ -64,7 +64,7 @@ class Known:
         cells = "".join(self._cell(name, things) for name, things in self.places.items())
         held = f"{self._thing(self.held)} in hand" if self.held else "nothing in hand"
         return (
-            '<h3>The place as the agent knows it</h3><div class="map">'
+            '<h3>The room as the agent knows it</h3><div class="map">'
             f'<span class="place hand"><b>{held}</b></span>{cells}</div>'
         )
 

@@ -27,7 +27,7 @@ class Insight:
 
 
 def insight(record: EpisodeRecord, manifest: Manifest) -> Insight:
-    """All that can be said of an episode's way to the goal."""
+    """Everything known about an episode's way to the goal."""
     actions = [action.strip().lower() for action in record.actions]
     seen: set[str] = set()
     repeated = []
@@ -61,7 +61,7 @@ def _first_harmful(distances: tuple[int | None, ...]) -> int | None:
 
 
 def _lost_for_good(record: EpisodeRecord) -> int | None:
-    """The step from which on the goal stayed out of reach."""
+    """The step after which the goal stayed unreachable."""
     first = None
     for step in record.steps:
         if step.reachable:
@@ -86,7 +86,7 @@ def _ask_oracle(record: EpisodeRecord, manifest: Manifest) -> Replay:
         command = carried_out(step, driver)
         if command is not None:
             driver.step(driver.action_class(value=command))
-        # What changed nothing leaves the way as it was.
+        # A step that changed nothing leaves the distance as it was.
         plans.append(tuple(oracle.plan()) if command is not None and step.valid else plans[-1])
         reachable.append(step.reachable)
     distances = tuple(

@@ -33,7 +33,7 @@ def page(site: Addresses, title: str, body: Iterable[str], here: str = "", follo
         f'<link rel="icon" href="{site.asset("icon.svg")}">'
         f'<link rel="stylesheet" href="{site.asset("viewer.css")}">'
         f'<script src="{site.asset("viewer.js")}" defer></script></head>'
-        f'<body{followed}><a class="skip" href="#content">Skip to the content</a>'
+        f'<body{followed}><a class="skip" href="#content">Skip to content</a>'
         f'<header class="top"><span class="brand">AgentQuest</span>'
         f'<nav aria-label="Pages">{links}</nav></header>'
         f'<main id="content" tabindex="-1">{"".join(body)}</main></body></html>\n'

@@ -60,7 +60,7 @@ class OpenRun:
 
     @property
     def report(self) -> Report:
-        """Worked out anew only when episodes have come."""
+        """Recomputed only when there are new episodes."""
         rows = self.rows
         state = hash((len(rows), sum(one.at for one in rows)))
         if self._report is None or self._report[0] != state:
@@ -83,7 +83,7 @@ class OpenRun:
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """Where each task stands in the run."""
+        """The place of each task in the run."""
         return {task: place for place, task in enumerate(self.manifest.task_ids)}
 
     def in_order(self) -> list[IndexedRow]:
@@ -133,7 +133,7 @@ class Library:
     def _glance(self, name: str) -> Glance:
         path = self._path(name)
         if not (path / MANIFEST).is_file():
-            raise UserError(f"episodes without a {MANIFEST}: nobody knows what was run")
+            raise UserError(f"it has episodes but no {MANIFEST}, so what was run is unknown")
         known, now = self._glances.get(name), stamp(path)
         if known is None or known[0] != now:
             manifest = RunDirectory(path).manifest() if known is None else known[1]

@@ -8,6 +8,7 @@ from agentquest.reports.safe_text import html_text
 from agentquest.viewer.addresses import Addresses
 from agentquest.viewer.layout import KINDS, outcome
 from agentquest.viewer.library import OpenRun
+from agentquest.words import counted
 
 # More squares than this are drawn as one picture, without a link for each.
 _LINKED = 2500
@@ -44,7 +45,7 @@ def _linked(site: Addresses, run: OpenRun, rows: Sequence[IndexedRow]) -> Iterat
 def _square(site: Addresses, run: str, one: IndexedRow) -> str:
     row = one.row
     kind = outcome(row.scored, row.success)
-    title = html_text(f"{one.goal} ({KINDS[kind]}, {row.steps} steps)")
+    title = html_text(f"{one.goal} ({KINDS[kind]}, {counted(row.steps, 'step')})")
     address = html_text(site.episode(run, row.key))
     return (
         f'<a class="square {kind} p{_tenths(one)}" href="{address}" title="{title}"'

@@ -1,4 +1,4 @@
-"""People's scores beside agents', on the very tasks that people played."""
+"""People's scores next to agents', on the tasks that people played."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -38,8 +38,8 @@ def people_page(
         return
     yield (
         '<p class="note">Agents are measured over the tasks that people played, and only those.'
-        " Games with hints or steps taken back, and games that an agent began, stand by"
-        " themselves; games that were left have no score.</p>"
+        " Games with hints or undone steps, and games that an agent started, are listed"
+        " separately; unfinished games have no score.</p>"
     )
     for (title, split, data), members in groups.items():
         yield f"<h2>{html_text(title)} <small>{html_text(f'{split}, {data} data')}</small></h2>"

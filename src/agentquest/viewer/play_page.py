@@ -1,4 +1,4 @@
-"""Playing in the browser: what there is to play, and a game under way. Needs no script."""
+"""Playing in the browser: the choice of a game, and a game in progress. Needs no script."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,6 +14,7 @@ from agentquest.viewer.games import WebGame
 from agentquest.viewer.home_map import Known
 from agentquest.viewer.layout import badge, choice, facts, fold, link, pre
 from agentquest.viewer.shop_view import Look, picked, shop_page
+from agentquest.words import counted, plural
 
 _SHOWN_MOVES = 60
 
@@ -31,8 +32,8 @@ def play_page(site: Addresses, token: str) -> Iterator[str]:
     """A card for each benchmark."""
     yield "<h1>Play</h1>"
     yield (
-        '<p class="note">The same games that agents play, with the same recording; hints and steps'
-        f" taken back are noted. {link(site.page('people'), 'How people do')}</p>"
+        '<p class="note">The same games that agents play, recorded the same way; hints and undone'
+        f" steps are noted. {link(site.page('people'), 'How people do')}</p>"
         '<div class="cards">'
     )
     for name in registry.names("benchmark"):
@@ -47,13 +48,13 @@ def play_page(site: Addresses, token: str) -> Iterator[str]:
             f'<input type="hidden" name="benchmark" value="{html_text(name)}">',
             choice("split", "split", list(found.splits)[1:], "", default),
             choice("type", "type", found.task_types, ""),
-            '<label>task (may stay empty)<input name="task" autocomplete="off"></label>',
+            '<label>task (optional)<input name="task" autocomplete="off"></label>',
             '<button class="primary">Play</button>',
         ]
         yield form("/play", token, "".join(fields), "filters")
         if "serve" in found.commands:
             yield (
-                '<p class="note">As a web site of its own, for many people:'
+                '<p class="note">As a separate web site, for many people:'
                 f" <code>agentquest serve {html_text(name)} --site</code></p>"
             )
         yield "</div>"
@@ -67,7 +68,7 @@ def play_on_page(
     yield f'<p class="up">{link(site.episode(run, record.key, step), run)}</p>'
     yield f"<h1>Play on from step {step}</h1><p>{html_text(record.goal)}</p>"
     yield (
-        f'<p class="note">The first {step} steps of {html_text(record.agent)} are played again;'
+        f'<p class="note">{html_text(record.agent)} is replayed up to step {step};'
         " then it is your turn. It is recorded as a person's episode, in a run of its own.</p>"
     )
     last = record.steps[step - 1].observation if step else record.first_observation
@@ -89,9 +90,9 @@ def game_page(site: Addresses, token: str, game: WebGame) -> Iterator[str]:
             ("benchmark", html_text(game.benchmark.title)),
             ("type", html_text(game.task.task_type)),
             ("steps", str(session.steps)),
-            ("shortest way", str(session.shortest or "–")),
+            ("shortest plan", str(session.shortest or "–")),
             ("hints", str(session.all_hints)),
-            ("taken back", str(session.all_undone)),
+            ("undone", str(session.all_undone)),
         ]
     )
     yield '<div class="columns"><div>'
@@ -99,7 +100,7 @@ def game_page(site: Addresses, token: str, game: WebGame) -> Iterator[str]:
     yield _result(site, game) if game.over else _controls(token, game)
     yield "</div>"
     beside = "" if game.over else _beside(token, game)
-    yield f'<aside aria-label="what there is">{beside}</aside></div>'
+    yield f'<aside aria-label="possible commands">{beside}</aside></div>'
 
 
 def _back(site: Addresses, game: WebGame) -> str:
@@ -116,7 +117,7 @@ def _transcript(game: WebGame) -> Iterator[str]:
     steps = list(zip(session.moves, session.driver.metrics.interactions, strict=False))
     hidden = max(0, len(steps) - _SHOWN_MOVES)
     if hidden:
-        yield f'<p class="note">{hidden} earlier steps</p>'
+        yield f'<p class="note">{hidden} earlier {plural(hidden, "step")}</p>'
     yield f'<ol class="transcript" start="{hidden + 1}">'
     for move, done in steps[hidden:]:
         who = badge("unscored", game.origin.agent) if move.inherited and game.origin else ""
@@ -134,7 +135,7 @@ def _controls(token: str, game: WebGame) -> str:
     )
     words = "".join(
         f'<button name="command" value="{word}" formnovalidate>{text}</button>'
-        for word, text in (("hint", "Hint"), ("undo", "Take back"), ("quit", "Stop and record"))
+        for word, text in (("hint", "Hint"), ("undo", "Undo"), ("quit", "Stop and record"))
     )
     typed = (
         '<label>Command<input name="command" list="commands" autocomplete="off" required autofocus'
@@ -205,7 +206,7 @@ def _result(site: Addresses, game: WebGame) -> str:
         head = badge("won", "solved")
     else:
         head = badge("lost", "not solved") if session.over else badge("unscored", "left")
-    steps = "1 step" if session.steps == 1 else f"{session.steps} steps"
+    steps = counted(session.steps, "step")
     told = f"{steps}, reward {outcome.reward:.2f}, progress {outcome.progress:.2f}"
     where = ""
     if game.saved is not None:

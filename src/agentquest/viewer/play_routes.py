@@ -83,7 +83,7 @@ class PlayRoutes:
         return await self._changed(request, make)
 
     async def show(self, request: Request) -> Response:
-        """The page of a game as it stands."""
+        """The page of a game in its current state."""
         name = request.path_params["name"]
 
         def make() -> str:
@@ -99,7 +99,7 @@ class PlayRoutes:
         def make(given: Fields) -> WebGame:
             game = self._games.find(name)
             if given.get("turn") != str(game.session.steps):
-                game.said = Reply(notice="That page was not the newest; nothing was done.")
+                game.said = Reply(notice="That page was out of date; nothing was done.")
             else:
                 self._games.act(game, _line(given))
             return game
@@ -111,10 +111,12 @@ class PlayRoutes:
         try:
             read = parse_qs((await request.body()).decode(), max_num_fields=_MOST_FIELDS)
         except ValueError:
-            return PlainTextResponse("this is no form", status_code=400)
+            return PlainTextResponse("this is not a form", status_code=400)
         given = {name: values[-1] for name, values in read.items()}
         if not secrets.compare_digest(given.get("token", "").encode(), self._token.encode()):
-            return PlainTextResponse("this form is not one of this viewer's", status_code=403)
+            return PlainTextResponse(
+                "this form does not belong to this viewer; reload the page", status_code=403
+            )
         made: list[WebGame] = []
 
         def change() -> str:

@@ -10,6 +10,7 @@ from agentquest.reports.safe_text import html_text
 from agentquest.viewer.addresses import Addresses
 from agentquest.viewer.charts import picture
 from agentquest.viewer.insight import Insight
+from agentquest.words import counted
 
 _WIDTH, _HEIGHT = 1300, 132
 _LEFT, _RIGHT, _TOP, _BOTTOM = 30, 36, 12, 104
@@ -62,7 +63,7 @@ def progress_chart(site: Addresses, run: str, record: EpisodeRecord, seen: Insig
             f' width="{wide:.1f}" height="{_BOTTOM}"/>'
             f"{mark(kind, x(step.index), y(step.progress), min(4.0, max(1.6, wide / 2)))}</a>"
         )
-    told = f"progress from 0 to {record.progress:.2f} over {count} steps"
+    told = f"progress from 0 to {record.progress:.2f} over {counted(count, 'step')}"
     name = html_text(f"Progress: {told}")
     svg = picture("timeline", _WIDTH, _HEIGHT, "Progress", told, shapes)
     svg = svg.replace('role="img"', 'role="group"', 1)

@@ -20,7 +20,7 @@ def prompts_page(
     """The prompts of some steps of an episode."""
     back = site.episode(run, record.key, steps[0].index if len(steps) == 1 else None)
     yield f'<p class="up">{link(back, record.goal or record.key)}</p><h1>Prompts as sent</h1>'
-    yield '<p class="note">What the step before did not send is marked.</p>'
+    yield '<p class="note">Text that is new since the previous step is marked.</p>'
     for step in steps:
         yield f'<section id="prompt-{step.index}"><h2>Step {step.index}</h2>'
         yield f"{prompt(record, step)}</section>"

@@ -44,7 +44,7 @@ def opened(record: EpisodeRecord, manifest: Manifest) -> tuple[Benchmark, Driver
     benchmark = benchmark_of(record.benchmark, settings_of(manifest))
     driver = benchmark.driver(task_of(record))
     if driver.data_hash != record.data_hash:
-        raise UserError("the data of this game is not the same here, so it cannot be played again")
+        raise UserError("the data of this game has changed, so it cannot be replayed")
     return benchmark, driver
 
 

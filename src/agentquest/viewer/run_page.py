@@ -22,6 +22,7 @@ from agentquest.viewer.layout import (
 )
 from agentquest.viewer.library import OpenRun
 from agentquest.viewer.matrix import matrix
+from agentquest.words import counted
 
 PAGE_SIZE = 200
 _HEADINGS = (
@@ -37,7 +38,7 @@ def run_page(site: Addresses, run: OpenRun, query: Mapping[str, str]) -> Iterato
     yield f'<p class="up">{link(site.page("runs"), "All runs")}</p>' if site.page("runs") else ""
     yield from opening(report)
     if site.served and run.state == "running":
-        yield '<section id="live" aria-live="polite"><h2>Under way</h2><ol></ol></section>'
+        yield '<section id="live" aria-live="polite"><h2>In progress</h2><ol></ol></section>'
     if not run.rows:
         yield '<p class="note">No episode has ended yet.</p>'
         return
@@ -54,7 +55,8 @@ def episode_list(site: Addresses, run: OpenRun, query: Mapping[str, str]) -> Ite
     shown = found.rows[start : start + PAGE_SIZE]
     yield '<section><h2 id="episodes">Episodes</h2>'
     yield _filters(site, run, query)
-    yield f'<p class="note" id="fitting">{len(found.rows):,} of {len(run.rows):,} episodes</p>'
+    episodes = counted(len(run.rows), "episode")
+    yield f'<p class="note" id="fitting">{len(found.rows):,} of {episodes}</p>'
     yield _searched(site, run, query, found)
     # Metrics of the benchmark's or the user's own have columns of their own.
     own = [metric for metric in run.report.shown if metric.path]
@@ -138,8 +140,8 @@ def _searched(site: Addresses, run: OpenRun, query: Mapping[str, str], found: Fo
     if found.searched >= found.among:
         return ""
     on = urlencode({**query, "after": found.searched})
-    rest = link(f"{site.run(run.name)}?{on}#episodes", "Search on from there")
-    told = f"Searched {found.searched:,} of {found.among:,} episodes."
+    rest = link(f"{site.run(run.name)}?{on}#episodes", "Continue searching")
+    told = f"Searched {found.searched:,} of {counted(found.among, 'episode')}."
     return f'<p class="note">{told} {rest}</p>'
 
 
@@ -156,4 +158,4 @@ def _pages(site: Addresses, run: OpenRun, total: int, start: int, query: Mapping
             links.append(link(address, text))
         else:
             links.append(link(site.run(run.name, first), text))
-    return f'<nav class="pages" aria-label="Further episodes">{"".join(links)}</nav>'
+    return f'<nav class="pages" aria-label="More episodes">{"".join(links)}</nav>'

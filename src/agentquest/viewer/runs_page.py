@@ -17,6 +17,7 @@ from agentquest.viewer.layout import (
     table,
 )
 from agentquest.viewer.library import Broken
+from agentquest.words import counted
 
 Setting = tuple[str, ...]
 _HEADINGS = (
@@ -36,13 +37,13 @@ def runs_page(
     shown = [run for run in readable if _wanted(run, query)]
     shown.sort(key=lambda run: run.manifest.created_at, reverse=True)
     if not readable:
-        yield "<p>There is no run in this folder yet. Start one: <code>agentquest eval</code></p>"
+        yield "<p>There are no runs in this folder yet. Start one: <code>agentquest eval</code></p>"
     elif not shown:
-        yield f"<p>No run fits. {link(site.page('runs'), 'All runs')}</p>"
+        yield f"<p>No run matches. {link(site.page('runs'), 'All runs')}</p>"
     elif site.served:
         yield f'<form action="{html_text(site.compare([]))}" id="compare">'
         yield from _groups(site, shown, query.get("group", ""))
-        yield '<p class="act-row"><button>Compare the chosen runs</button></p></form>'
+        yield '<p class="act-row"><button>Compare selected runs</button></p></form>'
     else:
         yield from _groups(site, shown, "")
     for run in runs:
@@ -59,8 +60,7 @@ def _groups(site: Addresses, runs: Sequence[Glance], by: str) -> Iterator[str]:
         groups.setdefault(value_of(run, by) if by in FILTERS else "", []).append(run)
     for name, members in sorted(groups.items()):
         if name:
-            number = "1 run" if len(members) == 1 else f"{len(members)} runs"
-            yield f"<h2>{html_text(name)} <small>{number}</small></h2>"
+            yield f"<h2>{html_text(name)} <small>{counted(len(members), 'run')}</small></h2>"
         headings = ("choose", *_HEADINGS) if site.served else _HEADINGS
         known = known_columns(headings, [_row(site, run) for run in members])
         yield table(*known, "runs sortable", f"Runs {name}".strip())
@@ -70,8 +70,8 @@ def leaderboard_page(site: Addresses, runs: Sequence[Glance | Broken]) -> Iterat
     """One table for each setting: only runs of the same one may be set beside each other."""
     yield "<h1>Leaderboard</h1>"
     yield (
-        '<p class="note">Runs stand in one table only where benchmark, protocol, split, data,'
-        " step limit and tasks are the same. Runs that are not complete are left out.</p>"
+        '<p class="note">Runs share a table only if benchmark, protocol, split, data,'
+        " step limit and tasks are the same. Incomplete runs are left out.</p>"
     )
     tables = standings(runs)
     if not tables:
@@ -79,9 +79,9 @@ def leaderboard_page(site: Addresses, runs: Sequence[Glance | Broken]) -> Iterat
     before = set()
     for setting, members in tables.items():
         title, protocol, split, data, steps, trials = setting[:6]
-        told = f"{split}, {data} data, {len(members[0].manifest.task_ids):,} tasks, "
-        told += f"{steps} steps at most"
-        told += f", {trials} trials of each task" if trials != "1" else ""
+        told = f"{split}, {data} data, {counted(len(members[0].manifest.task_ids), 'task')}, "
+        told += f"at most {steps} {'step' if steps == '1' else 'steps'}"
+        told += f", {trials} trials per task" if trials != "1" else ""
         # Two tables that look alike differ in which tasks were played.
         told += ", other tasks than above" if (title, protocol, told) in before else ""
         before.add((title, protocol, told))

@@ -42,7 +42,7 @@ def settings(url: str, **more: object) -> list[str]:
 
 async def until_away(watcher: Onlooker) -> str:
     for _ in range(2000):
-        if "server away" in (line := watcher.trouble()):
+        if "server down" in (line := watcher.trouble()):
             return line
         await asyncio.sleep(0.01)
     raise AssertionError("nobody said that the server is away")

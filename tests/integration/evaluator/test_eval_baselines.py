@@ -65,7 +65,7 @@ def steps(records: list[EpisodeRecord]) -> int:
     ("overrides", "said"),
     [
         (["agent.slips=1.5"], "agent.slips"),
-        (["benchmark=webshop", "agent.table=false"], "do without a table"),
+        (["benchmark=webshop", "agent.table=false"], "rules use no table"),
     ],
 )
 async def test_what_the_rules_cannot_do_is_refused(

@@ -47,7 +47,7 @@ def test_it_works_offline_without_any_configuration(tmp_path: Path) -> None:
     assert f"run directory: runs/{run.name}" in done.stderr
     again = agentquest(tmp_path, "eval", "data_path=builtin", "num_games=6")
     assert again.returncode == 0
-    assert "resuming: 6 of 6 episodes are there" in again.stderr
+    assert "resuming: 6 of 6 episodes already played" in again.stderr
     assert again.stdout == done.stdout
     (run / "results.json").unlink()
     agentquest(tmp_path, "eval", "data_path=builtin", "num_games=6")
@@ -73,13 +73,15 @@ def test_stopping_says_how_to_go_on_and_loses_nothing_finished(
         if number is signal.SIGHUP:
             assert said == "", "there is nobody to tell"
         else:
-            owed = re.search(r"(\d+) of 24 episodes are owed; the same command again plays", told)
+            owed = re.search(
+                r"(\d+) of 24 episodes still to play; run the same command again", told
+            )
             assert owed is not None, told
             assert len(finished) == GAMES - int(owed[1])
             assert "AgentQuest report: r" in said
         done = agentquest(tmp_path, *arguments)
     assert done.returncode == 0, done.stderr
-    assert f"resuming: {len(finished)} of {GAMES} episodes are there" in done.stderr
+    assert f"resuming: {len(finished)} of {GAMES} episodes already played" in done.stderr
     keys = scored_keys(run)
     assert len(keys) == len(set(keys)) == GAMES
     assert keys[: len(finished)] == finished
@@ -110,7 +112,7 @@ def test_a_second_ctrl_c_waits_for_nobody_s_code(tmp_path: Path) -> None:
         wait_until(lambda: live.is_file() and live.stat().st_size > 0, "the first episode")
         process.send_signal(signal.SIGINT)
         assert process.stderr is not None
-        wait_until(lambda: "once more" in process.stderr.readline(), "the answer to Ctrl-C")
+        wait_until(lambda: "press again" in process.stderr.readline(), "the answer to Ctrl-C")
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=PATIENCE_S) == 130
     # It gave nothing away that it waited for: the agent never let go.
@@ -171,7 +173,7 @@ def test_two_processes_cannot_run_into_one_directory(tmp_path: Path) -> None:
             first.send_signal(signal.SIGCONT)
             assert second.returncode == 2
             assert second.stderr.splitlines()[-1] == (
-                "agentquest: runs/r is being written to by another process"
+                "agentquest: runs/r is in use by another process"
             )
             _, told = first.communicate(timeout=PATIENCE_S)
             assert first.returncode == 0, told
@@ -188,7 +190,7 @@ def test_another_configuration_under_the_same_name_is_refused_with_the_differenc
     changed = agentquest(tmp_path, *arguments, "max_steps=49", "num_games=3", "parallel=2")
     assert changed.returncode == 2
     assert changed.stderr.splitlines() == [
-        "agentquest: runs/r was made with another configuration:",
+        "agentquest: runs/r was made with a different configuration:",
         "  max_steps: was 50, is 49",
         "  num_games: was 2, is 3",
         "  data_hash changed",
@@ -210,7 +212,7 @@ def test_a_missing_key_is_said_before_anything_is_asked(tmp_path: Path) -> None:
     )
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1] == (
-        "agentquest: api_key_env: the variable NO_SUCH_VARIABLE is not set"
+        "agentquest: api_key_env: the variable NO_SUCH_VARIABLE is not set; export it"
     )
     assert not (tmp_path / "runs").exists()
 

@@ -120,12 +120,12 @@ def test_a_line_says_what_calls_wait_for(
         view.playing(lambda: Status(in_flight=3, oldest_s=61.0).line)
         view._say()
         view.playing(lambda: Status(held_s=7.0, last_error="HTTP 429: slow down").line)
-        view.noted("the server gives no token counts")
+        view.noted("the server reports no token counts")
     said = capfd.readouterr().err
     for line in (
         "3 requests open, the oldest for 61 s",
         "rate limited, on hold for 7 s: HTTP 429: slow down",
-        "the server gives no token counts",
+        "the server reports no token counts",
     ):
         assert line in said
         assert line in (tmp_path / "run.log").read_text(encoding="utf-8")

@@ -28,7 +28,7 @@ def another_path() -> Iterator[str]:
 CASES = {
     "away": (nobody, [], "no server at"),
     "path": (another_path, [], "nothing answers at"),
-    "model": (lambda: rule_server("--fault", "404=1.0"), [], "does not know the model"),
+    "model": (lambda: rule_server("--fault", "404=1.0"), [], "does not have the model"),
     "key": (lambda: rule_server("--api-key", "x" * 20), ["llm.api_key_env=A_KEY"], "in $A_KEY"),
     "tools": (
         lambda: rule_server("--fault", "no-tools=1.0"),
@@ -82,4 +82,4 @@ def test_settings_of_a_model_without_a_model_say_which_to_change(
     assert done.returncode == 2
     name = setting.partition("=")[0].removeprefix("llm.")
     assert done.stderr.startswith(f"agentquest: llm.model: llm.{name}")
-    assert "is given, but no model; name one (model=NAME), or leave" in done.stderr
+    assert "is set, but no model; name one (model=NAME), or remove" in done.stderr

@@ -143,7 +143,7 @@ def test_a_signal_to_the_whole_group_drains_and_leaves_no_process(
         finished = scored_keys(run)
         done = agentquest(tmp_path, *arguments)
     assert done.returncode == 0, done.stderr
-    assert f"resuming: {len(finished)} of {GAMES} episodes are there" in done.stderr
+    assert f"resuming: {len(finished)} of {GAMES} episodes already played" in done.stderr
     keys = scored_keys(run)
     assert len(keys) == len(set(keys)) == GAMES
 

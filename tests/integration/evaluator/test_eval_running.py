@@ -129,8 +129,8 @@ async def test_a_misbehaving_agent_ends_its_own_episodes_only(tmp_path: Path, od
     [
         ("CannotBeMade", ConfigError, "cannot be made: KeyError: 'no brain'"),
         ("WantsTheBenchmark", ConfigError, "its constructor asks for 'benchmark'"),
-        ("NoAgent", ConfigError, "is NoAgent, no subclass of agentquest.lib.Agent"),
-        ("NOT_A_CLASS", ConfigError, "is a int, no subclass of agentquest.lib.Agent"),
+        ("NoAgent", ConfigError, "is NoAgent, not a subclass of agentquest.lib.Agent"),
+        ("NOT_A_CLASS", ConfigError, "is a int, not a subclass of agentquest.lib.Agent"),
         ("Missing", UnknownName, "cannot be imported"),
     ],
 )
@@ -298,7 +298,7 @@ async def test_a_cost_limit_holds_whatever_the_server_counts(tmp_path: Path, fau
     else:
         assert reason.startswith("the cost limit of 20 is reached (about ")
         assert {call.cost for call in calls} == {None}, "no estimate is ever recorded"
-        assert "the server gives no token counts" in told[0]
+        assert "the server reports no token counts" in told[0]
         # About four letters a token: far from every call being free.
         assert 5 < len(calls) < 40
         # The next part knows of the first's calls as soon as it can tell what one costs.

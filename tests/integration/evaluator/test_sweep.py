@@ -66,7 +66,7 @@ run: {data_path: builtin, llm: {temperature: 0.1}, parallel: 32}
         ("name: a\nmodels: [{model: m, temperature: 0}, {model: m}]", "two runs are called"),
         ("name: a\nagents: [reakt]", "'reakt' is not an agent; did you mean 'react'"),
         ("name: a\nmodels: [{modle: m}]", "every model needs `model`"),
-        ("name: a\nrun: {seed: 3}", "seed: a sweep has 'seeds' for that"),
+        ("name: a\nrun: {seed: 3}", "seed: in a sweep, use 'seeds' instead"),
         ("name: a\nrun: {num_gmes: 3}", "run react_scripted_seed-42: num_gmes: unknown key"),
         ("name: a/b", "name: must be a name of letters"),
     ],
@@ -171,6 +171,6 @@ run: {benchmark: mastermind, num_games: 2}
     done = agentquest(tmp_path, "sweep", "sweep.yaml")
     assert done.returncode == 1, done.stderr
     assert "Traceback" not in done.stderr
-    assert "episodes are owed; the same command again plays them" in done.stderr
+    assert "some episodes have no score; run the same command again" in done.stderr
     assert len(scored_keys(tmp_path / "runs" / "small" / "scripted_seed-42")) == 2
     assert "not compared: react gone" in done.stderr

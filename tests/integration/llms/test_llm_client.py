@@ -286,7 +286,7 @@ async def test_a_reply_that_cannot_be_kept_is_still_given(
     async with talking(cache_dir=blocked) as (client, _):
         reply = await client.complete(HELLO)
     assert reply.text == "ACTION: look around"
-    assert "could not be kept" in caplog.text
+    assert "could not be cached" in caplog.text
 
 
 async def test_calls_with_different_seeds_do_not_share_a_reply(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ async def test_a_server_that_is_restarted_in_the_middle_costs_no_call() -> None:
         if client.status().away:
             break
         await asyncio.sleep(0.01)
-    assert "server away" in client.status().line
+    assert "server down" in client.status().line
     await asyncio.sleep(0.5)
     again = await ChatServer(backwards).start(port)
     answers = await asyncio.gather(*playing)

@@ -53,27 +53,27 @@ async def test_a_server_that_is_not_there() -> None:
     async with ChatServer() as server:
         url = server.url
     line = await refused(ModelUnavailable, url)
-    assert line.startswith(f"no server at {url}; is it running, and is llm.base_url right?")
+    assert line.startswith(f"no server at {url}; is it running, and is llm.base_url correct?")
 
 
 async def test_a_wrong_path() -> None:
     async with ChatServer() as server:
         line = await refused(BadRequest, server.url.removesuffix("/v1"))
     assert line.startswith("nothing answers at http://127.0.0.1")
-    assert "is llm.base_url right?" in line
+    assert "is llm.base_url correct?" in line
     assert "the model" not in line.split("HTTP 404")[0]
 
 
 async def test_a_page_instead_of_an_answer() -> None:
     async with ChatServer(script=[Fault.GARBAGE] * 9) as server:
         line = await refused(BadRequest, server.url)
-    assert "/chat/completions answers, but not as expected there" in line
+    assert "/chat/completions answers, but not like a model server" in line
 
 
 async def test_an_unknown_model() -> None:
     async with ChatServer(script=[Fault.NOT_FOUND]) as server:
         line = await refused(BadRequest, server.url)
-    assert f"{server.url} does not know the model 'qwen': HTTP 404: No such model." in line
+    assert f"{server.url} does not have the model 'qwen': HTTP 404: No such model." in line
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ async def test_a_model_that_calls_tools_passes_and_one_that_talks_is_told_of() -
         assert await preflight(server.url, [ACT]) == ()
     async with ChatServer(lambda messages: "Gladly.") as server:
         (line,) = await preflight(server.url, [ACT])
-    assert line == "qwen answered in words although it was asked to call a tool"
+    assert line == "qwen answered in text although it was asked to call a tool"
 
 
 async def test_a_context_that_the_reply_alone_fills() -> None:
@@ -144,8 +144,8 @@ async def test_a_single_failure_is_no_reason_not_to_begin(fault: Fault) -> None:
 @pytest.mark.parametrize(
     ("fault", "told"),
     [
-        (Fault.RATE_LIMIT, "refusing requests already"),
-        (Fault.NO_USAGE, "counts no tokens"),
+        (Fault.RATE_LIMIT, "already refusing requests"),
+        (Fault.NO_USAGE, "reports no token counts"),
         (Fault.LENGTH, "cut off"),
     ],
 )
@@ -156,7 +156,7 @@ async def test_what_is_no_failure_is_told(fault: Fault, told: str) -> None:
 
 
 async def test_a_password_in_the_address_is_refused_unseen() -> None:
-    with pytest.raises(ValueError, match="must hold no user") as caught:
+    with pytest.raises(ValueError, match="must not contain a user") as caught:
         OpenAISettings(model="m", base_url=f"https://user:{KEY}@127.0.0.1/v1")
     assert KEY not in str(caught.value)
     assert KEY not in repr(caught.value)

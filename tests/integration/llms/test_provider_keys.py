@@ -125,7 +125,7 @@ async def test_a_header_that_is_sent_back_is_masked(
 @all_wires
 def test_a_password_in_an_address_is_refused_unseen(wire: Wire) -> None:
     words = [f"llm.provider={wire.name}", "model=m", f"base_url=https://user:{KEY}@host.example/v1"]
-    with pytest.raises(ConfigError, match="must hold no user, password") as refused:
+    with pytest.raises(ConfigError, match="must not contain a user, password") as refused:
         load_config(None, words)
     assert KEY not in f"{refused.value} {refused.value!r}"
     assert refused.value.__context__ is None or KEY not in repr(refused.value.__context__)

@@ -163,10 +163,10 @@ async def test_a_model_is_tried_before_it_is_used(wire: Wire) -> None:
     async with talking(wire, act_then_tell) as (client, _):
         assert await client.preflight(tools=(ACT,)) == ()
     async with talking(wire, script=[Fault.NOT_FOUND]) as (client, _):
-        with pytest.raises(BadRequest, match="does not know the model 'm'"):
+        with pytest.raises(BadRequest, match="does not have the model 'm'"):
             await client.preflight()
     async with talking(wire, right_key="another", api_key=KEY) as (client, _):
-        with pytest.raises(AuthenticationFailed, match="lets nobody in"):
+        with pytest.raises(AuthenticationFailed, match="denies access"):
             await client.preflight()
     with pytest.raises(ModelUnavailable, match="no server at"):
         await client.preflight()

@@ -301,8 +301,8 @@ def test_buying_twice_is_one_purchase(site, visitor):
 def test_one_task_at_a_time(visitor):
     visitor.start(8)
     visitor.search("pan")
-    assert "Go on with your task" in visitor.get("/").text
-    assert "under way" in visitor.start(9).text
+    assert "Continue your task" in visitor.get("/").text
+    assert "in progress" in visitor.start(9).text
     visitor.give_up()
     assert "Step 0" in visitor.start(9).text
 
@@ -401,5 +401,5 @@ def test_records_of_another_shop_are_not_mixed(site, cache, shop):
 
     busy, other = refused(), refused("--seed", "5")
     assert busy.returncode == other.returncode == 2
-    assert "being written to by another process" in busy.stderr
-    assert "another shop: seed was 0, is 5" in other.stderr
+    assert "in use by another process" in busy.stderr
+    assert "a different shop: seed was 0, is 5" in other.stderr

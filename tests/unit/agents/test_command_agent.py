@@ -226,7 +226,7 @@ def test_one_for_all_that_crashes_is_started_again(tmp_path: Path) -> None:
 
 
 def test_a_program_that_is_not_there_is_said_at_once() -> None:
-    with pytest.raises(ConfigError, match=r"agent.command: there is no program 'no-such-thing'"):
+    with pytest.raises(ConfigError, match=r"agent.command: no program 'no-such-thing' was found"):
         validated(CommandSettings, {"command": "no-such-thing --fast"}, "agent")
     settings = validated(CommandSettings, {"command": f"{sys.executable} 'a b.py'"}, "agent")
     assert settings.command == (sys.executable, "a b.py")

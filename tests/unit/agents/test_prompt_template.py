@@ -40,9 +40,9 @@ def test_values_are_not_read_as_templates() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "needs [user]"),
-        ("[system]\nhello", "needs [user]"),
-        ("hello\n[user]\n$goal", "begins with [system]"),
+        ("", "contain [user]"),
+        ("[system]\nhello", "contain [user]"),
+        ("hello\n[user]\n$goal", "start with [system]"),
         ("[user]\n$gaol", "[user] knows $check, $goal, $help, $history, not $gaol"),
         ("[system]\n$goal\n[user]\n", "[system] knows $examples, $instructions, not $goal"),
         ("[user]\nfor 5$ only", "[user]: Invalid placeholder"),

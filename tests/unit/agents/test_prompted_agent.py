@@ -197,7 +197,7 @@ def test_a_chat_that_no_longer_fits_is_trimmed_or_ends(homes: Benchmark, tmp_pat
 @pytest.mark.parametrize(
     ("template", "said"),
     [
-        ("[turn]\n$observation", "needs [first]"),
+        ("[turn]\n$observation", "contain [first]"),
         ("[first]\n$admissable", "[first] knows $admissible"),
         ("[first]\n\n[history]\n$step", "[history] knows $action"),
     ],

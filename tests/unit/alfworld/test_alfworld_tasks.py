@@ -78,7 +78,7 @@ def test_what_was_named_is_never_replaced(
     empty = tmp_path / "empty"
     empty.mkdir()
     monkeypatch.setenv("ALFWORLD_DATA", str(empty))
-    with pytest.raises(DataError, match=r"ALFWORLD_DATA .*empty.* holds no ALFWorld games"):
+    with pytest.raises(DataError, match=r"ALFWORLD_DATA .*empty.* has no ALFWorld games"):
         find_tasks("valid_seen")
 
 

@@ -156,7 +156,7 @@ def test_settings_stand_nested_or_flat_and_override_the_file(tmp_path: Path) -> 
         ({"num_gmes": 3}, "num_gmes: unknown key; did you mean 'num_games'"),
         ({"agent": {"name": "react", "histry_length": 3}}, "did you mean 'history_length'"),
         ({"agent": "orcle"}, "'orcle' is not an agent; did you mean 'oracle'"),
-        ({"agent": int}, "is int, no subclass of agentquest.lib.Agent"),
+        ({"agent": int}, "is int, not a subclass of agentquest.lib.Agent"),
         ({"benchmark": "chess"}, "'chess' is not a benchmark"),
         ({"max_steps": 0}, "max_steps"),
     ],
@@ -171,7 +171,7 @@ def test_a_class_that_nothing_can_find_again_is_refused(tmp_path: Path) -> None:
     class Local(Wordy):
         pass
 
-    with pytest.raises(ConfigError, match="is made inside a function"):
+    with pytest.raises(ConfigError, match="is defined inside a function"):
         evaluate(tmp_path, agent=Local)
 
 

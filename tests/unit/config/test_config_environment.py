@@ -47,9 +47,9 @@ def test_a_value_brings_no_structure(tmp_path: Path, monkeypatch: pytest.MonkeyP
     [
         ("seed: 1\nllm:\n  model: ${NO_SUCH}\n", "line 3, llm.model: .* NO_SUCH is not set"),
         ("tags:\n  - a\n  - ${NO_SUCH}\n", "line 3, tags: .* NO_SUCH is not set"),
-        ("note: ${NO_SUCH:-x}\n", "line 1, note: .* takes a variable's name"),
-        ("note: ${}\n", "line 1, note: .* takes a variable's name"),
-        ("note: ${OPEN\n", "line 1, note: .* takes a variable's name"),
+        ("note: ${NO_SUCH:-x}\n", "line 1, note: .* needs a variable's name"),
+        ("note: ${}\n", "line 1, note: .* needs a variable's name"),
+        ("note: ${OPEN\n", "line 1, note: .* needs a variable's name"),
     ],
 )
 def test_a_mistake_names_field_file_and_line(tmp_path: Path, text: str, said: str) -> None:
@@ -117,9 +117,9 @@ def test_an_unknown_task_is_named_with_its_line(tmp_path: Path, text: str, line:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("\n# nothing\n", "names no task"),
-        ("test/4-digits/003\ntest/4-digits/003\n", "line 2: 'test/4-digits/003' is given twice"),
-        ('["test/4-digits/003", 4]', "entry 2 is not the id of a task"),
+        ("\n# nothing\n", "lists no tasks"),
+        ("test/4-digits/003\ntest/4-digits/003\n", "line 2: 'test/4-digits/003' is listed twice"),
+        ('["test/4-digits/003", 4]', "entry 2 is not a task id"),
         ('["test/4-digits/003",', "is not JSON, line 1"),
     ],
 )

@@ -150,7 +150,7 @@ def test_the_example_explains_every_key() -> None:
         ({"seed": False}, "seed: must not be false"),
         ({"debug": "perhaps"}, "debug: must be true or false"),
         ({"model": "m", "temperature": 3}, "llm.temperature: must be at most 2"),
-        ({"llm": {"temperature": 1}}, "llm.model: llm.temperature is given, but no model"),
+        ({"llm": {"temperature": 1}}, "llm.model: llm.temperature is set, but no model"),
         ({"llm": {"modle": "m"}}, "llm.modle: unknown key; did you mean 'model'?"),
         ({"llm": {"temprature": 1}}, "llm.temprature: unknown key; did you mean 'temperature'?"),
         ({"llm": "gpt"}, "llm: must be a section of keys and values"),
@@ -212,7 +212,7 @@ def test_whatever_is_in_the_file_there_is_a_configuration_or_a_user_error(
         ("llm:\n  model: b\nmodel: a\n", "llm.model is given twice"),
         ("api_base_url: http://a/v1\nbase_url: http://b/v1\n", "llm.base_url is given twice"),
         ("temperature: null\nllm:\n  temperature: 1\n", "llm.temperature is given twice"),
-        ("- a\n- b\n", "holds a list"),
+        ("- a\n- b\n", "contains a list"),
         ("a: [1\n", "is not YAML, line"),
     ],
 )
@@ -295,7 +295,7 @@ def test_what_a_protocol_needs_from_the_user_is_asked_for(name: str, path: str) 
     given = [word for word in under(name) if not word.startswith(path)]
     with pytest.raises(ConfigError) as error:
         load_config(None, given)
-    assert str(error.value).startswith(f"{path}: protocol {name!r} needs it from you: ")
+    assert str(error.value).startswith(f"{path}: protocol {name!r} needs you to set it: ")
 
 
 def test_a_protocol_leaves_out_what_the_agent_does_not_have() -> None:
@@ -402,7 +402,7 @@ def test_a_protocol_of_ones_own_is_one_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "a protocol has a name, a description and settings"),
+        ("", "a protocol needs a name, a description and settings"),
         ("settings: {}\nscores: {}", "scores: unknown key; there are: name, description"),
         ("settings: {}\npublished: [{source: a}]", "missing"),
         ("settings: [", "cannot read"),

@@ -29,7 +29,7 @@ def written(folder: Path, content: str) -> Path:
     ],
 )
 def test_a_key_in_a_field_that_is_written_is_refused_unseen(content: str, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="would be written") as error:
+    with pytest.raises(ConfigError, match="would be saved") as error:
         load_config(written(tmp_path, content))
     assert KEY not in str(error.value)
     assert "gsk_" not in str(error.value)

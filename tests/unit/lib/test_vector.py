@@ -59,10 +59,10 @@ def test_slots_end_one_by_one_and_are_reset_one_by_one(arena: Arena) -> None:
 
 def test_a_wrong_batch_is_refused_before_anything_is_played(arena: Arena) -> None:
     vector = SessionVector(arena, env_num=2, group_n=2)
-    with pytest.raises(UserError, match="3 tasks were given for 2 groups"):
+    with pytest.raises(UserError, match="got 3 tasks for 2 groups"):
         vector.reset([0, 1, 2])
     vector.reset([0, 1])
-    with pytest.raises(UserError, match="2 commands were given for 4 slots"):
+    with pytest.raises(UserError, match="got 2 commands for 4 slots"):
         vector.step(["look", "look"])
     with pytest.raises(UserError, match="must be a list, not a str"):
         vector.step("look")

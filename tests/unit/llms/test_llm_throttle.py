@@ -258,9 +258,9 @@ def test_a_server_that_goes_away_in_the_middle_is_waited_for(
     assert sum(5 < at < 605 for at in times) < 16 * 12
     assert status.away
     assert status.failing_s == pytest.approx(295, abs=5)
-    assert status.line.startswith("server away for 29")
-    assert "the server is away" in caplog.text
-    assert "the server is back" in caplog.text
+    assert status.line.startswith("server down for 29")
+    assert "the server is down" in caplog.text
+    assert "the server is up again" in caplog.text
 
 
 def test_a_server_that_stays_away_is_given_up_by_all_together() -> None:
@@ -320,7 +320,7 @@ def test_what_the_client_does_now_can_be_seen() -> None:
     assert (idle.in_flight, idle.line) == (0, "")
     assert (sent.in_flight, sent.line) == (1, "")
     assert (failed.in_flight, failed.tries, failed.last_error) == (0, 2, "HTTP 500: broken")
-    assert failed.line.endswith("try 2: HTTP 500: broken")
+    assert failed.line.endswith("attempt 2: HTTP 500: broken")
     assert 38 < held.held_s < 40
     assert held.line.startswith("rate limited, on hold for 40 s: HTTP 429")
     assert (done.failing_s, done.tries, done.traffic.requests) == (None, 1, 3)

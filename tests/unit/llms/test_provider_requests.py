@@ -233,7 +233,7 @@ def test_the_prompt_is_marked_where_it_will_be_asked_for_again() -> None:
 @pytest.mark.parametrize(
     ("settings", "fields", "named"),
     [
-        (ResponsesSettings, {"stop": ["x"]}, "no stop"),
+        (ResponsesSettings, {"stop": ["x"]}, "not support stop"),
         (ResponsesSettings, {"extra_body": {"input": []}}, "input"),
         (AnthropicSettings, {"max_tokens": None}, "max_tokens"),
         (AnthropicSettings, {"temperature": 1.5}, "temperature"),

@@ -72,9 +72,9 @@ def raising(one: EpisodeRecord) -> float:
     ("changes", "said"),
     [
         ({"value": raising}, "LookupError: no such word"),
-        ({"value": lambda one: math.nan}, "ValueError: nan is no figure"),
+        ({"value": lambda one: math.nan}, "ValueError: nan is not a finite number"),
         ({"value": lambda one: "many"}, "ValueError: could not convert"),
-        ({"value": lambda one: 0.5, "estimator": "rate"}, "ValueError: a rate is over values"),
+        ({"value": lambda one: 0.5, "estimator": "rate"}, "ValueError: values of a rate must be"),
     ],
 )
 def test_a_metric_that_fails_gives_no_value_and_its_reason(

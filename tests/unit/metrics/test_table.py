@@ -63,10 +63,10 @@ def test_a_metric_named_twice_is_there_once(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("thing", "said"),
     [
-        (42, "is a int, no agentquest.metrics.table.Metric"),
+        (42, "is a int, not an agentquest.metrics.table.Metric"),
         (replace(GOALS, key="success"), "already"),
         (replace(GOALS, key="Two words"), "'Two words' is not of the form"),
-        (changed(value=3), "no function of a record"),
+        (changed(value=3), "not a function of a record"),
         (changed(estimator="median"), "'rate' or 'mean'"),
     ],
 )

@@ -235,7 +235,7 @@ def test_a_damaged_line_costs_its_own_episode_and_is_told_of(tmp_path: Path, dam
     file.write_bytes(lines[0] + damage.rstrip(b"\n") + b"\n" + lines[2])
     assert [record.key for record in run.records()] == ["a#0", "c#0"]
     assert run.owed(["a#0", "b#0", "c#0"]) == ["b#0"]
-    assert "episodes.jsonl: 1 damaged line (2) passed over" in str(run.damage())
+    assert "episodes.jsonl: skipped 1 damaged line (2);" in str(run.damage())
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -267,7 +267,9 @@ def test_a_whole_line_that_is_not_understood_is_an_error(tmp_path: Path) -> None
     for extra in ({}, {"new_field": 1}):
         newer = {**content, **extra, "schema_version": SCHEMA_VERSION + 1}
         file.write_bytes(resealed(newer))
-        with pytest.raises(DataError, match=r":1: written as schema 3, this AgentQuest reads 2"):
+        with pytest.raises(
+            DataError, match=r":1: written with schema 3, but this AgentQuest reads 2"
+        ):
             run.records()
 
 

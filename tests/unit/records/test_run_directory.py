@@ -82,7 +82,7 @@ def test_what_is_owed_is_what_has_no_score(
 
 def test_a_second_writer_is_refused_until_the_first_is_done(tmp_path: Path) -> None:
     run = a_run(tmp_path)
-    with run.locked(), pytest.raises(UserError, match="is being written to by another process"):
+    with run.locked(), pytest.raises(UserError, match="is in use by another process"):
         run.locked().__enter__()
     with run.locked():
         pass

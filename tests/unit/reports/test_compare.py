@@ -117,10 +117,10 @@ def test_what_cannot_be_paired_is_counted_and_named_on_request() -> None:
         for name in ("only-a", "only-b", "t01", "t02", "t03"):
             assert name in long
             assert name not in short
-        assert "no score in the other: 1 tasks" in " ".join(short.split())
+        assert "no score in the other: 1 task" in " ".join(short.split())
         assert "1 in the baseline, 1 in the other" in " ".join(short.split())
-        assert "list names the tasks" in short
-        assert "list names the tasks" not in long
+        assert "Use --list to see the tasks" in short
+        assert "Use --list to see the tasks" not in long
 
 
 def test_several_trials_count_by_their_mean_everywhere() -> None:

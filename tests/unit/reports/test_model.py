@@ -101,11 +101,11 @@ def test_where_nothing_is_opened_order_is_no_part_of_behaviour() -> None:
 def test_episodes_without_a_score_are_said_loudly() -> None:
     report = report_of(by_hand(), manifest(task_ids=["a", "b", "c", "d", "e", "f"]))
     assert report.warnings == (
-        "1 of 6 episodes have no score: 1 infrastructure_fault."
-        " They are in no figure; run again to complete.",
-        "2 of 6 episodes have not been played yet; run again to complete.",
+        "Episodes without a score: 1 of 6 (1 infrastructure_fault)."
+        " No figure includes them; run the same command again to complete the run.",
+        "Episodes not played yet: 2 of 6; run the same command again to complete the run.",
     )
-    assert "!!! 1 of 6 episodes have no score" in text_report(report)
+    assert "!!! Episodes without a score: 1 of 6" in text_report(report)
 
 
 def test_damage_to_the_file_comes_first() -> None:
@@ -113,7 +113,7 @@ def test_damage_to_the_file_comes_first() -> None:
     rows = rows_of(by_hand(), table)
     report = build_report(manifest(), rows, table, "episodes.jsonl: 2 damaged lines")
     assert report.warnings[0] == "episodes.jsonl: 2 damaged lines"
-    assert report.warnings[1].startswith("1 of 4 episodes have no score")
+    assert report.warnings[1].startswith("Episodes without a score: 1 of 4")
 
 
 def test_a_crash_that_loses_the_game_is_a_score() -> None:
@@ -128,9 +128,9 @@ def test_a_crash_that_loses_the_game_is_a_score() -> None:
     ("changes", "said"),
     [
         ({"agent_faults": AgentFaults.LOSE}, "lose (an agent that crashes"),
-        ({"agent_faults": AgentFaults.OWE}, "owe (a game that the agent crashed in"),
+        ({"agent_faults": AgentFaults.OWE}, "owe (a game in which the agent crashed"),
         ({"protocol": "unseen-134"}, "unseen-134"),
-        ({"informed": True}, "was shown the oracle's plan"),
+        ({"informed": True}, "is shown the oracle's plan"),
     ],
 )
 def test_what_a_number_cannot_be_read_without_is_in_every_format(
@@ -205,7 +205,7 @@ COUNTED = Usage(prompt_tokens=10, completion_tokens=2)
         ([call(usage=COUNTED, cost=0.5)], "0.5000 (", "10"),
         ([call(usage=COUNTED)], "unknown", "10"),
         ([call()], "unknown", "unknown"),
-        ([call(usage=COUNTED, cost=0.25), call()], "at least 0.2500 (1 calls", "at least 10"),
+        ([call(usage=COUNTED, cost=0.25), call()], "at least 0.2500 (1 call", "at least 10"),
     ],
 )
 def test_cost_and_tokens_are_never_more_certain_than_what_was_told(
@@ -225,7 +225,7 @@ def test_replies_that_were_cut_off_are_said_loudly() -> None:
     cut = [step(i, action=None, how="truncated", calls=[call("truncated")]) for i in range(18)]
     report = report_of([record("a", End.STEP_LIMIT, cut)])
     assert report.warnings == (
-        "18 of 18 replies (100.0%) gave no answer that could be read: 18 truncated."
+        "18 of 18 replies (100.0%) could not be read as an action: 18 truncated."
         " The figures say as much about that as about the agent.",
     )
     assert table_named(report, "Replies")[-1] == ("all", "18", "18 100.0%")
@@ -250,7 +250,7 @@ def test_more_than_one_in_twenty_without_an_answer_is_a_warning(
     assert f"1 {read_as}" in more.warnings[0]
     table = next(table for table in more.tables if table.title.startswith("Replies"))
     hints = dict(zip(table.headings, table.hints, strict=True))
-    assert hints[read_as] == "no answer that could be read"
+    assert hints[read_as] == "could not be read as an action"
     assert hints["exact"] == ""
 
 
@@ -411,6 +411,6 @@ def test_a_metric_that_fails_leaves_a_hole_and_is_said_loudly() -> None:
     report = report_of(records, manifest(metrics=["test_model:BROKEN"]))
     assert report.overall.cells["broken"].text == "0.50 [0.50–0.50] n=1"
     assert report.warnings == (
-        "The metric broken could not be computed for 1 episodes, which it leaves out; the first is"
-        " a#0: ZeroDivisionError: division by zero",
+        "The metric broken could not be computed for 1 episode and leaves out what failed;"
+        " the first is a#0: ZeroDivisionError: division by zero",
     )

@@ -79,7 +79,7 @@ def test_summary_counts_scored_games_only() -> None:
     assert [one["game_id"] for one in document["results"]] == ["a", "b"]
     lost = document["unscored_results"][0]
     assert (lost["game_id"], lost["end"], lost["error"]["message"]) == ("c", "agent_fault", "late")
-    assert document["warnings"][0].startswith("1 of 4 episodes have no score")
+    assert document["warnings"][0].startswith("Episodes without a score: 1 of 4")
 
 
 def test_trials_are_requested_for_every_task() -> None:

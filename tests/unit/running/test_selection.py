@@ -104,7 +104,7 @@ def test_tasks_by_name() -> None:
     exact = pick_by_name(tasks, ["split/look-1/trial", "PICK-0"])
     assert [task.id for task in exact.tasks] == ["split/look-1/trial", "split/pick-0/trial"]
     assert len(pick_by_name(tasks, ["pick-0", "split/pick-0/trial"]).tasks) == 1
-    with pytest.raises(UnknownName, match="'look-1' fits 2 tasks of this split, such as"):
+    with pytest.raises(UnknownName, match="'look-1' matches 2 tasks of this split, such as"):
         pick_by_name(tasks, ["look-1"])
     with pytest.raises(UnknownName, match="no task of this split is called 'sofa'"):
         pick_by_name(tasks, ["sofa"])

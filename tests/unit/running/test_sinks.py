@@ -85,7 +85,7 @@ def test_a_failing_sink_harms_nobody(
     assert result.complete
     assert len(HEARD) == 4, "the other sink heard all of it"
     (warning,) = [record.getMessage() for record in caplog.records]
-    assert warning.endswith(f"{said}; the run goes on without it")
+    assert warning.endswith(f"{said}; the run continues without it")
 
 
 def test_a_hanging_sink_is_not_waited_for(
@@ -106,7 +106,7 @@ def test_a_slow_sink_does_not_fill_the_memory(
     with caplog.at_level(logging.WARNING):
         result = played(tmp_path, f"{__name__}:Hanging")
     assert result.complete
-    assert "episodes were not told" in caplog.text
+    assert "episodes not sent to it" in caplog.text
 
 
 def test_an_unknown_sink_is_named_before_anything_is_played(tmp_path: Path) -> None:

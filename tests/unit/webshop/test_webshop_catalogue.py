@@ -115,7 +115,7 @@ def test_missing_and_doubled_files_are_named(data, tmp_path):
     (data / "items_shuffle.json").write_text("[]", "utf-8")
     with pytest.raises(DataError, match="both sizes"):
         find_files(data)
-    with pytest.raises(DataError, match="no such folder"):
+    with pytest.raises(DataError, match="no WebShop data there"):
         find_files(data / "nowhere")
 
 

@@ -230,7 +230,7 @@ def test_a_shop_for_each_driver_is_not_needed(shop):
 def test_the_originals_own_arguments():
     with pytest.raises(ConfigError, match="observation_mode must be one of"):
         WebshopDriver(observation_mode="pictures")
-    with pytest.raises(ConfigError, match="num_products, limit_goals belong there"):
+    with pytest.raises(ConfigError, match="instead: num_products, limit_goals"):
         WebshopDriver("http://127.0.0.1:1", num_products=5, limit_goals=3)
     texts = {}
     for mode in ("text", "text_rich", "html", "url"):

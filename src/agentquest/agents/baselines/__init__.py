@@ -1,1 +1,1 @@
-"""Players without a model: the bounds and the honest middle."""
+"""Agents without a model: the upper and lower bound, and the baseline between them."""

@@ -4,7 +4,7 @@ from agentquest.lib import Answer, InformedAgent, Observation
 
 
 class OracleAgent(InformedAgent):
-    """Asks for the plan anew at every step, and gives up when there is none."""
+    """Asks for a new plan at every step, and gives up when there is none."""
 
     async def act(self, observation: Observation) -> Answer:
         plan = self.oracle.plan()

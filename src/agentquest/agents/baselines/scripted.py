@@ -21,18 +21,18 @@ class ScriptedSettings(Settings):
     """The share of turns that slip: a random command, or the last one again."""
 
     table: bool = True
-    """Whether the rules know what such tasks are usually like, where the benchmark has a table."""
+    """Whether the rules use the benchmark's table of what such tasks are usually like, if any."""
 
 
 class ScriptedAgent(Agent):
-    """Does what the benchmark's explorer says, but for slips."""
+    """Does what the benchmark's explorer says, except for slips."""
 
     Settings = ScriptedSettings
 
     def __init__(self, settings: ScriptedSettings, explorer: Explorer) -> None:
         if not settings.table:
             if explorer.table is None:
-                raise ConfigError("agent.table: the rules of this benchmark do without a table")
+                raise ConfigError("agent.table: this benchmark's rules use no table; remove it")
             explorer.table = False
         self._slips = settings.slips
         self._explorer = explorer

@@ -1,4 +1,4 @@
-"""Any program as an agent, in any language: one JSON object a line, see docs/agents.md.
+"""Any program as an agent, in any language: one JSON object per line, see docs/agents.md.
 
 The program is told `begin`, then `act` for each turn, which it answers with
 `{"action": "…"}`, and `end`. Nothing that it says is repaired: a line that holds no
@@ -36,17 +36,17 @@ class CommandSettings(Settings):
     """The program and its arguments: a list, or text that is split as a shell would."""
 
     process: Literal["episode", "shared"] = "episode"
-    """One process for each episode, or one that plays all of them and must repeat the number of
-    the `episode` that it answers."""
+    """One process per episode, or one that plays all of them and repeats the `episode` number in
+    its answers."""
 
     version: str = ""
-    """Names the program's version: change it with the program, so that no run mixes two."""
+    """Version of the program: change it with the program, so that no run mixes two."""
 
     timeout_s: float = operational(300.0, gt=0)
-    """Longest time for one answer; an agent that takes longer has failed its episode."""
+    """Most seconds for one answer; an agent that takes longer fails its episode."""
 
     longest_line: int = operational(1024 * 1024, ge=1024)
-    """Bytes of the longest line that is read; a longer one is no answer."""
+    """Most bytes per line; a longer line is not an answer."""
 
     @field_validator("command", mode="before")
     @classmethod
@@ -57,7 +57,7 @@ class CommandSettings(Settings):
     @classmethod
     def _exists(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if shutil.which(value[0]) is None:
-            raise ValueError(f"there is no program {value[0]!r}")
+            raise ValueError(f"no program {value[0]!r} was found")
         return value
 
 
@@ -135,7 +135,7 @@ def _no_answer(line: Line, how: str, calls: tuple[Call, ...] = ()) -> Answer:
 
 
 def _calls(usage: object) -> tuple[Call, ...]:
-    """What the program says that its model used; not proper: not known."""
+    """The model usage that the program reports; unknown if it is malformed."""
     if not isinstance(usage, dict):
         return ()
     try:

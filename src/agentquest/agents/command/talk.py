@@ -80,7 +80,9 @@ class Talk:
             (number,) = self._lines
         lines = self._lines.get(number) if number is not None else None
         if lines is None:
-            logger.warning("a line of the program belongs to no episode: %.200r", line.text)
+            logger.warning(
+                "the program printed a line that belongs to no episode: %.200r", line.text
+            )
         elif not lines.full():
             lines.put_nowait(line)
 

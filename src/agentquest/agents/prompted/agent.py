@@ -1,7 +1,7 @@
 """Asks as a prompt file says and reads as its settings say: any published setting, in one file.
 
 Each turn is one user message with as much history as is wanted, or the next message of
-a chat. What stands in a prompt beside the benchmark's own words is the user's.
+a chat. Everything in a prompt besides the benchmark's own words is the user's.
 """
 
 import re
@@ -36,7 +36,7 @@ class ToolSetting(BaseModel):
     command: str
 
     def spec(self) -> ToolSpec:
-        """The tool as models are told of it: every parameter is text, and needed."""
+        """The tool as models see it: every parameter is text, and required."""
         names = BLANK.findall(self.command)
         schema = {
             "type": "object",
@@ -55,30 +55,30 @@ class PromptedSettings(Settings):
     """The prompt template (see docs/agents.md)."""
 
     style: Literal["message", "chat"] = "message"
-    """One user message a turn, with the history in it; or a chat that goes on."""
+    """One user message per turn, with the history in it; or a continuous chat."""
 
     reader: Literal["tags", "tool_call", "line", "json", "react"] = "tags"
     """How a reply is read: `<action>` tags, a tool call, a plain line, JSON, or
     `THINK: … ACTION: …`."""
 
     lower_case: bool = False
-    """Whether commands are put into lower case."""
+    """Whether commands are lower-cased."""
 
     tail: int = Field(default=0, ge=0, le=1000)
-    """With `tags`: so many last characters of a reply without them are played, as some
-    published settings do; 0: there is no action."""
+    """With `tags`: play this many last characters of a reply without tags, as some published
+    settings do; 0: such a reply has no action."""
 
     read_cut_off: bool = False
-    """Whether a reply that was cut off is read all the same."""
+    """Whether a reply that was cut off is read anyway."""
 
     history_length: int = Field(default=2, ge=0)
     """How many earlier turns `$history` has."""
 
     history_join: str = "\n"
-    """What stands between earlier turns."""
+    """Separator between earlier turns."""
 
     admissible_join: str = "\n"
-    """What stands between the commands that are possible now."""
+    """Separator between the currently possible commands."""
 
     admissible_without: tuple[str, ...] = ()
     """Commands that are not shown as possible."""
@@ -88,7 +88,7 @@ class PromptedSettings(Settings):
     `[piece]` says; null: the whole observation."""
 
     leave_out: tuple[str, ...] = ()
-    """Regular expressions; what fits them is left out of observations."""
+    """Regular expressions; matching text is left out of observations."""
 
     longest_prompt: int | None = Field(default=None, ge=1)
     """A longer message, in characters, is replaced by `[first]`, which has no history."""
@@ -97,10 +97,10 @@ class PromptedSettings(Settings):
     """How many example games `$examples` shows."""
 
     tools: tuple[ToolSetting, ...] = ()
-    """With `tool_call`: the tools, by names of the setting's own; none: the benchmark's."""
+    """With `tool_call`: the tools, under your own names; none: the benchmark's."""
 
     when_full: Literal["trim", "end"] = "end"
-    """When a chat no longer fits: leave out the oldest half of its turns, or end."""
+    """When a chat no longer fits: drop the older half of its turns, or end."""
 
 
 class _Turn(NamedTuple):

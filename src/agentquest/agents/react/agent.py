@@ -32,19 +32,19 @@ class ReActSettings(Settings):
     """Whether the prompt shows example games."""
 
     num_examples: int = Field(default=2, ge=1, le=6)
-    """How many example games, all of the task's own type."""
+    """How many example games, all of the task's type."""
 
     history_length: int = Field(default=10, ge=1)
     """How many of the latest turns the prompt repeats."""
 
     history_thoughts: bool = False
-    """Whether the repeated turns show the agent's thoughts, too."""
+    """Whether the repeated turns include the agent's thoughts."""
 
     check_valid_actions: bool = True
     """Whether the agent may ask for the list of valid actions (costs a step)."""
 
     prompt_file: Path | None = content_file()
-    """A prompt template of your own (see docs/evaluator.md)."""
+    """Your own prompt template (see docs/evaluator.md)."""
 
 
 class _Exchange(NamedTuple):
@@ -109,7 +109,7 @@ class ReActAgent(Agent):
         self._history.append(_Exchange(thought, action, observation.text))
 
     def _read(self, reply: Reply) -> Parsed:
-        """What the reply asks for. One that was cut off, or is empty, is no answer."""
+        """The action in a reply. One that was cut off or is empty is not an answer."""
         if reply.kind is not ReplyKind.COMPLETE:
             return Parsed(None, "", reply.kind.value)
         return parse_react(reply.text, self._commands)

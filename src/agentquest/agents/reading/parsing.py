@@ -169,7 +169,7 @@ def _labelled(turn: str, commands: Sequence[str]) -> list[_Found]:
 def _behind(
     label: re.Match[str], rest: str, following: list[str], commands: Sequence[str]
 ) -> tuple[str, str] | None:
-    """What a label is about, and how that was found; None where it is no label after all."""
+    """What a label is about, and how that was found; None if it is not a label after all."""
     plain = label["word"].lower() == "action" and not (label["before"] or label["number"])
     how = "exact" if plain else "loose_label"
     has_words = any(map(str.isalnum, rest))

@@ -34,17 +34,17 @@ class ToolsSettings(Settings):
     """Which tools the model has, what it sees, and what becomes of many calls or a long talk."""
 
     tools: Literal["one", "typed"] = "one"
-    """`one`: a single tool that takes a command; `typed`: a tool for each kind of command, where
-    the benchmark has them."""
+    """`one`: a single tool that takes a command; `typed`: one tool per kind of command, if the
+    benchmark has them."""
 
     several_calls: Literal["all", "first"] = "all"
-    """What is carried out of a reply with several calls: all, each a step, or the first."""
+    """Which calls of a reply with several are carried out: all, one step each, or the first."""
 
     show_admissible: bool = False
-    """Whether the model is shown the commands that are possible now."""
+    """Whether the model sees the currently possible commands."""
 
     when_full: Literal["trim", "end"] = "trim"
-    """When the conversation no longer fits: leave out the oldest half of its turns, or end."""
+    """When the conversation no longer fits: drop the older half of its turns, or end."""
 
 
 class ToolsAgent(Agent):

@@ -31,22 +31,22 @@ from agentquest.records.manifest import Provenance
 
 
 class AlfWorldSettings(BenchmarkSettings):
-    """Which games are played, and in whose words."""
+    """Which games are played, and how they are worded."""
 
     data_path: Path | None = None
-    """Folder of the real games, or `builtin`; null: found by itself."""
+    """Folder with the official games, or `builtin`; null: auto-detected."""
 
     dialect: str | None = None
-    """Wording of the engine, 0.3 or 0.4; null: the game file's own."""
+    """Dialect of the engine, 0.3 or 0.4; null: the game file's own."""
 
     playable: bool = True
-    """Whether only games that the original calls playable are tasks."""
+    """Whether to use only games that the original marks as playable."""
 
     goals: Literal["template", "human"] = "template"
-    """Whose words the goals are in: the generator's, or people's annotations of the real games."""
+    """Who worded the goals: the generator, or people who annotated the real games."""
 
     goal_seed: int = 0
-    """Chooses among several people's words for the same goal."""
+    """Chooses among several people's wordings of the same goal."""
 
     @field_validator("dialect", mode="before")
     @classmethod

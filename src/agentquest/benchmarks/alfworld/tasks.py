@@ -75,7 +75,7 @@ def open_problem(
     wanted = goals_named(goals)
     if name.startswith(f"{BUILTIN}:"):
         if wanted is Goals.HUMAN:
-            raise DataError(f"{name}: nobody has described the built-in homes in their own words")
+            raise DataError(f"{name}: the built-in homes have no descriptions written by people")
         home = homes.game(name.removeprefix(f"{BUILTIN}:"))
         return GameText(home.problem, home.goal)
     path = Path(problem)
@@ -127,7 +127,7 @@ def _splits_folder(folder: Path, given_as: str) -> Path:
         if _has_split(candidate):
             return candidate
     raise DataError(
-        f"{given_as} holds no ALFWorld games: there is no {DATA_FOLDER}/ with "
+        f"{given_as} has no ALFWorld games: there is no {DATA_FOLDER}/ with "
         f"{', '.join(SPLITS)} in it. `agentquest download alfworld` fetches them."
     )
 

@@ -25,7 +25,7 @@ def goals_of(category: str, split: str) -> tuple[str, ...]:
     """The numbers of one category in one split."""
     for name, known in ((category, CATEGORIES), (split, SPLITS)):
         if name not in known:
-            raise UnknownName(f"{name!r} is not there; {suggestion(name, known)}")
+            raise UnknownName(f"unknown category or split {name!r}; {suggestion(name, known)}")
     first = SPLITS.index(split) * PER_CATEGORY
     return _numbers(LENGTHS[CATEGORIES.index(category)])[first : first + PER_CATEGORY]
 

@@ -14,7 +14,7 @@ def puzzles_of(category: str, split: str) -> list[Puzzle]:
     """All puzzles of a category in a split; raises UnknownName if either does not exist."""
     for name, known in ((category, CATEGORIES), (split, SPLITS)):
         if name not in known:
-            raise UnknownName(f"{name!r} is not there; {suggestion(name, known)}")
+            raise UnknownName(f"unknown category or split {name!r}; {suggestion(name, known)}")
     return [puzzle(category, split, place) for place in range(PER_CATEGORY)]
 
 

@@ -93,7 +93,7 @@ def as_rows(cells: Sequence[int]) -> tuple[tuple[str, ...], ...]:
 
 
 def as_cells(rows: Sequence[Sequence[str]]) -> list[int] | None:
-    """The numbers of a board given as rows; None if it is no board."""
+    """The numbers of a board given as rows; None if it is not a board."""
     texts = [text for row in rows for text in row]
     shapes = {len(row) for row in rows}
     if len(rows) != SIZE or shapes != {SIZE} or not set(texts) <= set(f"123456789{EMPTY}"):

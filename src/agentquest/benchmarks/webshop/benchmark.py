@@ -46,19 +46,19 @@ class WebshopSettings(BenchmarkSettings):
     """Which catalogue and which goals are played, and how purchases are scored."""
 
     data_path: Path | None = None
-    """Folder of the official files, or `builtin`; null: found by itself."""
+    """Folder with the official files, or `builtin`; null: auto-detected."""
 
     goals: Literal["synthetic", "human"] = "synthetic"
-    """Whose words the goals are in."""
+    """Who worded the goals: a generator, or people."""
 
     strict: bool = False
-    """Whether the quirks of the original's reward are kept."""
+    """Whether to keep the quirks of the original."""
 
     seed: int = 0
     """Fixes hidden prices and price limits."""
 
     size: Literal["small", "all"] | None = None
-    """Which catalogue, where the data folder has both."""
+    """Which catalogue, if the data folder has both."""
 
     numbers: tuple[int, ...] | str | None = None
     """Only these goals, of whatever split: a list, `0-199`, or `gigpo-as-published` (the 128
@@ -138,7 +138,9 @@ class WebshopBenchmark(Benchmark):
 
         def on_progress(done: int, total: int) -> None:
             if not done:
-                logger.warning("making the WebShop catalogue of %s, once", self.root or BUILTIN)
+                logger.warning(
+                    "building the WebShop catalogue of %s; this happens once", self.root or BUILTIN
+                )
 
         settings = self.settings
         catalogue = open_catalogue(self.root, size=settings.size, progress=on_progress)

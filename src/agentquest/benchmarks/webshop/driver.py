@@ -217,7 +217,7 @@ class WebshopDriver(Driver):
     def reset(self, session: int | str | None = None) -> Observation:
         """Start a problem: goal number `session`, a named session, or one drawn by the shop."""
         if isinstance(session, bool) or not isinstance(session, int | str | None):
-            raise UserError(f"session must be a number or a text, not {session!r}")
+            raise UserError(f"session must be a number or text, not {session!r}")
         if isinstance(session, str):
             check_name(session)
         self._wanted = session
@@ -264,6 +264,11 @@ def _check(base_url: str | None, shop: Shop | None, mode: str, given: list[str])
         given = [*given, *(["shop"] if shop is not None else [])]
         given += ["observation_mode"] if mode != "text" else []
         if given:
-            raise ConfigError(f"base_url plays on a server: {', '.join(given)} belong there")
+            raise ConfigError(
+                "base_url plays on a server; give the server these options instead:"
+                f" {', '.join(given)}"
+            )
     elif shop is not None and given:
-        raise ConfigError(f"the shop was made already: it needs no {', '.join(given)}")
+        raise ConfigError(
+            f"an existing shop was given, so these options have no effect: {', '.join(given)}"
+        )

@@ -75,7 +75,7 @@ class TasksOfGoals(Sequence[Task]):
         return task_of(self._goals, self._numbers[index])
 
     def named(self, task_id: str) -> Task | None:
-        """The number stands in the id; the rest must fit it."""
+        """The number is in the id; the rest must match it."""
         number = task_id.rpartition("/")[2].partition("-")[0]
         if not (number.isascii() and number.isdigit() and len(number) < 12):
             return None

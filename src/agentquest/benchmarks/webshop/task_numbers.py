@@ -21,7 +21,7 @@ def check_numbers(text: str) -> None:
     """A `ValueError` where the text names no goals."""
     found = _RANGE.fullmatch(text)
     if text != AS_PUBLISHED and (found is None or int(found[1]) > int(found[2])):
-        raise ValueError(f"is a list of numbers, a range such as 0-199, or {AS_PUBLISHED}")
+        raise ValueError(f"must be a list of numbers, a range such as 0-199, or {AS_PUBLISHED}")
 
 
 def chosen_numbers(wanted: Sequence[int] | str, goals: Goals) -> list[int]:
@@ -34,7 +34,9 @@ def chosen_numbers(wanted: Sequence[int] | str, goals: Goals) -> list[int]:
     numbers = list(dict.fromkeys(wanted))
     missing = [number for number in numbers if not 0 <= number < len(goals)]
     if missing:
-        raise ConfigError(f"{_PLACE}: there is no goal {missing[0]}: there are {len(goals)}")
+        raise ConfigError(
+            f"{_PLACE}: there is no goal {missing[0]}: they are numbered 0 to {len(goals) - 1}"
+        )
     return numbers
 
 

@@ -1,6 +1,6 @@
 """The 0-100 score of a game: 40 for winning, 20 each for order, no repetition, no cycles.
 
-Where a benchmark has nothing to open and close, order is no part of the score
+If a benchmark has nothing to open and close, tidiness is not part of the score
 and the other parts make up the 100: 50, 25, 25. The points for conduct are
 multiplied with the share of steps that the environment carried out: who does
 nothing has not behaved well, but not at all.
@@ -85,7 +85,7 @@ def assess_behaviour(
     executed: int | None = None,
     cleanup_applies: bool = True,
 ) -> Behaviour:
-    """Judge one game by its commands, of which so many were executed (None: all)."""
+    """Judge one game by its commands, of which `executed` were carried out (None: all)."""
     actions = normalised(commands)
     repetition = find_repeated_steps(actions)
     order = assess_cleanup(actions)

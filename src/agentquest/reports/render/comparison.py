@@ -10,6 +10,7 @@ from agentquest.reports.render.markdown import markdown_table
 from agentquest.reports.render.text import WIDTH, text_table, wrapped
 from agentquest.reports.safe_text import markdown_text, one_line
 from agentquest.reports.tables import Table
+from agentquest.words import counted
 
 SCHEMA_VERSION = 2
 
@@ -78,7 +79,8 @@ def answer(comparison: Comparison) -> str:
         verdict = f"No clear difference between {comparison.other} and {comparison.baseline}"
     shown = _shown(success)
     return (
-        f"{verdict}: {shown[2]} against {shown[1]} of {comparison.tasks} tasks, {shown[3]} "
+        f"{verdict}: {shown[2]} against {shown[1]} of {counted(comparison.tasks, 'task')},"
+        f" {shown[3]} "
         f"{shown[4]}, p = {shown[5]}."
     )
 
@@ -112,16 +114,17 @@ def sentences(comparison: Comparison) -> Iterator[str]:
     if counts is None:
         same = comparison.tasks - len(comparison.better) - len(comparison.worse)
         yield (
-            f"{comparison.tasks} tasks scored in both runs, each by the mean of its trials:"
+            f"{counted(comparison.tasks, 'task')} scored in both runs, each by the mean of its"
+            " trials:"
             f" success higher in {len(comparison.better)}, lower in {len(comparison.worse)},"
             f" equal in {same}."
         )
         yield "p: paired permutation test over the tasks' means, two-sided."
     else:
         yield (
-            f"{comparison.tasks} tasks scored in both runs: solved by both {counts.both}, by"
-            f" neither {counts.neither}, only by the baseline {counts.only_first}, only by the"
-            f" other {counts.only_second}."
+            f"{counted(comparison.tasks, 'task')} scored in both runs: solved by both"
+            f" {counts.both}, by neither {counts.neither}, only by the baseline"
+            f" {counts.only_first}, only by the other {counts.only_second}."
         )
         yield "p of success: exact McNemar test; of the rest: paired permutation test; two-sided."
     partial = [
@@ -133,11 +136,11 @@ def sentences(comparison: Comparison) -> Iterator[str]:
         yield f"Fewer tasks have a value in both runs: {', '.join(partial)}."
     left = {name: len(tasks) for name, tasks in _lists(comparison) if name.startswith("Left out")}
     if left:
-        yield "; ".join(f"{name}: {number} tasks" for name, number in left.items()) + "."
+        yield "; ".join(f"{name}: {counted(n, 'task')}" for name, n in left.items()) + "."
     unscored = comparison.unscored_episodes
     if any(unscored):
         yield (
-            f"Episodes without a score, in no figure: {unscored[0]} in the baseline,"
+            f"Episodes without a score, left out: {unscored[0]} in the baseline,"
             f" {unscored[1]} in the other."
         )
 
@@ -159,8 +162,8 @@ def _lists(comparison: Comparison) -> list[tuple[str, tuple[str, ...]]]:
 def _closing(comparisons: Sequence[Comparison], listed: bool) -> Iterator[str]:
     if len(comparisons) > 1:
         yield (
-            "The p-values are not corrected for there being"
-            f" {len(comparisons)} comparisons of several metrics."
+            "The p-values are not corrected for multiple testing"
+            f" ({len(comparisons)} comparisons of several metrics)."
         )
     if not listed and any(_lists(comparison) for comparison in comparisons):
-        yield "--list names the tasks."
+        yield "Use --list to see the tasks."

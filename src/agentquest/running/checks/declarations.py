@@ -12,6 +12,7 @@ from agentquest.lib.commands import BLANK
 from agentquest.records.manifest import Provenance
 from agentquest.records.messages import ToolSpec
 from agentquest.running.checks.subject import Problems, Subject, carried_out, shown
+from agentquest.words import counted
 
 _KINDS_OF_DATA = ("real", "builtin", "generated")
 _NONSENSE = "no-such-thing"
@@ -29,7 +30,7 @@ def declarations(subject: Subject) -> Problems:
     for name, kind in filled:
         value = getattr(found, name, None)
         if not isinstance(value, kind) or not value:
-            yield f"{name} is {shown(value)}, not a {kind.__name__} with something in it"
+            yield f"{name} is {shown(value)}, not a non-empty {kind.__name__}"
     for name, kind in (("cleanup_applies", bool), ("slow_steps", bool), ("step_limit", int)):
         if type(getattr(found, name)) is not kind:
             yield f"{name} is {shown(getattr(found, name))}, not a {kind.__name__}"
@@ -42,7 +43,7 @@ def declarations(subject: Subject) -> Problems:
         (found.task_type_aliases, found.task_types),
     ):
         yield from (
-            f"alias {alias!r} leads to {name!r}, which does not exist"
+            f"alias {alias!r} points to {name!r}, which does not exist"
             for alias, name in aliases.items()
             if name not in known
         )
@@ -54,10 +55,10 @@ def settings(subject: Subject) -> Problems:
     """Settings are explained, survive JSON, and refuse unknown names and values."""
     model: Any = type(subject.benchmark).Settings
     if not issubclass(model, BenchmarkSettings):
-        yield f"Settings is {model.__name__}, no subclass of BenchmarkSettings"
+        yield f"Settings is {model.__name__}, not a subclass of BenchmarkSettings"
         return
     yield from (
-        f"setting {name!r} has no text that says what it means"
+        f"setting {name!r} has no description"
         for name, field in model.model_fields.items()
         if not field.description
     )
@@ -68,7 +69,7 @@ def settings(subject: Subject) -> Problems:
         pass
     used = subject.benchmark.settings
     if model.model_validate(used.model_dump(mode="json")) != used:
-        yield "settings do not come back from JSON as they were, so they cannot travel"
+        yield "settings change when written to JSON and read back"
     for key, value in (("split", _NONSENSE), ("task_types", [_NONSENSE])):
         try:
             subject.make(**{key: value})
@@ -85,10 +86,10 @@ def tasks(subject: Subject) -> Problems:
     if len({task.id for task in all_tasks}) != len(all_tasks):
         yield "two tasks have the same id"
     if subject.make().tasks() != all_tasks:
-        yield "asked again, the tasks or their order are others"
+        yield "the tasks or their order differ when asked again"
     for task in all_tasks:
         if not all(isinstance(text, str) and text for text in vars(task).values()):
-            yield f"{task} has a field that is empty or no text"
+            yield f"{task} has a field that is empty or not text"
         if task.task_type not in found.task_types:
             yield f"{task.id}: type {task.task_type!r} is not declared"
         if task.split != found.split:
@@ -104,7 +105,7 @@ def splits(subject: Subject) -> Problems:
     for name, size in type(subject.benchmark).splits.items():
         found = len(subject.make(split=name).tasks())
         if size is not None and found != size:
-            yield f"split {name!r} has {found} tasks, declared are {size}"
+            yield f"split {name!r} has {found} tasks, but declares {size}"
 
 
 def provenance(subject: Subject) -> Problems:
@@ -124,15 +125,15 @@ def fingerprint(subject: Subject) -> Problems:
     found, chosen = subject.benchmark, subject.tasks
     whole = found.fingerprint(chosen)
     if subject.make().fingerprint(chosen) != whole:
-        yield "asked again, it is another one"
+        yield "it differs when asked again"
     if len(chosen) > 1 and found.fingerprint(chosen[1:]) == whole:
-        yield "it is the same with a task less"
+        yield "it is the same with one task fewer"
     hashes = {}
     for task in chosen:
         hashes[task.id] = of_task = found.data_hash(task)
         driver, _ = subject.opened(task)
         if len(of_task) != 64 or set(of_task) - set("0123456789abcdef"):
-            yield f"{task.id}: data_hash is {of_task!r}, no SHA-256"
+            yield f"{task.id}: data_hash is {of_task!r}, not a SHA-256"
         elif driver.data_hash != of_task:
             yield f"{task.id}: the driver's data_hash differs from the benchmark's"
     if len(set(hashes.values())) != len(hashes):
@@ -148,7 +149,7 @@ def briefing(subject: Subject) -> Problems:
             yield f"{task.id}: briefing is a {type(plain).__name__}"
             continue
         if plain.demonstrations:
-            yield f"{task.id}: examples although none were asked for"
+            yield f"{task.id}: has examples although none were requested"
         for name in ("instructions", "role", "examples"):
             if not isinstance(getattr(plain, name), str) or not getattr(plain, name):
                 yield f"{task.id}: {name} is empty"
@@ -188,14 +189,14 @@ def _tool(tool: ToolSpec) -> Problems:
             f" its parameters are {sorted(properties)}"
         )
     if not tool.command:
-        yield f"tool {tool.name!r} says no command that a call stands for"
+        yield f"tool {tool.name!r} does not say which command a call is"
 
 
 def _demonstrations(subject: Subject, task: Any) -> Problems:
     driver, _ = subject.opened(task)
     examples = subject.benchmark.briefing(driver, task, 2).demonstrations
     if len(examples) > 2:
-        yield f"{len(examples)} examples where 2 were asked for"
+        yield f"{counted(len(examples), 'example')} where 2 were requested"
     for example in examples:
         if not (example.goal and example.first_observation and example.turns):
             yield "an example has no goal, first observation or turns"

@@ -21,7 +21,7 @@ def other_process(subject: Subject) -> Problems:
     there = _asked(question)
     for name, value in answers(subject, scripts).items():
         if there.get(name) != value:
-            yield f"{name}: in another process it is another one"
+            yield f"{name}: differs in another process"
 
 
 def answers(subject: Subject, scripts: Mapping[str, Sequence[str]]) -> dict[str, str]:

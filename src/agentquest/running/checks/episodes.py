@@ -30,7 +30,7 @@ def observations(subject: Subject) -> Problems:
         if not isinstance(driver.metrics.goal, str) or not driver.metrics.goal:
             yield f"{task.id}: the goal is empty"
         if subject.benchmark.goal_in(observation.text) not in ("", driver.metrics.goal):
-            yield f"{task.id}: goal_in() reads another goal out of the first observation"
+            yield f"{task.id}: goal_in() reads a different goal from the first observation"
         if driver.outcome.done:
             yield f"{task.id}: is over before the first step"
         for command in ["", *subject.script(task)]:
@@ -89,7 +89,7 @@ def copies(subject: Subject) -> Problems:
             for who, game in (("the copy", other), ("the original", driver)):
                 rest = [seen(game, carried_out(game, command)) for command in commands[half:]]
                 if problem := difference(whole[half + 1 :], rest, commands[half:]):
-                    yield f"{task.id}, {word} in the middle: {who} goes on otherwise: {problem}"
+                    yield f"{task.id}, {word} half-way: {who} continues differently: {problem}"
 
 
 def isolation(subject: Subject) -> Problems:
@@ -105,9 +105,9 @@ def isolation(subject: Subject) -> Problems:
                 carried_out(neighbour, commands[-1 - place])
             moments.append(seen(games[0], carried_out(games[0], command)))
         if problem := difference(alone, moments, commands):
-            yield f"{task.id}: goes otherwise beside other games: {problem}"
+            yield f"{task.id}: goes differently next to other games: {problem}"
         if problem := difference(alone, transcript(games[0], commands), commands):
-            yield f"{task.id}: goes otherwise after a reset: {problem}"
+            yield f"{task.id}: goes differently after a reset: {problem}"
 
 
 def invalid_commands(subject: Subject) -> Problems:
@@ -137,11 +137,11 @@ def finished(subject: Subject) -> Problems:
         steps, outcome = len(driver.metrics.interactions), driver.outcome
         for command in (*first.admissible[:1], _NONSENSE[1]):
             if carried_out(driver, command) != last or driver.outcome != outcome:
-                yield f"{task.id}: is over, and {command!r} still changes something"
+                yield f"{task.id}: is over, but {command!r} still changes something"
         if len(driver.metrics.interactions) != steps:
-            yield f"{task.id}: is over, and steps are still counted"
+            yield f"{task.id}: is over, but steps are still counted"
         if driver.reset() != first or driver.outcome.done:
-            yield f"{task.id}: reset does not begin it anew"
+            yield f"{task.id}: reset does not start it over"
 
 
 def admissible(subject: Subject) -> Problems:
@@ -180,10 +180,10 @@ def _moment(driver: Driver, observation: Observation) -> Problems:
 
 
 def _records(driver: Driver) -> Problems:
-    """What of a game goes into records and exports."""
+    """The parts of a game that go into records and exports."""
     exported = driver.metrics.export()
     if len(exported["progress"]) != len(exported["actions"]):
-        yield "metrics.progress() has not one value per step"
+        yield "metrics.progress() does not have one value per step"
     for name, value in (("export", exported), ("details", driver.details())):
         try:
             json.dumps(value)

@@ -45,7 +45,7 @@ def oracle(subject: Subject) -> Problems:
         plan = knows.plan()
         if not plan or knows.plan() != plan:
             again = shown(knows.plan())
-            yield f"{task.id}: the plan is {shown(plan)}, and asked again {again}"
+            yield f"{task.id}: the plan is {shown(plan)}, and when asked again {again}"
         for _ in range(subject.benchmark.step_limit):
             plan = knows.plan()
             if not plan or driver.outcome.done:
@@ -90,16 +90,16 @@ def records(subject: Subject) -> Problems:
         for name in agents:
             spec = _spec(subject, task, name)
             if pickle.loads(pickle.dumps(spec)) != spec:
-                yield f"{task.id}: the spec is another one after pickling"
+                yield f"{task.id}: the spec changes when it is pickled"
             shared = Resources(spec.context, subject.benchmark)
             record, again = (_finished(play(spec, shared)) for _ in range(2))
             where = f"{task.id}, played by {name}"
             if record.error is not None:
                 yield f"{where}: {record.error.source} failed: {record.error.message}"
             if EpisodeRecord.model_validate_json(record.model_dump_json()) != record:
-                yield f"{where}: the record is another one after it was written and read"
+                yield f"{where}: the record changes when it is written and read back"
             if _actions(record) != _actions(again):
-                yield f"{where}: a second time the episode is another one"
+                yield f"{where}: the episode goes differently the second time"
 
 
 def secrecy(subject: Subject) -> Problems:
@@ -113,7 +113,7 @@ def secrecy(subject: Subject) -> Problems:
 
 
 async def held_while_playing(spec: EpisodeSpec, resources: Resources) -> list[str]:
-    """What the agent of an episode can get at and must not, looked for after every step."""
+    """What the agent of an episode can reach but must not, checked after every step."""
     await resources.open()
     player = make_player(spec, resources)
     problems: list[str] = []

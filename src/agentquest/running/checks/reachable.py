@@ -1,4 +1,4 @@
-"""What can be got at from an object: through attributes, containers and closures.
+"""What can be reached from an object through attributes, containers and closures.
 
 Python hides nothing from code that looks into frames or the garbage collector;
 this is about what an agent holds, or is handed, in the ordinary way.
@@ -15,7 +15,7 @@ _LEAVES = (str, bytes, int, float, complex, bool, type(None), types.ModuleType, 
 
 
 def reachable(*roots: Any, classes: bool = True) -> dict[int, tuple[Any, str]]:
-    """Every object that can be got at, by its id, with the way to it.
+    """Every reachable object, by its id, with the path to it.
 
     With `classes`, what is kept in classes is followed too.
     """

@@ -2,7 +2,7 @@
 
 Nothing is shared between episodes but the resources, so that a run gives the
 same results in any order and at any width. What is finished is safe before the
-next begins; what is not can be asked for again.
+next begins; what is not is played when the run resumes.
 """
 
 import asyncio

@@ -3,7 +3,7 @@
 Episodes are handed out as workers get free, never in fixed shares, so a slow task
 or worker holds up nobody. Only the process that owns the pool writes: workers
 send records back. A worker that dies costs the episodes it was playing; another
-plays them, and an episode that loses two workers stays owed.
+plays them, and an episode that loses two workers is left for the next run.
 """
 
 import asyncio
@@ -68,7 +68,7 @@ class Worker(ABC):
 
     @abstractmethod
     async def end(self) -> None:
-        """Be gone, whatever is still going on."""
+        """End at once, whatever is still running."""
 
 
 class Pool:
@@ -128,8 +128,8 @@ class Pool:
                 heard.cancel()
                 if not stop.is_set():
                     raise UserError(
-                        f"no worker could be started within {_START_S:g} s: is there room for"
-                        " what each reserves?"
+                        f"no worker started within {_START_S:g} s: does the cluster have the"
+                        " resources that each reserves?"
                     )
         finally:
             stopped.cancel()
@@ -141,7 +141,7 @@ class Pool:
         return can_play or any(worker.playing for worker in self._alive)
 
     def _hand_out(self) -> None:
-        """Fill free places evenly: the next episode to whoever plays fewest."""
+        """Fill free places evenly: the next episode goes to the least busy worker."""
         if not self._waiting:
             return
         free = [
@@ -199,13 +199,13 @@ class Pool:
         return []
 
     def _replace(self, worker: Worker, why: str) -> None:
-        """Play what a dead worker was playing elsewhere, but not for ever."""
+        """Play a dead worker's episodes elsewhere, but not for ever."""
         if worker not in self._alive:
             return
         self._alive.remove(worker)
         self._stillborn = 0 if worker.ready else self._stillborn + 1
         if self._stillborn > _MOST_STILLBORN:
-            raise UserError(f"{self._stillborn} workers in a row died as they started: {why}")
+            raise UserError(f"{self._stillborn} workers in a row died while starting: {why}")
         lost = list(worker.playing.values())
         logger.warning("%s died while playing %d episodes", worker.name, len(lost))
         for spec in lost:
@@ -213,12 +213,12 @@ class Pool:
             if self._losses[spec.key] < _MOST_LOSSES:
                 self._waiting.appendleft(spec)
             else:
-                logger.warning("%s is owed: two workers died while playing it", spec.key)
+                logger.warning("%s has no score: two workers died while playing it", spec.key)
         if self._waiting:
             self._alive.append(self._another())
 
     async def _end(self) -> None:
-        """Let workers say what they were at, then end them."""
+        """Let workers report what they were playing, then end them."""
         for worker in self._alive:
             worker.stop()
         deadline = self._loop.time() + _LAST_WORDS_S

@@ -1,10 +1,10 @@
 """Episodes on a Ray cluster: workers are actors, each with an event loop and many episodes.
 
 This process hands out the work, alone writes the run directory, and holds the
-limits of the whole run; see `pool`. An actor answers one call at a time with all
-that has happened since the last, so a step costs no message of its own. What can
-be wrong on a node is found out before it is given an episode; a node without the
-data is sent what its episodes need, see `shipping`.
+limits of the whole run; see `pool`. An actor answers one call at a time with everything
+that happened since the last, so a step costs no message of its own. A node is checked
+before it gets an episode; one without the data is sent what its episodes need, see
+`shipping`.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ class RaySettings(Settings):
     this machine."""
 
     workers: int = Field(default=0, ge=0, le=10_000)
-    """How many actors; 0: one for each CPU of the cluster."""
+    """Number of actors; 0: one per CPU of the cluster."""
 
     resources: dict[str, float] = Field(default_factory=lambda: {"num_cpus": 1.0})
     """What each actor reserves, as Ray's `num_cpus`, `num_gpus`, `memory` or a resource's name."""
@@ -142,7 +142,9 @@ class EpisodeActor:
             return f"{_DATA_MISSING}: {error}"
         except (AgentQuestError, OSError) as error:
             return str(error)
-        return "" if there == data_hash else f"its data of task {sample.id} is not this run's"
+        return (
+            "" if there == data_hash else f"its data for task {sample.id} differs from this run's"
+        )
 
     async def begin(self, lease: Lease, cargo: Mapping[str, tuple[str, Any]]) -> None:
         """Play these; `cargo` has the files of tasks that this node lacks, by task id."""

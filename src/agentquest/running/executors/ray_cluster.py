@@ -1,4 +1,4 @@
-"""Joining a Ray cluster, and saying plainly why that did not work."""
+"""Joining a Ray cluster, with a clear error when that fails."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -42,7 +42,7 @@ def connect(address: str | None) -> bool:
 
 
 async def _probe(address: str | None) -> None:
-    """Ray looks for a cluster for minutes; whether anybody answers there is known at once."""
+    """Ray would search for minutes; a connection shows at once whether anything answers."""
     host, separator, port = (address or "").removeprefix("ray://").rpartition(":")
     if separator and port.isdigit():
         opening = asyncio.open_connection(host, int(port))
@@ -59,4 +59,4 @@ def cause(error: BaseException) -> str:
     """The last line of what Ray says, which is the cause."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     said = lines[-1] if lines else type(error).__name__
-    return f"a worker cannot be made on its node: {said}" if in_creation(error) else said
+    return f"a worker cannot start on its node: {said}" if in_creation(error) else said

@@ -34,7 +34,7 @@ def kept_at(task: Task, data_hash: str) -> Path:
     store = Path.home() / ".cache" / "agentquest" / "shipped"
     folder = store / data_hash / task.id
     if ".." in folder.parts or store not in folder.parents:
-        raise DataError(f"task {task.id!r} has no id that can be a folder")
+        raise DataError(f"task id {task.id!r} cannot be used as a folder name")
     return folder
 
 

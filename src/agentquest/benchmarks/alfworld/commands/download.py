@@ -11,25 +11,30 @@ from agentquest.benchmarks.alfworld.download import (
     download_alfworld,
 )
 from agentquest.downloads.bars import DownloadBars
+from agentquest.words import counted
 
 
 def command(
     data_path: Annotated[
         Path | None,
-        typer.Option(help="Where to put it; default $ALFWORLD_DATA or ~/.cache/alfworld."),
+        typer.Option(help="Target folder; default $ALFWORLD_DATA or ~/.cache/alfworld."),
     ] = None,
     base_url: Annotated[
-        str, typer.Option(help="Where to fetch from: a mirror of the official place.")
+        str, typer.Option(help="Download from this mirror of the official site.")
     ] = OFFICIAL_URL,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
 ) -> None:
-    """Fetch the official ALFWorld archives (about 145 MB).
+    """Download the official ALFWorld archives (about 145 MB).
 
-    A broken transfer resumes where it stopped, here or at the next call.
+    An interrupted download resumes, also when the command is run again.
+
+    Example: agentquest download alfworld --data-path ~/alfworld
     """
     with DownloadBars() as bars:
         done = download_alfworld(data_path, base_url=base_url, force=force, on_archive=bars.bar)
     for archive in done:
-        state = "was there" if archive.present else f"{archive.written} files written"
+        state = (
+            "already there" if archive.present else f"{counted(archive.written, 'file')} written"
+        )
         typer.echo(f"{archive.name}: {state}")
     typer.echo(f"ALFWorld data is in {data_path or default_data_folder()}")

@@ -1,4 +1,4 @@
-"""`agentquest homes`: the built-in homes, beside real games or written out as game folders."""
+"""`agentquest homes`: the built-in homes, compared with real games or exported as game folders."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,15 +15,19 @@ from agentquest.benchmarks.alfworld.homes.compare import distributions, side_by_
 from agentquest.benchmarks.alfworld.homes.export import reference_logic, write_out
 from agentquest.benchmarks.alfworld.tasks import BUILTIN, data_root, find_tasks, open_problem
 from agentquest.errors import UserError
+from agentquest.words import counted
 
 
 def command(
-    action: Annotated[str, typer.Argument(help="`compare` or `export`")],
+    action: Annotated[str, typer.Argument(help="`compare` or `export`.")],
     folder: Annotated[
-        Path | None, typer.Argument(help="compare: the real data; export: where to write.")
+        Path | None,
+        typer.Argument(help="compare: folder of the official data; export: output folder."),
     ] = None,
     split: Annotated[str, typer.Option(help="Which split.")] = "valid_unseen",
-    count: Annotated[int, typer.Option(help="export: only the first so many; 0 writes all.")] = 0,
+    count: Annotated[
+        int, typer.Option(help="export: only the first COUNT games; 0 writes all.")
+    ] = 0,
     logic: Annotated[
         Path | None,
         typer.Option(
@@ -31,11 +35,13 @@ def command(
         ),
     ] = None,
 ) -> None:
-    """Compare the built-in homes with real games, or write them out for the reference engine.
+    """Compare the built-in homes with real games, or export them for the reference engine.
 
-    agentquest homes compare ~/.cache/alfworld
-    agentquest homes export my_games --count 20
-    agentquest homes export my_games --logic FOLDER   (without an installed alfworld)
+    \b
+    Examples:
+      agentquest homes compare ~/.cache/alfworld
+      agentquest homes export my_games --count 20
+      agentquest homes export my_games --logic FOLDER  (alfworld not installed)
     """
     actions: dict[str, Callable[[], None]] = {
         "compare": lambda: _compare(folder, split),
@@ -49,10 +55,10 @@ def command(
 def _compare(folder: Path | None, split: str) -> None:
     root = data_root(folder)
     if root is None:
-        raise UserError("no real games found to compare with; name their folder")
+        raise UserError("no real games found to compare with; give their folder")
     ours = [open_problem(task.problem).problem for task in find_tasks(split, data_path=BUILTIN)]
     real = [open_problem(task.problem).problem for task in find_tasks(split, data_path=root)]
-    typer.echo(f"{split}: {len(ours)} built-in homes, {len(real)} real games")
+    typer.echo(f"{split}: {counted(len(ours), 'built-in home')}, {counted(len(real), 'real game')}")
     typer.echo(side_by_side(distributions(ours, _plan_length), distributions(real, _plan_length)))
 
 
@@ -68,7 +74,7 @@ def _export(folder: Path | None, split: str, count: int, logic: Path | None) -> 
     ids = game_ids(split)[: count or None]
     for game_id in track(ids, "writing", console=Console(stderr=True)):
         write_out([game_id], folder, domain, grammar, walkthrough=_walkthrough)
-    typer.echo(f"wrote {len(ids)} games below {folder}")
+    typer.echo(f"wrote {counted(len(ids), 'game')} to {folder}")
 
 
 def _walkthrough(home: HomeGame) -> list[str]:

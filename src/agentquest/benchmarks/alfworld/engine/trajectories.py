@@ -30,7 +30,7 @@ def goals_named(wanted: "str | Goals") -> Goals:
         return Goals(wanted)
     except ValueError:
         names = ", ".join(goals.value for goals in Goals)
-        raise UnknownName(f"{wanted!r} are no goals; there are: {names}") from None
+        raise UnknownName(f"unknown goals {wanted!r}; there are: {names}") from None
 
 
 def goal_from_trajectory(trajectory: dict[str, Any], task_id: str) -> str:

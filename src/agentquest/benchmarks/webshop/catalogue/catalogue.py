@@ -122,7 +122,9 @@ def cache_folder() -> Path:
 def find_files(folder: Path, size: str | None = None, num_products: int | None = None) -> DataFiles:
     """The official files in `folder`; names the missing one."""
     if not folder.is_dir():
-        raise DataError(f"{folder}: no such folder of WebShop data")
+        raise DataError(
+            f"{folder}: no WebShop data there; `agentquest download webshop` fetches it"
+        )
     if size is not None and size not in SIZES:
         raise DataError(f"size must be one of {', '.join(SIZES)}, not {size!r}")
     wanted = [size] if size else list(SIZES)
@@ -131,7 +133,7 @@ def find_files(folder: Path, size: str | None = None, num_products: int | None =
         names = " or ".join(f"items_shuffle{SIZES[s]}.json" for s in wanted)
         raise DataError(f"{folder}: {names} is missing")
     if len(present) > 1:
-        raise DataError(f"{folder}: holds both sizes; choose with size='small' or size='all'")
+        raise DataError(f"{folder}: has both sizes; choose with size='small' or size='all'")
     ending = SIZES[present[0]]
     instructions = folder / f"items_ins_v2{ending}.json"
     if not instructions.is_file():
@@ -156,7 +158,7 @@ def _built_in(root: Path, num_products: int | None, progress: Progress | None) -
     def make() -> None:
         contents = official_files()
         if tuple(hashlib.sha256(text).hexdigest() for text in contents.values()) != DIGESTS:
-            raise DataError("this Python makes other built-in products than all others do")
+            raise DataError("this Python generates different built-in products; please report it")
         with tempfile.TemporaryDirectory() as folder:
             for name, content in contents.items():
                 (Path(folder) / name).write_bytes(content)
@@ -172,7 +174,7 @@ def _sound(target: Path, make: Callable[[], None]) -> Catalogue:
         if problem is None:
             return Catalogue(target)
         logger.warning(
-            "the WebShop catalogue in the cache is damaged (%s) and is made again: %s",
+            "the cached WebShop catalogue is damaged (%s) and is rebuilt: %s",
             problem,
             target,
         )

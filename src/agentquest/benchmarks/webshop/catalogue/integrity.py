@@ -57,7 +57,7 @@ def damage(folder: Path) -> str | None:
             if path.stat().st_size != size:
                 return f"{name} has {path.stat().st_size} bytes instead of {size}"
             if _digest(path) != digest:
-                return f"{name} has another content"
+                return f"{name} has changed"
     except OSError as error:
         return f"{Path(error.filename or folder).name}: {error.strerror}"
     _sound[folder] = signature

@@ -80,7 +80,7 @@ class _Scanner:
         except UnicodeDecodeError as error:
             raise self.wrong(f"not UTF-8 ({error.reason}) after the text") from error
         except OSError as error:
-            raise self.wrong(f"cannot be read on ({error.strerror})") from error
+            raise self.wrong(f"cannot be read further ({error.strerror})") from error
         self._exhausted = not chunk
         self._window = self._window[self._at :] + chunk
         self._behind += self._at
@@ -88,7 +88,7 @@ class _Scanner:
         return bool(chunk)
 
     def _next(self) -> str:
-        """The next character that is no blank, without passing it; "" at the end."""
+        """The next non-blank character, without consuming it; "" at the end."""
         while True:
             while self._at < len(self._window):
                 if self._window[self._at] not in _BLANKS:

@@ -10,6 +10,7 @@ from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
 from agentquest.benchmarks.webshop.download import OFFICIAL_URL, download_webshop
 from agentquest.benchmarks.webshop.tasks import default_data_folder
 from agentquest.downloads.bars import DownloadBars
+from agentquest.words import counted
 
 
 class Size(str, Enum):
@@ -23,20 +24,22 @@ def command(
     data_path: Annotated[
         Path | None,
         typer.Option(
-            help="Where to put it; default $WEBSHOP_DATA or ~/.cache/agentquest/webshop-data."
+            help="Target folder; default $WEBSHOP_DATA or ~/.cache/agentquest/webshop-data."
         ),
     ] = None,
     size: Annotated[
         Size, typer.Option(help="1,000 products (10 MB) or all 1.18 million (5.7 GB).")
     ] = Size.SMALL,
     base_url: Annotated[
-        str, typer.Option(help="Where to fetch from: a mirror of the official place.")
+        str, typer.Option(help="Download from this mirror of the official site.")
     ] = OFFICIAL_URL,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
 ) -> None:
-    """Fetch the official WebShop files.
+    """Download the official WebShop files.
 
-    A broken transfer resumes where it stopped, here or at the next call.
+    An interrupted download resumes, also when the command is run again.
+
+    Example: agentquest download webshop --size all
     """
     with DownloadBars() as bars:
         download_webshop(
@@ -48,4 +51,4 @@ def command(
         )
         folder = data_path or default_data_folder()
         catalogue = open_catalogue(folder, size=size.value, progress=bars.bar("catalogue"))
-    typer.echo(f"WebShop data is in {folder}: {len(catalogue):,} products")
+    typer.echo(f"WebShop data is in {folder}: {counted(len(catalogue), 'product')}")

@@ -16,51 +16,52 @@ from agentquest.benchmarks.webshop.tasks import BUILTIN, data_root
 from agentquest.errors import ConfigError
 from agentquest.extras import require
 from agentquest.http.sockets import is_loopback
+from agentquest.words import counted, plural
 
 if TYPE_CHECKING:
     from agentquest.benchmarks.webshop.serving.running import Access
 
 TOKEN = "AGENTQUEST_TOKEN"
 HUMAN_RUN = Path("runs/webshop-human")
-_TTL_HELP = "Seconds after which an unused session is forgotten."
+_TTL_HELP = "Seconds after which an idle session expires."
 
 
 class GoalsKind(str, Enum):
-    """Whose words the goals are in."""
+    """Who wrote the goals: a generator, or people."""
 
     SYNTHETIC = "synthetic"
     HUMAN = "human"
 
 
 class Size(str, Enum):
-    """Which catalogue, where the data folder has both."""
+    """Which catalogue, if the data folder has both."""
 
     SMALL = "small"
     ALL = "all"
 
 
 def command(
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(help="A further name that requests may address the server by; repeatable."),
+        typer.Option(help="Another host name that requests may use; may be repeated."),
     ] = None,
-    port: Annotated[int, typer.Option(help="For agents; 0 takes any free port.")] = 5555,
+    port: Annotated[int, typer.Option(help="Port for agents; 0 picks a free one.")] = 5555,
     data: Annotated[
         str | None,
-        typer.Option(help="Folder of the official files, or `builtin`; default: found by itself."),
+        typer.Option(help="Folder with the official files, or `builtin`; default: auto-detected."),
     ] = None,
-    size: Annotated[Size | None, typer.Option(help="Which files, if the folder has both.")] = None,
+    size: Annotated[
+        Size | None, typer.Option(help="Which catalogue, if the folder has both.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Decides hidden prices and price limits.")] = 0,
     goals: Annotated[
         GoalsKind | None,
-        typer.Option(help="Which tasks; default synthetic, with --original-pages human."),
+        typer.Option(help="Which goals; default synthetic, or human with --original-pages."),
     ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Keep the quirks of the original.")
-    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Keep the original's quirks.")] = False,
     site: Annotated[
-        bool, typer.Option("--site", help="Serve the shop for people in a browser, too.")
+        bool, typer.Option("--site", help="Also serve a web site where people shop in a browser.")
     ] = False,
     original_pages: Annotated[
         bool,
@@ -71,12 +72,14 @@ def command(
     ] = False,
     images: Annotated[
         bool,
-        typer.Option("--images", help="With --site, show product pictures; they are elsewhere."),
+        typer.Option(
+            "--images", help="With --site: show product pictures, loaded from their web hosts."
+        ),
     ] = False,
     site_port: Annotated[
-        int, typer.Option(help="For people, or pages; 0 takes any free port.")
+        int, typer.Option(help="Port of the web site or the original pages; 0 picks a free one.")
     ] = 3000,
-    max_sessions: Annotated[int, typer.Option(min=1, help="How many sessions are kept.")] = 10_000,
+    max_sessions: Annotated[int, typer.Option(min=1, help="Most sessions to keep.")] = 10_000,
     session_ttl: Annotated[float, typer.Option(min=1.0, help=_TTL_HELP)] = 21_600.0,
     records: Annotated[
         Path | None,
@@ -85,7 +88,7 @@ def command(
 ) -> None:
     """Serve WebShop: the documented routes for agents, and a web site for people.
 
-    Agents must show the token in $AGENTQUEST_TOKEN, where that is set.
+    If $AGENTQUEST_TOKEN is set, agents must send it as `Authorization: Bearer`.
 
     Example: agentquest serve webshop --site
     """
@@ -117,11 +120,11 @@ def command(
 
 def _check_options(site: bool, original_pages: bool, records: Path | None, images: bool) -> None:
     if site and original_pages:
-        raise ConfigError("--site and --original-pages are two sites for one port: choose one")
+        raise ConfigError("--site and --original-pages use the same port: choose one")
     if records is not None and not site:
-        raise ConfigError("--records is for what people do: it needs --site")
+        raise ConfigError("--records is for people's episodes: it needs --site")
     if images and not site:
-        raise ConfigError("--images is for the shop for people: it needs --site")
+        raise ConfigError("--images is for people's web site: it needs --site")
 
 
 def _open_shop(
@@ -139,7 +142,9 @@ def _open_shop(
 
 
 def _announce(shop: Shop, access: "Access", urls: dict[str, str]) -> None:
-    typer.echo(f"{len(shop.catalogue)} products, {len(shop.goals)} {shop.goals.kind} goals")
+    products, goals = len(shop.catalogue), len(shop.goals)
+    told = f"{goals:,} {shop.goals.kind} {plural(goals, 'goal')}"
+    typer.echo(f"{counted(products, 'product')}, {told}")
     for use, url in urls.items():
         typer.echo(f"WebShop for {use}: {url}")
     if not is_loopback(access.host):

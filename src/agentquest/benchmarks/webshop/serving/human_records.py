@@ -177,7 +177,7 @@ class HumanRecords:
         for name, value in self._deciding().items():
             if before.get(name) != value:
                 raise UserError(
-                    f"{self.directory.path} holds episodes of another shop:"
+                    f"{self.directory.path} has episodes of a different shop:"
                     f" {name} was {before.get(name)!r}, is {value!r}; choose another --records"
                 )
 

@@ -21,14 +21,14 @@ from agentquest.errors import ConfigError
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
-FLOOD = 1000  # so many that were just started and never used are nobody's earnest
+FLOOD = 1000  # this many sessions that were just started and never used are a flood
 LEFT_ALONE_S = 300.0
 _PER_PEER = 10  # one part in so many is more than a connection's share
 _MOST_BETWEEN_SWEEPS_S = 60.0
 
 
 class Full(Exception):
-    """There is no place for a newcomer that could be taken from somebody fairly."""
+    """There is no place for a new session that could fairly be taken from another."""
 
 
 class Stage(IntEnum):
@@ -49,7 +49,7 @@ class _Entry(Generic[V]):
 
 
 class Kept(Generic[K, V]):
-    """Values by key. `on_drop` is told of each that was let go of."""
+    """Values by key. `on_drop` is called for each that is dropped."""
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ class Kept(Generic[K, V]):
         if flooding is not None:
             return self._let_go(flooding)
         if len(self._shelves[Stage.STARTED]) >= FLOOD:
-            raise Full(f"{self._limit} sessions are kept already, and many were just started")
+            raise Full(f"the limit of {self._limit} sessions is reached")
         candidates = [key for key in (started, used) if key is not None]
         return self._let_go(min(candidates, key=self._last_used))
 

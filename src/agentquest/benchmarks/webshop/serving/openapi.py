@@ -42,8 +42,8 @@ _STEP_ANSWER: dict[str, Schema] = _RESET_ANSWER | {
 }
 _REFUSALS = {
     "400": "The body cannot be read.",
-    "401": "A token is asked for.",
-    "403": "A page of another web site asks, or the server is not known by that name.",
+    "401": "A token is required.",
+    "403": "The request comes from another web site, or uses an unknown host name.",
     "413": "The body or the action is too long.",
     "415": "The body does not say that it is JSON.",
     "422": "A field is missing, unknown or not something the shop can do.",
@@ -65,10 +65,12 @@ def openapi_document() -> dict[str, Any]:
             "description": "A simulated shop for agents. Requests that name no session share one.",
         },
         "paths": {
-            "/": {"get": _operation("Say that the server is there.", {"test": {"const": "okay"}})},
+            "/": {"get": _operation("Check that the server is up.", {"test": {"const": "okay"}})},
             "/reset": {"post": _reset()},
             "/step": {"post": _step()},
-            "/healthz": {"get": _operation("What is served, and to how many.", _health())},
+            "/healthz": {
+                "get": _operation("What is served, and the number of sessions.", _health())
+            },
         },
         "components": {
             "schemas": {

@@ -122,7 +122,7 @@ class _OriginalSite:
     def _new_goal(self, session: str) -> Goal:
         """Of `fixed_7` goal 7; of any other name one that is drawn."""
         if len(session) > MAX_NAME:
-            raise HTTPException(422, f"a session has at most {MAX_NAME} characters")
+            raise HTTPException(422, f"a session name can have at most {MAX_NAME} characters")
         if "fixed" not in session:
             return self.shop.goals[self.shop.goals.choose(self.rng)]  # type: ignore[no-any-return]
         number = session.rpartition("_")[2]
@@ -135,7 +135,9 @@ class _OriginalSite:
         session = request.path_params["session"]
         goal = self.goals.get(session)
         if goal is None:
-            raise HTTPException(404, f"no session {session[:MAX_NAME]!r}: it begins at its page")
+            raise HTTPException(
+                404, f"no session {session[:MAX_NAME]!r}: open its start page first"
+            )
         self.goals.mark(session, Stage.USED)
         return goal
 
@@ -153,7 +155,7 @@ class _OriginalSite:
 
     def _found(self, keywords: list[str]) -> list[int]:
         if not keywords or sum(map(len, keywords)) > LONGEST_ACTION:
-            raise HTTPException(422, f"a search has 1 to {LONGEST_ACTION} characters")
+            raise HTTPException(422, f"a search must have 1 to {LONGEST_ACTION} characters")
         if keywords[0] == "<a>":
             return self._with_attribute(" ".join(keywords[1:]).strip())
         if not self.shop.understands(keywords):

@@ -17,7 +17,7 @@ _ENDS = {
 
 
 def welcome_page(goals: int, visit: Visit | None, notice: str = "") -> bytes:
-    """The first page; offers to go on with a task that is under way."""
+    """The first page; offers to continue a task in progress."""
     intro = joined(
         element("h1", "Can you shop as well as an agent?"),
         element(
@@ -34,7 +34,7 @@ def welcome_page(goals: int, visit: Visit | None, notice: str = "") -> bytes:
         ),
     )
     if visit is not None and visit.end is None:
-        going = element("a", "Go on with your task", class_="button primary", href=address(visit))
+        going = element("a", "Continue your task", class_="button primary", href=address(visit))
         return page("Welcome", intro, element("p", going), visit=visit, notice=notice)
     return page("Welcome", intro, _start_form(goals), notice=notice)
 
@@ -44,7 +44,7 @@ def _start_form(goals: int) -> Markup:
         "/start",
         _field("participant", "Your name or code", "text", maxlength=str(LONGEST_PARTICIPANT)),
         _field("number", f"Task number, 0 to {goals - 1}", "number", min="0", max=str(goals - 1)),
-        element("p", "Both may stay empty; you are then given a task.", class_="soft"),
+        element("p", "Both are optional; without a number you are given a task.", class_="soft"),
         element("p", element("button", "Start", type="submit", class_="button primary")),
         class_="card",
     )
@@ -73,7 +73,7 @@ def give_up_page(visit: Visit) -> bytes:
         element(
             "p",
             element("button", "Give up", type="submit", class_="button primary"),
-            element("a", "Go on shopping", class_="button", href=address(visit)),
+            element("a", "Continue shopping", class_="button", href=address(visit)),
             class_="row",
         ),
         visit=visit,
@@ -128,7 +128,7 @@ def _next_task(visit: Visit) -> Markup:
         element(
             "p",
             element("button", "Next task", type="submit", class_="button primary"),
-            element("a", "To the first page", class_="button", href="/"),
+            element("a", "Back to the start", class_="button", href="/"),
             class_="row",
         ),
     )
@@ -186,5 +186,5 @@ def _kind(r_type: float) -> str:
 
 def problem_page(title: str, text: str) -> bytes:
     """Why something was not done, and the way on."""
-    on = element("a", "To the first page", class_="button primary", href="/")
+    on = element("a", "Back to the start", class_="button primary", href="/")
     return page(title, element("h1", title), element("p", text), element("p", on))

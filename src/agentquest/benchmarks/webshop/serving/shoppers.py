@@ -81,7 +81,7 @@ class Shoppers:
         try:
             self.kept.put(key, shopper, client.address, client.connection)
         except Full as error:
-            text = f"{error}; try again in some minutes"
+            text = f"{error}; try again in a few minutes"
             raise HTTPException(503, text, {"Retry-After": "60"}) from error
         if key[0] != "cookie":
             return shopper.session, None
@@ -184,6 +184,6 @@ def _no_session(client: Client, wanted: Wanted) -> HTTPException:
     named = client.name if client.name is not None else wanted
     return HTTPException(
         404,
-        f"no session {named!r}: it was never started here, was unused for too long, or"
+        f"no session {named!r}: it was never started here, was idle for too long, or"
         " the server was restarted; POST /reset with the same session starts it",
     )

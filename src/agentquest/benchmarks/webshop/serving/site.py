@@ -44,11 +44,11 @@ from agentquest.http.guard import page_headers
 
 COOKIE = "webshop_visit"
 MAX_VISITS = 1000
-_WENT_BACK = "That page is of an earlier step. Going back undoes nothing: you are here now."
+_WENT_BACK = "That page belongs to an earlier step. Going back undoes nothing: you are here now."
 _NOT_POSSIBLE = "That cannot be done on this page; nothing has changed."
 _NO_QUERY = "Type a word to search for."
 _ODD_QUERY = "The shop cannot search for that; leave out square brackets and < >."
-_UNDER_WAY = "You have a task under way. Finish it, or give it up, to get another."
+_UNDER_WAY = "You have a task in progress. Finish it or give it up to get another."
 _UNSAVED = "Your visit could not be recorded; please tell whoever runs this site."
 _log = logging.getLogger(__name__)
 
@@ -147,7 +147,7 @@ class _Site:
         async def route(request: Request) -> Response:
             visit = self._visit(request)
             if visit is None:
-                text = "It was never started here, or left unused for too long. Start a new task."
+                text = "It was never started here, or was inactive for too long. Start a new task."
                 return _html(problem_page("There is no such visit", text), 404)
             return await handler(request, visit)
 
@@ -242,7 +242,7 @@ def _taken_notice(visit: Visit | None) -> str:
 def _is_current(visit: Visit, fields: dict[str, str]) -> bool:
     """Whether a form is of the visitor's own and of the page they stand on."""
     if not secrets.compare_digest(fields.get("token", "").encode(), visit.token.encode()):
-        raise HTTPException(403, "This form is not of your visit.")
+        raise HTTPException(403, "This form does not belong to your visit. Reload the page.")
     if fields.get("turn") == str(visit.turn) and visit.end is None:
         return True
     if visit.end is None:
@@ -268,5 +268,5 @@ def _action(visit: Visit, fields: dict[str, str]) -> tuple[str | None, str]:
 def _participant(fields: dict[str, str]) -> str:
     name = " ".join(fields.get("participant", "").split())
     if len(name) > LONGEST_PARTICIPANT:
-        raise HTTPException(422, f"A name has at most {LONGEST_PARTICIPANT} characters.")
+        raise HTTPException(422, f"A name can have at most {LONGEST_PARTICIPANT} characters.")
     return name

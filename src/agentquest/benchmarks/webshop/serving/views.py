@@ -9,6 +9,7 @@ from agentquest.benchmarks.webshop.serving.markup import Markup, element, joined
 from agentquest.benchmarks.webshop.serving.people import Visit
 from agentquest.benchmarks.webshop.shop.pages import PAGE_SIZE, SUB_PAGES, Kind, Piece
 from agentquest.benchmarks.webshop.shop.shop import BASE_URL, Session, parse
+from agentquest.words import counted
 
 _TOTAL = re.compile(r"\(Total results: (\d+)\)")
 CHOOSE = "choose"
@@ -49,7 +50,7 @@ def _results(visit: Visit) -> tuple[str, Markup]:
         for at, piece in enumerate(pieces)
         if piece.kind is Kind.LINK
     ]
-    said = f"{total} products found" if total != 1 else "1 product found"
+    said = f"{counted(total, 'product')} found"
     if items:
         said += f", {first} to {first + len(items) - 1} shown"
     paging = [("< Prev", "Previous page")] if session.page_number > 1 else []

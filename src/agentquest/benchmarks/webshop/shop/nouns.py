@@ -2,7 +2,7 @@
 
 The original asks spaCy. Where spaCy and any English model of it are installed we
 ask it too; else a small tagger of our own answers (`title_tagger`). Each gives its
-`name`, which stands in every record, because no two of them always agree: not ours
+`name`, which is in every record, because no two of them always agree: not ours
 and spaCy's, nor spaCy's own versions.
 """
 

@@ -24,7 +24,7 @@ def check_name(name: str) -> None:
     try:
         name.encode()
     except UnicodeEncodeError as error:
-        raise UserError(f"session {name[:50]!r}: this is not text that can be written") from error
+        raise UserError(f"session {name[:50]!r}: this text cannot be encoded") from error
 
 
 class Sessions:
@@ -58,7 +58,7 @@ class Sessions:
         self._lock = RLock()
 
     def reset(self, session: int | str | None = None) -> Session:
-        """Start `session` (anew) at the search page."""
+        """Start or restart `session` at the search page."""
         with self._lock:
             if isinstance(session, int):
                 self._check_goal(session)
@@ -75,12 +75,12 @@ class Sessions:
         """The session of that name, which counts as used now; raises UserError if there is none."""
         with self._lock:
             if name not in self._sessions:
-                raise UserError(f"no session {name!r}: it was never started, or has been forgotten")
+                raise UserError(f"no session {name!r}: it was never started, or has expired")
             self._sessions.move_to_end(name)
             return self._sessions[name]
 
     def forget(self, name: str) -> None:
-        """Drop a session; one that does not exist is no error."""
+        """Drop a session; it need not exist."""
         with self._lock:
             self._sessions.pop(name, None)
 
