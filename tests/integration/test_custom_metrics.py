@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -125,10 +126,13 @@ def test_reading_a_run_imports_nothing_that_it_names(tmp_path: Path) -> None:
     content = json.loads(file.read_text())
     content["metrics"].append("this:Nope")
     file.write_text(json.dumps(content))
-    told = [
-        warm_python.agentquest(*command, result.path, cwd=tmp_path).stdout
-        for command in (["report"], ["compare", str(result.path)], ["report", "-f", "csv"])
+    other = shutil.copytree(result.path, tmp_path / "other")
+    done = [
+        warm_python.agentquest(*command, result.path, cwd=tmp_path)
+        for command in (["report"], ["compare", str(other)], ["report", "-f", "csv"])
     ]
+    assert [each.returncode for each in done] == [0, 0, 0]
+    told = [each.stdout for each in done]
     assert all("choices" in one for one in told)
     assert "The metric this:Nope has not been measured" in told[0]
     assert not any("Zen of Python" in one for one in told)

@@ -99,7 +99,7 @@ def test_html_goes_beside_the_records(runs: Path) -> None:
 
 
 def test_a_folder_that_is_no_run_is_an_error(tmp_path: Path) -> None:
-    for command in (report(tmp_path), compare(tmp_path, tmp_path)):
+    for command in (report(tmp_path), compare(tmp_path, tmp_path.parent)):
         assert isinstance(command.exception, UserError)
         assert "not a run directory" in str(command.exception)
 
@@ -113,7 +113,8 @@ def test_a_damaged_line_is_told_and_its_episode_is_in_no_figure(tmp_path: Path) 
     assert result.exit_code == 0
     assert "damaged line (2)" in " ".join(result.stdout.split())
     assert re.search(r"all +2 +2 ", result.stdout)
-    assert "damaged line (2)" in " ".join(compare(run.path, run.path).stdout.split())
+    other = saved(tmp_path / "other", [record("a"), record("b"), record("c")])
+    assert "damaged line (2)" in " ".join(compare(run.path, other.path).stdout.split())
     assert report(run.path, "-f", "html").exit_code == 0
     page = (run.path / "report" / "index.html").read_text(encoding="utf-8")
     assert "damaged line (2)" in page

@@ -46,11 +46,11 @@ def test_where_nothing_fits_the_page_says_so_and_leads_back(
     site: str, runs: tuple[Path, dict[str, str]]
 ) -> None:
     _, text, _ = get(f"{site}/?text=nothing-is-called-this")
-    assert "No run fits" in text
+    assert "No run matches" in text
     assert "Compare the chosen" not in text
     run = runs[1]["scripted"]
     _, text, _ = get(f"{site}/run/{run}?text=nothing-is-said-like-this")
-    assert f'No episode fits. <a href="/run/{run}">' in text
+    assert f'No episode matches. <a href="/run/{run}">' in text
 
 
 @pytest.mark.parametrize("path", ["/no-such-page", "/run/no-such-run"])

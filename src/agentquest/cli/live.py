@@ -110,7 +110,7 @@ class LiveView(Watcher):
 
     def __init__(self, tally: Tally, log_file: Path, debug: bool) -> None:
         self._tally = tally
-        self._trouble: Callable[[], str] = lambda: ""
+        self._trouble: Callable[[], str] = lambda: ""  # before Live, which draws when it is made
         self._debug = debug
         self._console = Console(stderr=True)
         self._log = open_log(log_file, debug)
@@ -122,7 +122,6 @@ class LiveView(Watcher):
             console=self._console,
         )
         self._bar = self._progress.add_task("episodes", total=tally.total, completed=tally.done)
-        self._trouble: Callable[[], str] = lambda: ""  # Live draws as soon as it is made
         self._live = (
             Live(console=self._console, refresh_per_second=4, get_renderable=self._render)
             if sys.stderr.isatty() and not debug

@@ -65,7 +65,7 @@ def episode_list(site: Addresses, run: OpenRun, query: Mapping[str, str]) -> Ite
     if rows:
         yield table(*known_columns(headings, rows), "episodes sortable", "Episodes")
     else:
-        yield f"<p>No episode fits. {link(site.run(run.name), 'All episodes')}</p>"
+        yield f"<p>No episode matches. {link(site.run(run.name), 'All episodes')}</p>"
     yield _pages(site, run, len(found.rows), start, query)
     yield "</section>"
 

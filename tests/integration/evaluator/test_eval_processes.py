@@ -25,6 +25,7 @@ from evaluator_runs import (
 )
 
 from agentquest.errors import UserError
+from agentquest.records.live import read_live
 from agentquest.records.run_directory import RunDirectory
 
 TWO = ["executor=processes", "executor.workers=2"]
@@ -65,6 +66,13 @@ def _command_line(pid: int) -> bytes:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return b""
+
+
+def under_way(run: Path) -> set[str]:
+    """The episodes that have made a step and not ended."""
+    events, _ = read_live(run)
+    ended = {event.key for event in events if event.event == "end"}
+    return {event.key for event in events if event.step} - ended
 
 
 def test_the_scores_are_those_of_one_process(tmp_path: Path) -> None:
@@ -126,10 +134,11 @@ def test_a_signal_to_the_whole_group_drains_and_leaves_no_process(
     tmp_path: Path, number: signal.Signals
 ) -> None:
     run = tmp_path / "runs" / "r"
-    with rule_server("--latency", "0.02") as url:
+    with rule_server("--latency", "0.1") as url:
         arguments = ["eval", *model_at(url), f"num_games={GAMES}", "parallel=4", "run_name=r", *TWO]
         with in_a_session_of_its_own(tmp_path, *arguments) as process:
             wait_until(lambda: lines_in(run) >= 2, "two finished episodes")
+            wait_until(lambda: len(under_way(run)) >= 2, "two that have made a step")
             workers = workers_of(process.pid)
             assert len(workers) == 2
             os.killpg(process.pid, number)

@@ -224,7 +224,7 @@ def test_a_description_that_is_none(written: tuple[object, ...], folder: Path) -
 
 
 def test_built_in_homes_have_no_such_goals() -> None:
-    with pytest.raises(DataError, match="own words"):
+    with pytest.raises(DataError, match="no descriptions written by people"):
         AlfWorldDriver(f"builtin:{HOME.id}", goals="human")
     with pytest.raises(UnknownName, match="template, human"):
         AlfWorldDriver(f"builtin:{HOME.id}", goals="dog")

@@ -280,7 +280,7 @@ def test_no_episode_at_all_is_no_figure() -> None:
     assert {cell.text for cell in report.overall.cells.values()} == {"–"}
     for written in (text_report(report), markdown_report(report), csv_report(report)):
         assert "all" in written
-    assert "No episode failed" in html_of([], manifest())
+    assert "No episode has ended yet" in html_of([], manifest())
 
 
 def formats(records: list[EpisodeRecord], content: Manifest) -> dict[str, str]:

@@ -98,7 +98,7 @@ def test_data_is_found_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (folder / "items_shuffle_1000.json").write_text("[]")
     assert data_root(None) == folder
     monkeypatch.setenv("WEBSHOP_DATA", str(tmp_path / "nowhere"))
-    with pytest.raises(DataError, match="nowhere: no such folder"):
+    with pytest.raises(DataError, match="nowhere: no WebShop data there"):
         WebshopBenchmark().tasks()
 
 

@@ -182,7 +182,7 @@ def test_sessions_are_bounded_and_the_forgotten_are_not_mistaken(shop):
         sessions.reset(name)
         sessions.get("b" if name > "a" else "a")
     assert len(sessions) == 3
-    with pytest.raises(UserError, match="forgotten"):
+    with pytest.raises(UserError, match="has expired"):
         sessions.get("a")
     sessions.forget("d")
     with pytest.raises(UserError, match="'d'"):

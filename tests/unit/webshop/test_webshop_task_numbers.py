@@ -26,7 +26,7 @@ def test_goals_by_number_are_of_whatever_split() -> None:
 
 @pytest.mark.parametrize("wrong", ["9-3", "some", "0-"])
 def test_what_names_no_goals_is_refused(wrong: str) -> None:
-    with pytest.raises(ConfigError, match="numbers: is a list of numbers, a range such as"):
+    with pytest.raises(ConfigError, match="numbers: must be a list of numbers, a range such as"):
         tasks(numbers=wrong)
 
 
