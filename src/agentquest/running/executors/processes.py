@@ -73,9 +73,11 @@ def _group_signals_held() -> Iterator[None]:
         return
     from multiprocessing import resource_tracker
 
-    resource_tracker.ensure_running()  # it would let the signals through again when it starts
     before = signal.pthread_sigmask(signal.SIG_BLOCK, GROUP_SIGNALS)
     try:
+        # Python's helper process would die of SIGHUP, and starting it lets SIGINT through again.
+        resource_tracker.ensure_running()
+        signal.pthread_sigmask(signal.SIG_BLOCK, GROUP_SIGNALS)
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
