@@ -1,13 +1,17 @@
 """Chromium, driven through its debugging protocol: what a person sees and clicks."""
 
 import asyncio
+import atexit
 import base64
 import itertools
 import json
 import shutil
+import subprocess
 import tempfile
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +21,9 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--disable-dev-shm-usage", "--remote-debugging-port=0", "--window-size=1200,900",
+    "--disable-dev-shm-usage", "--remote-debugging-port=0",
 )  # fmt: skip
+_SIZE = (1200, 900)
 _WAIT_S = 60
 _POLLS = 600
 _LEFT = "Inspected target navigated or closed"
@@ -128,39 +133,45 @@ class Tab:
 
 @asynccontextmanager
 async def browser_tab(scripts: bool = True) -> AsyncIterator[Tab]:
-    """A tab of a new browser with a profile of its own."""
-    assert CHROMIUM is not None
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        process = await asyncio.create_subprocess_exec(
-            CHROMIUM, *FLAGS, f"--user-data-dir={profile}", "about:blank",
-            stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
+    """A tab with cookies and storage of its own, in the one browser of this process."""
+    address = _browser()
+    async with aiohttp.ClientSession() as http, http.ws_connect(address) as control:
+        browser = Tab(control)
+        context = (await browser.call("Target.createBrowserContext"))["browserContextId"]
+        made = await browser.call(
+            "Target.createTarget", url="about:blank", browserContextId=context,
+            width=_SIZE[0], height=_SIZE[1],
         )  # fmt: skip
+        page = f"{address.partition('/devtools/')[0]}/devtools/page/{made['targetId']}"
         try:
-            port = await _port(Path(profile) / "DevToolsActivePort")
-            async with aiohttp.ClientSession() as http:
-                async with http.get(f"http://127.0.0.1:{port}/json/list") as answer:
-                    pages = [page for page in await answer.json() if page["type"] == "page"]
-                address = pages[0]["webSocketDebuggerUrl"]
-                async with http.ws_connect(address, max_msg_size=0) as socket:
-                    tab = Tab(socket)
-                    for domain in ("Page", "Runtime", "Log"):
-                        await tab.call(f"{domain}.enable")
-                    if not scripts:
-                        await tab.call("Emulation.setScriptExecutionDisabled", value=True)
-                    yield tab
+            async with http.ws_connect(page, max_msg_size=0) as socket:
+                tab = Tab(socket)
+                for domain in ("Page", "Runtime", "Log"):
+                    await tab.call(f"{domain}.enable")
+                if not scripts:
+                    await tab.call("Emulation.setScriptExecutionDisabled", value=True)
+                yield tab
         finally:
-            process.kill()
-            await process.wait()
+            await browser.call("Target.disposeBrowserContext", browserContextId=context)
 
 
-async def _port(file: Path) -> int:
+@cache
+def _browser() -> str:
+    """Start it, once; the address under which it takes orders."""
+    assert CHROMIUM is not None
+    profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+    process = subprocess.Popen(
+        [CHROMIUM, *FLAGS, f"--user-data-dir={profile.name}", "about:blank"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    atexit.register(profile.cleanup)
+    atexit.register(process.wait)
+    atexit.register(process.kill)  # the last one registered is the first one called
+    file = Path(profile.name) / "DevToolsActivePort"
     for _ in range(_POLLS):
-        lines = _lines(file)
+        lines = file.read_text().splitlines() if file.is_file() else []
         if len(lines) > 1:
-            return int(lines[0])
-        await asyncio.sleep(0.1)
+            return f"ws://127.0.0.1:{lines[0]}{lines[1]}"
+        time.sleep(0.1)
     raise AssertionError("the browser did not start")
-
-
-def _lines(file: Path) -> list[str]:
-    return file.read_text().splitlines() if file.is_file() else []

@@ -23,8 +23,12 @@ from agentquest.cli.app import COMMANDS, SERVERS
 
 # What commands import while they run. None of these starts a thread or reads the environment.
 ALSO = (
+    "agentquest.a2a.green",
+    "agentquest.a2a.launcher",
+    "agentquest.a2a.serving",
+    "agentquest.a2a.white_agents",
     "agentquest.agents.baselines",
-    "agentquest.agents.react",
+    "agentquest.agents.react.agent",
     "agentquest.benchmarks.alfworld.benchmark",
     "agentquest.benchmarks.mastermind.benchmark",
     "agentquest.benchmarks.sudoku.benchmark",

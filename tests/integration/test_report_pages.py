@@ -4,9 +4,6 @@ import csv
 import io
 import json
 import re
-import shutil
-import subprocess
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,15 +17,10 @@ from agentquest.cli import compare as compare_command
 from agentquest.cli import report as report_command
 from agentquest.errors import DataError, UserError
 from agentquest.records.outcome import End
+from browser import CHROMIUM, browser_tab
 from report_runs import hostile, hostile_manifest, manifest, play, record, saved, step
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
-FLAGS = (
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-    *("--enable-logging=stderr", "--virtual-time-budget=3000"),
-)
 
 
 @pytest.fixture(scope="module")
@@ -171,18 +163,11 @@ def test_compare_refuses_another_benchmark(runs: Path, tmp_path: Path) -> None:
     assert "different benchmarks" in str(result.exception)
 
 
-def browse(address: str) -> tuple[str, list[str]]:
+async def browse(address: str) -> tuple[str, list[str]]:
     """The page as the browser has it after loading, and what it said on its console."""
-    assert CHROMIUM is not None
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        done = subprocess.run(
-            [CHROMIUM, *FLAGS, f"--user-data-dir={profile}", "--dump-dom", address],
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=True,
-        )
-    return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    async with browser_tab() as tab:
+        await tab.open(address)
+        return str(await tab.evaluate("document.documentElement.outerHTML")), tab.console
 
 
 def title_of(page: str) -> str:
@@ -192,31 +177,31 @@ def title_of(page: str) -> str:
 
 
 @needs_chromium
-def test_the_browser_check_would_see_a_console_error(tmp_path: Path) -> None:
+async def test_the_browser_check_would_see_a_console_error(tmp_path: Path) -> None:
     file = tmp_path / "bad.html"
     file.write_text("<title>t</title><script>document.title='ran'; console.error('seen')</script>")
-    page, console = browse(file.as_uri())
+    page, console = await browse(file.as_uri())
     assert title_of(page) == "ran"
     assert any("seen" in line for line in console)
 
 
 @needs_chromium
 @pytest.mark.parametrize("run", ["muddled", "oracle", "hostile"])
-def test_a_browser_opens_the_page_in_silence(runs: Path, run: str) -> None:
+async def test_a_browser_opens_the_page_in_silence(runs: Path, run: str) -> None:
     assert report(runs / run, "-f", "html").exit_code == 0
     for name in ("index.html", "1.html"):
-        page, console = browse((runs / run / "report" / name).as_uri())
+        page, console = await browse((runs / run / "report" / name).as_uri())
         assert console == []
         assert title_of(page).endswith("· AgentQuest")
         assert page.count("<script") == 1
-    page, _ = browse((runs / run / "report" / "index.html").as_uri())
+    page, _ = await browse((runs / run / "report" / "index.html").as_uri())
     assert page.count('class="square ') == _episodes(runs / run)
 
 
 @needs_chromium
-def test_a_link_to_a_step_leads_there_without_a_server(runs: Path) -> None:
+async def test_a_link_to_a_step_leads_there_without_a_server(runs: Path) -> None:
     assert report(runs / "muddled", "-f", "html").exit_code == 0
-    page, console = browse((runs / "muddled" / "report" / "1.html").as_uri() + "?step=3")
+    page, console = await browse((runs / "muddled" / "report" / "1.html").as_uri() + "?step=3")
     assert re.search(r'<section class="step now" id="step-3"', page)
     assert console == []
 
@@ -245,7 +230,9 @@ def beacon() -> Iterator[tuple[str, list[str]]]:
 
 
 @needs_chromium
-def test_a_page_asks_nobody_for_anything(tmp_path: Path, beacon: tuple[str, list[str]]) -> None:
+async def test_a_page_asks_nobody_for_anything(
+    tmp_path: Path, beacon: tuple[str, list[str]]
+) -> None:
     address, asked = beacon
     lure = (
         f'</pre></style></title><img src="{address}/img"><link rel=stylesheet href={address}/css>'
@@ -261,10 +248,10 @@ def test_a_page_asks_nobody_for_anything(tmp_path: Path, beacon: tuple[str, list
     assert report(run.path, "-f", "html").exit_code == 0
     control = tmp_path / "control.html"
     control.write_text(f'<img src="{address}/control">')
-    browse(control.as_uri())
+    await browse(control.as_uri())
     assert asked == ["/control"]
     for name in ("index.html", "1.html"):
-        _, console = browse((run.path / "report" / name).as_uri())
+        _, console = await browse((run.path / "report" / name).as_uri())
         assert console == []
     assert asked == ["/control"]
     assert console == []

@@ -2,25 +2,21 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from evaluator_runs import HERE, PATIENCE_S, agentquest, environment
 
+import warm_python
+
 GAMES = 3
 
 
 def outcomes(folder: Path, kind: str) -> list[dict[str, Any]]:
-    done = subprocess.run(
-        [sys.executable, str(HERE / "faulty_disk.py"), str(folder), kind],
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=True,
-    )
+    script = [HERE / "faulty_disk.py", folder, kind]
+    done = warm_python.run(script, env=environment(), timeout=PATIENCE_S)
+    assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -73,20 +69,18 @@ def test_a_report_to_a_full_disk_is_one_line(tmp_path: Path, form: str) -> None:
     device.symlink_to("/dev/full")
     for output in ([], ["--output", str(device)]):
         with device.open("w") as full:
-            done = subprocess.run(
-                [sys.executable, "-m", "agentquest", "report", "run", "--format", form, *output],
+            process = warm_python.Process(
+                ["-m", "agentquest", "report", "run", "--format", form, *output],
                 cwd=tmp_path,
                 env=environment(),
                 stdout=full,
                 stderr=subprocess.PIPE,
-                text=True,
-                timeout=PATIENCE_S,
-                check=False,
             )
+            _, said = process.communicate(timeout=PATIENCE_S)
         if form == "html" and not output:
-            assert done.returncode == 0  # written beside the run, not to the output
+            assert process.returncode == 0  # written beside the run, not to the output
         else:
-            assert done.returncode == 2, done.stderr
-            assert done.stderr.count("\n") == 1
-            assert done.stderr.startswith("agentquest: cannot ")
+            assert process.returncode == 2, said
+            assert said.count("\n") == 1
+            assert said.startswith("agentquest: cannot ")
         assert device.is_char_device()

@@ -1,8 +1,6 @@
 """Killed at any moment and resumed, a run ends like one that nobody disturbed."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 from evaluator_runs import (
@@ -16,6 +14,8 @@ from evaluator_runs import (
     rule_server,
     scored_keys,
 )
+
+import warm_python
 
 KILLS = 30
 GAMES = 134
@@ -32,22 +32,12 @@ def test_thirty_kills_lose_no_episode_and_repeat_none(tmp_path: Path) -> None:
         ]
         whole = agentquest(tmp_path, "eval", *arguments, "run_name=whole")
         assert whole.returncode == 0, whole.stderr
-        disturbed = subprocess.run(
-            [
-                sys.executable,
-                str(HERE / "killed_run.py"),
-                "20260214",
-                str(KILLS),
-                str(tmp_path / "runs" / "killed"),
-                *arguments,
-                "run_name=killed",
-            ],
+        script = [HERE / "killed_run.py", "20260214", KILLS, tmp_path / "runs" / "killed"]
+        disturbed = warm_python.run(
+            [*script, *arguments, "run_name=killed"],
             cwd=tmp_path,
             env=environment(),
-            capture_output=True,
-            text=True,
             timeout=PATIENCE_S,
-            check=False,
         )
     assert disturbed.returncode == 0, disturbed.stderr
     told = json.loads(disturbed.stdout)
