@@ -11,7 +11,7 @@ DEV    := $(VENV)/.dev-installed
 # Set on some machines, it makes each of the processes that tests start compile everything anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help install demo play view test test-quick lint check docs bench conformance fuzz lock pin-image clean
+.PHONY: help install demo play view test test-quick test-others lint check docs bench conformance fuzz lock pin-image clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -52,13 +52,18 @@ test: $(DEV)     ## run all tests
 test-quick: $(DEV) ## run the tests of parts, without processes, servers and browsers
 	$(BIN)/python -m pytest -n auto tests/unit/records tests/unit/config tests/unit/running tests/unit/agents tests/unit/lib tests/golden
 
+# Frameworks and clients of others, each in an environment of its own.
+OTHERS := tests/adapters tests/a2a/test_agentbeats.py tests/a2a/test_frameworks.py tests/a2a/test_old_sdk.py
+test-others: $(DEV) ## run the tests that install other people's packages first
+	AGENTQUEST_OTHERS=some $(BIN)/python -m pytest -n auto $(OTHERS)
+
 lint: $(DEV)   ## style, types and the import rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-check: lint test ## what CI runs
+check: lint test test-others ## what CI runs
 
 docs: $(DEV)   ## build the documentation site in build/site
 	$(BIN)/mkdocs build --quiet --strict
@@ -68,8 +73,7 @@ bench: $(DEV)  ## measure speed, side by side with what people run otherwise
 
 conformance: $(DEV) ## with the real others: reference engine, frameworks, packages, killed nodes
 	$(BIN)/python conformance/run.py $(CONFORMANCE)
-	AGENTQUEST_CONFORMANCE=1 $(BIN)/python -m pytest tests/adapters
-	AGENTQUEST_ALL_FRAMEWORKS=1 $(BIN)/python -m pytest tests/a2a/test_frameworks.py
+	AGENTQUEST_OTHERS=all $(BIN)/python -m pytest $(OTHERS)
 	AGENTQUEST_RAY_KILLS=20 $(BIN)/python -m pytest tests/ray/test_ray_executor.py -k dies
 
 # One resolution, with the hash of every file: all of it, what users install, and what the image has.

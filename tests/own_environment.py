@@ -1,10 +1,14 @@
 """An environment of its own for packages of others, made once and kept.
 
+Only where it is asked for: AGENTQUEST_OTHERS=some (`make test-others`) plays with those that
+are installed soon, AGENTQUEST_OTHERS=all (`make conformance`) with every one.
+
 uv makes one in seconds; where it is not there, or knows no index, pip does. Tests
 run in several processes: one makes the environment, the others wait for it.
 """
 
 import fcntl
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -14,19 +18,27 @@ from pathlib import Path
 import pytest
 
 
-def own_python(folder: Path, requirements: Sequence[str], may_make: bool = True) -> str:
+def skip_unless_asked_for(takes_long: bool) -> None:
+    """Skips the test, and says which command runs it."""
+    asked = os.environ.get("AGENTQUEST_OTHERS", "")
+    if takes_long and asked != "all":
+        pytest.skip("needs packages that take long to install: make conformance")
+    if not asked:
+        pytest.skip("needs packages of others: make test-others")
+
+
+def own_python(folder: Path, requirements: Sequence[str], takes_long: bool = False) -> str:
     """The interpreter of an environment with these; skips the test where it cannot be had.
 
     A requirement that is a folder is installed so that changes in it show at once.
     """
+    skip_unless_asked_for(takes_long)
     python, ready = folder / "bin" / "python", folder / ".ready"
     wanted = "\n".join(requirements)
     folder.parent.mkdir(exist_ok=True)
     with (folder.parent / f".{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (ready.is_file() and ready.read_text() == wanted):
-            if not may_make:
-                pytest.skip(f"{wanted.split()[-1]} takes long to install: make conformance does it")
             _make(folder, python, requirements)
             ready.write_text(wanted)
     return str(python)

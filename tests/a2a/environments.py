@@ -5,13 +5,11 @@ index; tests that need one are skipped where there is no index. What takes long
 to install is made only for `make conformance`.
 """
 
-import os
 from pathlib import Path
 
 from own_environment import own_python
 
 FOLDER = Path(__file__).resolve().parents[2] / ".a2a-venvs"
-ALL = "AGENTQUEST_ALL_FRAMEWORKS"
 REQUIREMENTS = {
     "duckdb": ["duckdb==1.4.1"],
     "sdk-0.3": ["a2a-sdk[http-server]==0.3.26"],
@@ -29,4 +27,4 @@ SLOW = {
 def environment(name):
     """The interpreter of an environment; skips the test where it cannot be had."""
     wanted = [*(REQUIREMENTS | SLOW)[name], "uvicorn"]
-    return own_python(FOLDER / name, wanted, name not in SLOW or bool(os.environ.get(ALL)))
+    return own_python(FOLDER / name, wanted, takes_long=name in SLOW)

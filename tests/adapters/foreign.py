@@ -5,14 +5,13 @@ package index; tests that need one are skipped where there is no index. Those in
 SLOW take longer than CI should wait: `make conformance` makes them.
 """
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from own_environment import own_python
+from own_environment import own_python, skip_unless_asked_for
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / ".foreign"
@@ -44,13 +43,13 @@ SLOW = {
 
 def foreign_python(name: str) -> str:
     """The interpreter of an environment, which is made if it is not there."""
-    may_make = name not in SLOW or bool(os.environ.get("AGENTQUEST_CONFORMANCE"))
-    return own_python(FOLDER / name, [str(ROOT), *PACKAGES[name]], may_make)
+    return own_python(FOLDER / name, [str(ROOT), *PACKAGES[name]], takes_long=name in SLOW)
 
 
 def foreign_folder(requirement: str) -> str:
     """A folder to put on the path, with a package of which only a part is needed: its own
     requirements are not installed, and its wish for a newer Python is passed over."""
+    skip_unless_asked_for(takes_long=False)
     folder = FOLDER / requirement
     if not folder.is_dir():
         draft = folder.with_suffix(".part")
