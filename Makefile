@@ -11,7 +11,7 @@ DEV    := $(VENV)/.dev-installed
 # Set on some machines, it makes each of the processes that tests start compile everything anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help install demo play view test test-quick test-others lint check docs bench conformance fuzz lock pin-image clean
+.PHONY: help install demo play view test test-quick test-random test-long lint check docs bench conformance fuzz lock pin-image clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -46,15 +46,21 @@ play: $(CORE)    ## play a household game yourself
 view: $(CORE)    ## look at the runs in runs/ in the browser
 	@$(BIN)/agentquest view runs --open
 
-test: $(DEV)     ## run all tests
+test: $(DEV)     ## run the tests
 	$(BIN)/python -m pytest -n auto
 
 test-quick: $(DEV) ## run the tests of parts, without processes, servers and browsers
 	$(BIN)/python -m pytest -n auto tests/unit/records tests/unit/config tests/unit/running tests/unit/agents tests/unit/lib tests/golden
 
-# Frameworks and clients of others, each in an environment of its own.
+SEED ?= $(shell date +%s)
+test-random: $(DEV) ## run the tests in random order (SEED=number: in that one again)
+	$(BIN)/python -m pytest -n auto --random-order --random-order-seed=$(SEED)
+
+# Clusters, killed processes, a browser through every page; then frameworks and clients of others,
+# each installed in an environment of its own.
 OTHERS := tests/adapters tests/a2a/test_agentbeats.py tests/a2a/test_frameworks.py tests/a2a/test_old_sdk.py
-test-others: $(DEV) ## run the tests that install other people's packages first
+test-long: $(DEV) ## run the tests that take long, also with other people's packages
+	$(BIN)/python -m pytest -n auto -m long
 	AGENTQUEST_OTHERS=some $(BIN)/python -m pytest -n auto $(OTHERS)
 
 lint: $(DEV)   ## style, types and the import rules
@@ -63,7 +69,7 @@ lint: $(DEV)   ## style, types and the import rules
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-check: lint test test-others ## what CI runs
+check: lint test test-long ## what CI runs
 
 docs: $(DEV)   ## build the documentation site in build/site
 	$(BIN)/mkdocs build --quiet --strict
@@ -74,7 +80,7 @@ bench: $(DEV)  ## measure speed, side by side with what people run otherwise
 conformance: $(DEV) ## with the real others: reference engine, frameworks, packages, killed nodes
 	$(BIN)/python conformance/run.py $(CONFORMANCE)
 	AGENTQUEST_OTHERS=all $(BIN)/python -m pytest $(OTHERS)
-	AGENTQUEST_RAY_KILLS=20 $(BIN)/python -m pytest tests/ray/test_ray_executor.py -k dies
+	AGENTQUEST_RAY_KILLS=20 $(BIN)/python -m pytest -m long tests/ray/test_ray_executor.py -k dies
 
 # One resolution, with the hash of every file: all of it, what users install, and what the image has.
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --generate-hashes \

@@ -1,6 +1,6 @@
 """An environment of its own for packages of others, made once and kept.
 
-Only where it is asked for: AGENTQUEST_OTHERS=some (`make test-others`) plays with those that
+Only where it is asked for: AGENTQUEST_OTHERS=some (`make test-long`) plays with those that
 are installed soon, AGENTQUEST_OTHERS=all (`make conformance`) with every one.
 
 uv makes one in seconds; where it is not there, or knows no index, pip does. Tests
@@ -24,7 +24,7 @@ def skip_unless_asked_for(takes_long: bool) -> None:
     if takes_long and asked != "all":
         pytest.skip("needs packages that take long to install: make conformance")
     if not asked:
-        pytest.skip("needs packages of others: make test-others")
+        pytest.skip("needs packages of others: make test-long")
 
 
 def own_python(folder: Path, requirements: Sequence[str], takes_long: bool = False) -> str:

@@ -4,6 +4,7 @@ import pytest
 from agent_processes import agentquest
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["scripted", "oracle"])
 @pytest.mark.parametrize(
     ("benchmark", "types"),

@@ -20,6 +20,8 @@ from agent_processes import (
 
 from agentquest.http.sockets import free_port
 
+pytestmark = pytest.mark.long
+
 
 class Launched:
     """`python main.py launch` on two free ports, with its own log folder to be known by."""

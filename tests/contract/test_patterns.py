@@ -41,6 +41,7 @@ def test_there_are_patterns() -> None:
     assert len(PATTERNS) > 60
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", sorted(PATTERNS))
 def test_the_cost_grows_no_faster_than_the_text(name: str) -> None:
     for unit in UNITS:

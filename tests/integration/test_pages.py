@@ -39,6 +39,7 @@ PORTS = re.compile(r"\b(5555|3000|7575|9001|9002)\b")
 PATIENCE_S = 120.0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if page.name not in ELSEWHERE], ids=lambda page: page.stem
 )

@@ -176,6 +176,7 @@ def title_of(page: str) -> str:
     return found[1]
 
 
+@pytest.mark.long
 @needs_chromium
 async def test_the_browser_check_would_see_a_console_error(tmp_path: Path) -> None:
     file = tmp_path / "bad.html"
@@ -185,6 +186,7 @@ async def test_the_browser_check_would_see_a_console_error(tmp_path: Path) -> No
     assert any("seen" in line for line in console)
 
 
+@pytest.mark.long
 @needs_chromium
 @pytest.mark.parametrize("run", ["muddled", "oracle", "hostile"])
 async def test_a_browser_opens_the_page_in_silence(runs: Path, run: str) -> None:
@@ -198,6 +200,7 @@ async def test_a_browser_opens_the_page_in_silence(runs: Path, run: str) -> None
     assert page.count('class="square ') == _episodes(runs / run)
 
 
+@pytest.mark.long
 @needs_chromium
 async def test_a_link_to_a_step_leads_there_without_a_server(runs: Path) -> None:
     assert report(runs / "muddled", "-f", "html").exit_code == 0
@@ -229,6 +232,7 @@ def beacon() -> Iterator[tuple[str, list[str]]]:
     server.server_close()
 
 
+@pytest.mark.long
 @needs_chromium
 async def test_a_page_asks_nobody_for_anything(
     tmp_path: Path, beacon: tuple[str, list[str]]

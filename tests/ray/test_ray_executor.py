@@ -22,6 +22,7 @@ from agentquest.running.monitor import Watcher
 from agentquest.running.spec import EpisodeSpec
 
 ray = pytest.importorskip("ray", reason="Ray is not installed (extra `ray`)")
+pytestmark = pytest.mark.long
 # `make conformance` asks for 20.
 KILLS = int(os.environ.get("AGENTQUEST_RAY_KILLS", "2"))
 

@@ -23,6 +23,7 @@ from agentquest.running.executors.pool import divided
 from agentquest.running.spec import Choice, RunContext
 
 pytest.importorskip("ray", reason="Ray is not installed (extra `ray`)")
+pytestmark = pytest.mark.long
 # Set on a node that is to be without data: the folder that it pretends not to have.
 WITHOUT = "AGENTQUEST_TEST_NODE_WITHOUT"
 

@@ -12,6 +12,7 @@ from agentquest.errors import DataError, UserError
 from agentquest.lib import SessionVector, Task
 
 ray = pytest.importorskip("ray", reason="Ray is not installed (extra `ray`)")
+pytestmark = pytest.mark.long
 SETTINGS = {"data_path": "builtin"}
 
 

@@ -19,7 +19,10 @@ from agentquest.viewer.library import Library
 from browser import CHROMIUM, Tab, browser_tab
 from report_runs import hostile, hostile_manifest, saved
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
+]
 _RIGHT, _LEFT, _END, _SPACE, _J, _K = 39, 37, 35, 32, 74, 75
 AXE = Path(__file__).parents[2] / ".foreign" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
 Site = tuple[str, Path, dict[str, str]]

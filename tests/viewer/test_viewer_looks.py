@@ -140,6 +140,7 @@ def test_only_whole_boards_are_boards() -> None:
     assert board_in("[['a']" * 10_000) is None
 
 
+@pytest.mark.long
 @needs_browser
 def test_no_page_is_wider_than_a_phone(site: str, runs: tuple[Path, dict[str, str]]) -> None:
     folder, names = runs

@@ -20,6 +20,7 @@ def outcomes(folder: Path, kind: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "said", "least"),
     [

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from evaluator_runs import agentquest, comparable_results, model_at, outcomes, rule_server
 
 from agentquest.records.run_directory import RunDirectory
@@ -9,6 +10,7 @@ from agentquest.records.run_directory import RunDirectory
 EPISODES = 200
 
 
+@pytest.mark.long
 def test_faults_change_no_score(tmp_path: Path) -> None:
     arguments = [
         "split=train",

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from evaluator_runs import (
     HERE,
     PATIENCE_S,
@@ -21,6 +22,7 @@ KILLS = 30
 GAMES = 134
 
 
+@pytest.mark.long
 def test_thirty_kills_lose_no_episode_and_repeat_none(tmp_path: Path) -> None:
     with rule_server("--latency", "0.004") as url:
         arguments = [

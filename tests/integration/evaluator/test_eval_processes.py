@@ -28,6 +28,7 @@ from agentquest.errors import UserError
 from agentquest.records.live import read_live
 from agentquest.records.run_directory import RunDirectory
 
+pytestmark = pytest.mark.long
 TWO = ["executor=processes", "executor.workers=2"]
 GAMES = 24
 

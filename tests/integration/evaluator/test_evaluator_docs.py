@@ -68,6 +68,7 @@ def run_all(commands: str, folder: Path) -> None:
     assert done.returncode == 0, f"{commands}\n{done.stdout}\n{done.stderr}"
 
 
+@pytest.mark.long
 def test_the_commands_do_what_the_pages_say(worked_through: dict[str, Path]) -> None:
     runs = worked_through["evaluator.md"] / "runs"
     assert (runs / "first" / "report" / "index.html").is_file()
@@ -79,6 +80,7 @@ def test_the_commands_do_what_the_pages_say(worked_through: dict[str, Path]) -> 
     assert results(worked_through["records.md"] / "runs" / "tiny")["summary"]["total_games"] == 2
 
 
+@pytest.mark.long
 def test_the_template_shown_is_solved_by_the_scripted_model(
     worked_through: dict[str, Path],
 ) -> None:
@@ -90,6 +92,7 @@ def test_the_template_shown_is_solved_by_the_scripted_model(
             assert system.content.startswith("You live in a text game.")
 
 
+@pytest.mark.long
 def test_the_configurations_shown_are_valid(worked_through: dict[str, Path]) -> None:
     shown = [file for kind, file, _ in BLOCK.findall(page("evaluator.md")) if kind == "yaml"]
     assert shown
@@ -160,6 +163,7 @@ def test_what_a_prompt_file_may_name_is_on_the_page() -> None:
         assert [f"${name}" for name in names if f"${name}" not in words] == []
 
 
+@pytest.mark.long
 def test_the_other_agents_and_a_protocol_file_play_as_shown(
     worked_through: dict[str, Path],
 ) -> None:
@@ -175,6 +179,7 @@ def test_the_other_agents_and_a_protocol_file_play_as_shown(
             assert all(record.scored for record in RunDirectory(run).records())
 
 
+@pytest.mark.long
 def test_the_agent_in_another_language_plays(worked_through: dict[str, Path]) -> None:
     if shutil.which("node") is None:
         pytest.skip("node is not installed")
@@ -197,6 +202,7 @@ def test_every_field_of_the_records_is_on_the_page(model: Any) -> None:
     assert [name for name in model.model_fields if name not in words] == []
 
 
+@pytest.mark.long
 def test_every_key_that_is_written_is_on_the_page(worked_through: dict[str, Path]) -> None:
     words = named(page("records.md"))
     run = worked_through["records.md"] / "runs" / "tiny"

@@ -123,6 +123,7 @@ def records(folder: Path, name: str) -> list[EpisodeRecord]:
     return RunDirectory(folder / "runs" / "small" / name).records()
 
 
+@pytest.mark.long
 def test_killed_at_any_moment_it_goes_on_and_ends_the_same(tmp_path: Path) -> None:
     """Killed within the first run, within the last one, and stopped by Ctrl-C between."""
     with rule_server("--latency", "0.002") as url:

@@ -34,6 +34,7 @@ def test_sudoku_from_python(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("line", [line for line in BASH.splitlines() if " launch " not in line])
 def test_a_command(line: str, tmp_path: Path) -> None:
     """`launch` starts servers; tests/a2a plays these games over A2A."""

@@ -51,6 +51,7 @@ async def agentquest(folder: Path, *arguments: str) -> tuple[int, str, str]:
     return process.returncode or 0, said.decode(), lines
 
 
+@pytest.mark.long
 @all_wires
 async def test_a_run_keeps_it_to_itself(wire: Wire, tmp_path: Path) -> None:
     async with wire.server(script=ODD, api_key=KEY) as server:

@@ -8,7 +8,10 @@ from agentquest.records.outcome import End
 from agentquest.records.run_directory import RunDirectory
 from browser import CHROMIUM, browser_tab
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not on this machine")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not on this machine"),
+]
 OPTIONS = ("--site", "--site-port", "0")
 TAB, ENTER = ("Tab", 9), ("Enter", 13)
 
