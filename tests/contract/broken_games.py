@@ -135,7 +135,7 @@ class LambdaDriver(GuessDriver):
 class Unpicklable(OfDriver):
     """copies"""
 
-    SAYS = "pickle"
+    SAYS = "a driver cannot be pickled: "
     driver_class = LambdaDriver
 
 
