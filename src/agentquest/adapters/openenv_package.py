@@ -2,13 +2,16 @@
 
 import json
 from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from string import Template
+from typing import TYPE_CHECKING
 
 from agentquest.errors import UserError
 from agentquest.lib import Arena, Session
 from agentquest.version import __version__
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable  # new in Python 3.11
 
 _FOLDER = "openenv_template"
 _ENDING = ".tmpl"
@@ -39,7 +42,7 @@ def write_package(arena: Arena, folder: Path, max_steps: int) -> None:
         raise UserError(f"cannot write {folder}: {error.strerror}") from error
 
 
-def _copy(source: Traversable, target: Path, words: dict[str, str]) -> None:
+def _copy(source: "Traversable", target: Path, words: dict[str, str]) -> None:
     target.mkdir(parents=True, exist_ok=True)
     for entry in source.iterdir():
         if entry.is_dir():

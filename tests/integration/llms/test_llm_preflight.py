@@ -1,5 +1,6 @@
 """What is wrong with a model is one line, from one request."""
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -37,7 +38,9 @@ async def refused(
     """The one line that a preflight fails with."""
     with pytest.raises(kind) as caught:
         await preflight(url, tools, **fields)
-    assert caught.value.__cause__ is caught.value.__context__ is None
+    assert caught.value.__cause__ is None
+    if sys.version_info >= (3, 11):  # before, what another task was handling is its context
+        assert caught.value.__context__ is None
     line = str(caught.value)
     assert "\n" not in line
     return line

@@ -74,6 +74,7 @@ def test_mcnemar(table: tuple[int, int, int, int]) -> None:
     assert mcnemar(PairedCounts(*table)) == pytest.approx(theirs.pvalue)
 
 
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # scipy 1.15
 @pytest.mark.parametrize("size", [5, 12, 60, 1500])
 def test_permutation(size: int) -> None:
     rng = np.random.default_rng(size)
