@@ -79,6 +79,7 @@ def command(
         _fill(table, results, means)
         shown.append((results["scripted"], results["clumsy"]))
     console.print(table)
+    console.print()
     console.print(_legend(), highlight=False)
     for good, bad in shown[:1]:
         _episodes(console, good, bad)

@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -117,13 +118,16 @@ def test_a_killed_worker_s_episodes_are_played_elsewhere(tmp_path: Path) -> None
     assert "process-3" in {record.worker for record in RunDirectory(run).records()}
 
 
+# While Python starts, while it reads our modules, and when it is about to be ready.
+@pytest.mark.parametrize("later", [0.0, 0.1, 0.2, 0.3])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
 def test_a_signal_while_the_workers_start_is_no_traceback_of_theirs(
-    tmp_path: Path, number: signal.Signals
+    tmp_path: Path, number: signal.Signals, later: float
 ) -> None:
     arguments = ["eval", "benchmark=mastermind", "num_games=400", *TWO]
     with in_a_session_of_its_own(tmp_path, *arguments) as process:
         wait_until(lambda: bool(workers_of(process.pid)), "a worker that starts")
+        time.sleep(later)
         os.killpg(process.pid, number)
         _, told = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 128 + number, told
