@@ -46,8 +46,8 @@ play: $(CORE)    ## play a household game yourself
 view: $(CORE)    ## look at the runs in runs/ in the browser
 	@$(BIN)/agentquest view runs --open
 
-test: $(DEV)     ## run the tests
-	$(BIN)/python -m pytest -n auto
+test: $(DEV)     ## run the tests (ARGS=…: what else pytest is told, such as a file)
+	$(BIN)/python -m pytest -n auto $(ARGS)
 
 test-quick: $(DEV) ## run the tests of parts, without processes, servers and browsers
 	$(BIN)/python -m pytest -n auto tests/unit/records tests/unit/config tests/unit/running tests/unit/agents tests/unit/lib tests/golden

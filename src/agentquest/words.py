@@ -1,4 +1,6 @@
-"""Counts with the right form of their noun, for every message that has one."""
+"""Small functions of texts: counts with the right plural, names as file names, numbers."""
+
+import re
 
 
 def counted(number: int, noun: str) -> str:
@@ -13,3 +15,13 @@ def plural(number: int, noun: str) -> str:
     if noun.endswith("y") and noun[-2] not in "aeiou":
         return f"{noun[:-1]}ies"
     return f"{noun}s"
+
+
+def slug(name: str) -> str:
+    """A name as part of a file name or address: letters, digits, dots, dashes, underscores."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name)
+
+
+def parse_whole_number(text: str, digits: int = 9) -> int | None:
+    """The number that a text is, if it is plain digits and not too many of them; else None."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else None

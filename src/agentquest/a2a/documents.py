@@ -16,8 +16,8 @@ from datetime import datetime, timezone
 from agentquest.a2a.figures import Game, action_lines, game_document
 from agentquest.a2a.report_text import report_text
 from agentquest.a2a.results import AssessmentInfo, AssessmentResult, summary_document
+from agentquest.files import to_json, write_atomically
 from agentquest.records.episode import EpisodeRecord
-from agentquest.records.files import to_json, write_atomically
 from agentquest.reports.results_json import results_document
 from agentquest.running.run import Run
 

@@ -10,8 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 import typer
 
@@ -159,7 +158,7 @@ def main(args: list[str] | None = None) -> None:
         _refuse("input ended before the question was answered")
     except OSError as error:
         if error.filename is None:
-            _forget_output()
+            _discard(sys.stdout)
         _refuse(f"cannot {_undone(error)}: {error.strerror or error}")
     sys.exit(code if isinstance(code, int) else 0)
 
@@ -173,8 +172,10 @@ def _undone(error: OSError) -> str:
 
 
 def _refuse(message: str) -> NoReturn:
-    with suppress(OSError):  # nobody can be told where this cannot be written either
+    try:
         typer.secho(f"agentquest: {message}", fg="red", err=True)
+    except OSError:  # the message cannot be shown anywhere; the exit code still tells
+        _discard(sys.stderr)
     sys.exit(2)
 
 
@@ -192,9 +193,9 @@ def _in_a_line(error: Any) -> str:
     return f"{said}; see `{command} -h`"
 
 
-def _forget_output() -> None:
-    """Python flushes the rest at exit, and would fail a second time."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _discard(stream: TextIO) -> None:
+    """Python flushes what a stream still holds at exit, and would fail a second time."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _show_version(wanted: bool) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from agentquest.cli.width import terminal_width
 from agentquest.errors import UserError
-from agentquest.records.files import to_json
+from agentquest.files import to_json
 from agentquest.records.run_directory import RunDirectory
 from agentquest.reports.compare import compare_runs, load_compared
 from agentquest.reports.render.comparison import (

@@ -5,15 +5,14 @@ from collections.abc import Sequence
 
 from agentquest.errors import UnknownName
 from agentquest.lib import Task
-from agentquest.lib.play_session import as_number
-from agentquest.words import counted
+from agentquest.words import counted, parse_whole_number
 
 SHOWN = 8
 
 
 def find_type(all_types: Sequence[str], offered: Sequence[str], wanted: str) -> str:
     """A task type by its number among all types, its name, or part of it."""
-    number = as_number(wanted)
+    number = parse_whole_number(wanted)
     if number is not None:
         fitting = [name for name in all_types[number - 1 : number] if name in offered]
     else:
@@ -29,7 +28,7 @@ def find_type(all_types: Sequence[str], offered: Sequence[str], wanted: str) -> 
 def find_task(tasks: Sequence[Task], wanted: str) -> Task:
     """A task by its position in the list (from 1), its id, or a unique part of it."""
     where = f"the {counted(len(tasks), 'task')} of {tasks[0].split} to choose from"
-    number = as_number(wanted)
+    number = parse_whole_number(wanted)
     if number is not None:
         if not 1 <= number <= len(tasks):
             raise UnknownName(f"task {number} is not among {where}: 1 to {len(tasks)}")

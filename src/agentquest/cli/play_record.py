@@ -7,7 +7,6 @@ this is the same game. An unfinished one is `cancelled`: it has no score.
 """
 
 import asyncio
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from agentquest.running.run import Run
 from agentquest.running.selection import Selection
 from agentquest.running.spec import EpisodeSpec, RunContext
 from agentquest.viewer.games import WebGame
+from agentquest.words import slug
 
 AGENT = "human"
 _NO_LIMIT = 10_000  # steps: people stop by themselves
@@ -117,7 +117,7 @@ class Notebook:
         origin, name, told = game.origin, None, {}
         if origin is not None:
             # Games that an agent started do not measure people: they go to a run of their own.
-            plain = re.sub(r"[^A-Za-z0-9._-]+", "-", origin.run)
+            plain = slug(origin.run)
             name = f"played-on-{plain}"[:100]
             told = {"played on from": f"{origin.run} {origin.key}, step {origin.step}"}
         log = GameLog(game.benchmark, game.settings, self._folder, name)

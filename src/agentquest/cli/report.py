@@ -9,7 +9,7 @@ import typer
 
 from agentquest.cli.width import terminal_width
 from agentquest.errors import UserError
-from agentquest.records.files import write_atomically
+from agentquest.files import write_atomically
 from agentquest.records.run_directory import RunDirectory
 from agentquest.reports.model import Report, load_report
 from agentquest.reports.render.csv import csv_report

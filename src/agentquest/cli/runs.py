@@ -8,8 +8,8 @@ import typer
 
 from agentquest.cli.width import terminal_width
 from agentquest.errors import UserError
+from agentquest.files import to_json
 from agentquest.metrics.statistics import Estimate
-from agentquest.records.files import to_json
 from agentquest.reports.model import NOTHING
 from agentquest.reports.render.text import text_table, wrapped
 from agentquest.reports.results_json import summary_section

@@ -14,7 +14,7 @@ from agentquest.cli.eval import play_watched
 from agentquest.cli.stopping import StopSignals
 from agentquest.cli.width import terminal_width
 from agentquest.errors import AgentQuestError
-from agentquest.records.files import to_json
+from agentquest.files import to_json
 from agentquest.reports.render.comparison import (
     json_comparison,
     markdown_comparison,

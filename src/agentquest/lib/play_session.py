@@ -15,7 +15,7 @@ from agentquest.lib.commands import has_blank
 from agentquest.lib.driver import Driver
 from agentquest.lib.oracle import Oracle
 from agentquest.lib.terminal import TerminalView, fits
-from agentquest.words import counted
+from agentquest.words import counted, parse_whole_number
 
 WORDS = ("hint", "hint all", "commands", "task", "undo", "restart", "next", "quit")
 _OTHER_NAMES = {"?": "hint", "exit": "quit"}
@@ -120,7 +120,7 @@ class PlaySession:
             return self._own_word(word)
         if word == "":
             return Reply(notice=f"Type a command, or: {', '.join(WORDS)}.")
-        number = as_number(word)
+        number = parse_whole_number(word)
         if number is not None and self.listed and not self._is_command(word, number):
             return self._choose(number)
         return self._play(line)
@@ -271,8 +271,3 @@ class PlaySession:
 def _meant(command: str, possible: Sequence[str]) -> str:
     question = f"Did you mean `{command}`?"
     return question if command in possible else f"{question} It is not possible from here."
-
-
-def as_number(text: str) -> int | None:
-    """A short decimal number, else None."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None

@@ -22,9 +22,9 @@ from typing import IO, NamedTuple
 from pydantic import ValidationError
 
 from agentquest.errors import DataError
+from agentquest.files import sync_folder
 from agentquest.records.episode import SCHEMA_VERSION, EpisodeRecord
 from agentquest.records.explaining import explain_invalid
-from agentquest.records.files import sync_folder
 
 _SEAL = b',"crc32":"'
 _SEAL_LENGTH = len(_SEAL) + 8 + len(b'"}')

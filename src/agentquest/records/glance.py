@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from agentquest.records.files import write_atomically
+from agentquest.files import write_atomically
 from agentquest.records.run_directory import EPISODES
 from agentquest.version import __version__
 

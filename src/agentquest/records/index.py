@@ -10,12 +10,13 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+from filelock import BaseFileLock
 from pydantic_core import from_json
 
 from agentquest.errors import UserError
-from agentquest.records.files import take_lock
+from agentquest.files import take_lock
 
 INDEX = "index.jsonl"
 _LOCK = ".index.lock"
@@ -31,7 +32,7 @@ class LineIndex:
         self._file = folder / INDEX
         self._head = json.dumps(made_of, sort_keys=True).encode() + b"\n"
         self._whole = 0  # bytes that are understood
-        self._lock: IO[str] | None = None
+        self._lock: BaseFileLock | None = None
 
     def load(self, episodes_size: int) -> Iterator[dict[str, Any]]:
         """The entries on disk that belong to these episodes."""
@@ -65,7 +66,7 @@ class LineIndex:
     def release(self) -> None:
         """Let others write it again; without effect where it is not held."""
         if self._lock is not None:
-            self._lock.close()
+            self._lock.release()
             self._lock = None
 
     def add(self, entries: Iterable[dict[str, Any]]) -> bool:
@@ -88,7 +89,7 @@ class LineIndex:
             if self._whole in (0, size):
                 self._lock = lock
             else:
-                lock.close()
+                lock.release()
 
     def _append(self, lines: list[bytes]) -> bool:
         try:

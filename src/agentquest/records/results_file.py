@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from agentquest.records.files import replacing, to_json, writing
+from agentquest.files import explain_write_errors, open_replacement, to_json
 
 RESULTS = "results.json"
 PARTS = "results.parts"
@@ -38,7 +38,7 @@ class ResultParts:
     def add(self, entry: Mapping[str, Any]) -> Part:
         """Append an entry, and say where it is; it may wait in memory until `flush`."""
         content = written(entry)
-        with writing(self._folder / PARTS):
+        with explain_write_errors(self._folder / PARTS):
             self._file.seek(self._size)
             self._file.write(content)
         part = Part(self._size, len(content), zlib.crc32(content))
@@ -47,19 +47,19 @@ class ResultParts:
 
     def read(self, part: Part) -> bytes | None:
         """The piece, if it is there and whole."""
-        with writing(self._folder / PARTS):
+        with explain_write_errors(self._folder / PARTS):
             self._file.seek(part.start)
             content = self._file.read(part.length)
         return content if zlib.crc32(content) == part.crc32 else None
 
     def flush(self) -> None:
         """Hand what was added over to the system."""
-        with writing(self._folder / PARTS):
+        with explain_write_errors(self._folder / PARTS):
             self._file.flush()
 
     def close(self) -> None:
         """Write what waits and close the file."""
-        with writing(self._folder / PARTS):
+        with explain_write_errors(self._folder / PARTS):
             self._file.close()
 
 
@@ -72,7 +72,7 @@ def write_results_file(
     folder: Path, document: Mapping[str, Any], lists: Mapping[str, Iterable[bytes]]
 ) -> None:
     """`results.json`: the document, with the pieces that `lists` names in place of its own."""
-    with writing(folder / RESULTS), replacing(folder / RESULTS) as draft:
+    with explain_write_errors(folder / RESULTS), open_replacement(folder / RESULTS) as draft:
         separator = "{\n"
         for name, value in document.items():
             draft.write(f"{separator}{json.dumps(name)}: ")

@@ -17,16 +17,17 @@ the run is opened again, and a damaged one is skipped; their episodes are played
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
+from filelock import BaseFileLock
 from pydantic import ValidationError
 
 from agentquest.errors import DataError, UserError
+from agentquest.files import take_lock, write_atomically
 from agentquest.records.base import Record
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.episode_lines import EpisodeAppender, EpisodeReader, Place, read_at
 from agentquest.records.explaining import explain_invalid
-from agentquest.records.files import take_lock, write_atomically
 from agentquest.records.manifest import MANIFEST_VERSION, Manifest
 from agentquest.records.measured import MEASURED_VERSION, MeasuredMetrics
 from agentquest.records.results_file import RESULTS as RESULTS
@@ -137,7 +138,7 @@ class EpisodeLog:
     def __init__(self, folder: Path, packed: bool = False) -> None:
         self._folder = folder
         self._packed = packed
-        self._lock: IO[str] | None = None
+        self._lock: BaseFileLock | None = None
         self._file: EpisodeAppender | None = None
 
     def __enter__(self) -> "EpisodeLog":
@@ -158,9 +159,10 @@ class EpisodeLog:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for handle in (self._file, self._lock):
-            if handle is not None:
-                handle.close()
+        if self._file is not None:
+            self._file.close()
+        if self._lock is not None:
+            self._lock.release()
 
 
 def _read(file: Path, model: type[R], version: int) -> R:

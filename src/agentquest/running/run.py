@@ -8,7 +8,6 @@ that was named by hand refuses a changed configuration and shows the difference.
 
 import asyncio
 import hashlib
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any, TypeVar
@@ -41,6 +40,7 @@ from agentquest.running.monitor import RunMonitor, Watcher
 from agentquest.running.played import Played, Records
 from agentquest.running.selection import Selection, episode_seed, pick_by_name, select
 from agentquest.running.spec import Choice, EpisodeSpec, Limits, RunContext, versions
+from agentquest.words import slug
 
 Checkpoint = Callable[[Sequence[EpisodeRecord]], None]
 Kept = TypeVar("Kept", bound=Try)
@@ -95,7 +95,7 @@ class Run:
         who = [] if config.agent.name == DEFAULT_AGENT else [config.agent.name]
         who += [self.model_name] if self.model_name else []
         name = "-".join([config.benchmark, self.benchmark.split, *who, suffix])
-        return re.sub(r"[^A-Za-z0-9._-]+", "-", name)
+        return slug(name)
 
     @property
     def model_name(self) -> str | None:

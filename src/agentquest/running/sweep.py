@@ -5,7 +5,6 @@ sweep: complete runs are skipped, others play their remaining episodes.
 """
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -20,6 +19,7 @@ from agentquest.config.yaml_files import read_yaml
 from agentquest.errors import ConfigError
 from agentquest.lib.settings import Settings, validated
 from agentquest.running.factory import asks_a_model
+from agentquest.words import slug
 
 _LONGEST_NAME = 90
 _SCRIPTED = "scripted"
@@ -172,7 +172,7 @@ def _labelled(section: Mapping[str, Any], named_by: str) -> tuple[str, dict[str,
 def _name(parts: Sequence[str]) -> str:
     """A folder's name; a long one is cut, and told apart by a hash of the whole."""
     whole = "_".join(parts)
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", whole).strip("-._")
+    name = slug(whole).strip("-._")
     if len(name) > _LONGEST_NAME:
         name = f"{name[:_LONGEST_NAME]}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
     return name

@@ -4,11 +4,12 @@ Pages are written once and know only an `Addresses`; what a page cannot lead to
 (a comparison nobody exported, playing without a server) has no address there.
 """
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import lru_cache
 from urllib.parse import quote, urlencode
+
+from agentquest.words import slug
 
 PAGES = {"runs": "Runs", "leaderboard": "Leaderboard", "people": "People", "play": "Play"}
 
@@ -123,7 +124,7 @@ class Files:
 
     def add_run(self, name: str, keys: Sequence[str], alone: bool) -> str:
         """The folder of a run; `alone`: it is all that there is."""
-        plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-")[:80] or "run"
+        plain = slug(name).strip(".-")[:80] or "run"
         folder = "" if alone else f"run/{len(self._folders) + 1}-{plain}/"
         self._folders[name] = folder
         self._numbers[name] = {key: number for number, key in enumerate(keys, start=1)}

@@ -11,6 +11,7 @@ from agentquest.metrics.row_index import IndexedRow
 from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.viewer.layout import outcome
 from agentquest.viewer.library import OpenRun
+from agentquest.words import parse_whole_number
 
 SEARCHED_BYTES = 48 * 1024 * 1024
 SORTS: dict[str, Callable[[IndexedRow], float]] = {
@@ -55,7 +56,7 @@ def invalid_actions(one: IndexedRow) -> int:
 
 def whole(text: str) -> int:
     """A number in an address; 0 if it is not one."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+    return parse_whole_number(text) or 0
 
 
 def _wanted(one: IndexedRow, query: Mapping[str, str]) -> bool:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from test_episode_records import a_manifest, a_record, a_run
 
 from agentquest.errors import DataError, UserError
+from agentquest.files import write_atomically
 from agentquest.records import episode_lines
 from agentquest.records.episode_lines import cut_torn_line
-from agentquest.records.files import write_atomically
 from agentquest.records.outcome import AgentFaults, End, is_scored
 from agentquest.records.run_directory import (
     EPISODES,

@@ -5,7 +5,6 @@ has no place for (the action that was read out of a reply, rewards, progress) is
 """
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
@@ -16,6 +15,7 @@ from agentquest.records.episode import Call, EpisodeRecord, Step
 from agentquest.records.messages import ToolCall
 from agentquest.records.outcome import MEANINGS
 from agentquest.reports.exports.exported import Exported, written
+from agentquest.words import slug
 
 Json = dict[str, Any]
 VERSION = "ATIF-v1.7"
@@ -26,7 +26,7 @@ def write_atif(run: Exported, folder: Path) -> Path:
     """`atif/00001-TASK.json` and so on; returns the folder."""
     place = folder / _FOLDER
     for number, record in enumerate(run.records, start=1):
-        name = re.sub(r"[^A-Za-z0-9._-]+", "-", record.key)[-100:]
+        name = slug(record.key)[-100:]
         written(place / f"{number:05d}-{name}.json", partial(_save, trajectory(record)))
     return place
 
