@@ -7,6 +7,7 @@
     names        which Host and Origin headers are ours
     bodies       request bodies, counted after decoding
     answers      how a refusal is written
+    sessions     what servers remember of their clients, within limits (needs no extra)
     heartbeat    telling another server that we are here
 
 Needs starlette and uvicorn (the extras `serve` and `a2a`), so nothing is imported here.
