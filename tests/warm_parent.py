@@ -19,10 +19,11 @@ import sys
 import warnings
 from typing import Any, NoReturn
 
-from agentquest.cli.app import COMMANDS, SERVERS
+from agentquest.cli.app import COMMANDS
 
 # What commands import while they run. None of these starts a thread or reads the environment.
 ALSO = (
+    "agentquest.cli.serve",
     "agentquest.a2a.green",
     "agentquest.a2a.launcher",
     "agentquest.a2a.serving",
@@ -43,7 +44,7 @@ ALSO = (
 
 
 def import_everything() -> None:
-    for name in (*(module for module, _ in COMMANDS.values()), *SERVERS.values(), *ALSO):
+    for name in (*(module for module, _ in COMMANDS.values()), *ALSO):
         importlib.import_module(name)
     gc.collect()
     gc.freeze()  # so that collecting garbage in a child does not copy what it shares

@@ -14,7 +14,7 @@ from typing import Any, NoReturn, TextIO
 
 import typer
 
-from agentquest.cli.streams import prepare_streams
+from agentquest.cli.terminal import prepare_streams
 from agentquest.errors import AgentQuestError
 from agentquest.version import __version__
 
@@ -50,11 +50,7 @@ BENCHMARK_COMMANDS = {
     "serve": "Serve a benchmark over HTTP.",
 }
 # Servers for the clients of other frameworks: `agentquest serve openenv BENCHMARK`.
-SERVERS = {
-    "agentbench": "agentquest.cli.serve_agentbench",
-    "agentgym": "agentquest.cli.serve_agentgym",
-    "openenv": "agentquest.cli.serve_openenv",
-}
+SERVERS = ("agentbench", "agentgym", "openenv")
 _FOR_OTHERS = (
     "To serve a benchmark to another framework's clients:"
     f" `agentquest serve {'|'.join(SERVERS)} BENCHMARK`."
@@ -66,7 +62,7 @@ _SETTINGS = {"ignore_unknown_options": True}
 _UsageError: Any = typer.BadParameter.__base__
 _INVALID = re.compile(r"Invalid value for '([^']+)'(?: / '[^']+')*: (.+)")
 # Click's messages, and ours in place of them.
-_WORDS = (
+_PHRASES = (
     (r"Missing (?:argument|option|parameter:?) '?([^']+?)'?", r"\1 is missing"),
     (r"Option '([^']+)' requires an argument", r"\1 needs a value"),
     (r"No such option:? '?([^' ]+)'?(.*)", r"there is no option \1\2"),
@@ -85,7 +81,7 @@ _EPILOG = (
 
 def build(words: Sequence[str]) -> typer.Typer:
     """The command line; only the module of the command that is called is imported."""
-    app = _group("agentquest", _HELP, _EPILOG)
+    app = _make_group("agentquest", _HELP, _EPILOG)
     app.callback()(_root)
     wanted = words[0] if words else None
     for name, (module, help_line) in COMMANDS.items():
@@ -104,16 +100,16 @@ def build(words: Sequence[str]) -> typer.Typer:
 
 
 def _add_benchmark_command(app: typer.Typer, wanted: str, benchmark: str | None) -> None:
-    from agentquest.cli.benchmark_commands import choose, no_such_command
+    from agentquest.cli.benchmarks import choose_command, no_such_command
 
-    if wanted == "serve" and benchmark in SERVERS:
-        group = _group(wanted, BENCHMARK_COMMANDS[wanted], "")
+    if wanted == "serve" and benchmark is not None and benchmark in SERVERS:
+        group = _make_group(wanted, BENCHMARK_COMMANDS[wanted], "")
         group.callback()(lambda: None)  # so that the one command in it keeps its name
-        serve = importlib.import_module(SERVERS[benchmark]).command
+        serve = getattr(importlib.import_module("agentquest.cli.serve"), benchmark)
         group.command(benchmark, context_settings=_SETTINGS)(serve)
         app.add_typer(group, name=wanted)
         return
-    chosen = choose(wanted, benchmark)
+    chosen = choose_command(wanted, benchmark)
     if not chosen:
         raise no_such_command(wanted, [*COMMANDS, *BENCHMARK_COMMANDS])
     others = _FOR_OTHERS if wanted == "serve" else ""
@@ -121,13 +117,13 @@ def _add_benchmark_command(app: typer.Typer, wanted: str, benchmark: str | None)
         (command,) = chosen.values()
         app.command(wanted, epilog=others)(command)
         return
-    group = _group(wanted, BENCHMARK_COMMANDS.get(wanted, ""), others)
+    group = _make_group(wanted, BENCHMARK_COMMANDS.get(wanted, ""), others)
     for name, command in chosen.items():
         group.command(name)(command)
     app.add_typer(group, name=wanted)
 
 
-def _group(name: str, help_text: str, epilog: str) -> typer.Typer:
+def _make_group(name: str, help_text: str, epilog: str) -> typer.Typer:
     return typer.Typer(
         name=name,
         no_args_is_help=True,
@@ -153,18 +149,18 @@ def main(args: list[str] | None = None) -> None:
         if error.format_message().startswith("Usage:"):  # called without arguments
             error.show()
             sys.exit(2)
-        _refuse(_in_a_line(error))
+        _refuse(_summarize_usage_error(error))
     except typer.Abort:
         _refuse("input ended before the question was answered")
     except OSError as error:
         if error.filename is None:
             _discard(sys.stdout)
-        _refuse(f"cannot {_undone(error)}: {error.strerror or error}")
+        _refuse(f"cannot {_name_failure(error)}: {error.strerror or error}")
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _undone(error: OSError) -> str:
-    """A file's name stands in the error; output has none: its disk is full, or its reader gone."""
+def _name_failure(error: OSError) -> str:
+    """What could not be done. An error without a file name comes from the output itself."""
     if error.filename is not None:
         return f"use {error.filename}"
     is_missing = isinstance(error, FileNotFoundError)
@@ -179,18 +175,18 @@ def _refuse(message: str) -> NoReturn:
     sys.exit(2)
 
 
-def _in_a_line(error: Any) -> str:
+def _summarize_usage_error(error: Any) -> str:
     """What is wrong with the arguments, and where to read about them, on one line."""
     from agentquest.lib.settings import in_words
 
-    said = " ".join(error.format_message().split()).rstrip(".")
-    wrong = _INVALID.fullmatch(said)
+    message = " ".join(error.format_message().split()).rstrip(".")
+    wrong = _INVALID.fullmatch(message)
     if wrong:
-        said = f"{wrong[1]}: {in_words(wrong[2])}"
-    for pattern, words in _WORDS:
-        said = re.sub(f"^{pattern}$", words, said)
+        message = f"{wrong[1]}: {in_words(wrong[2])}"
+    for pattern, words in _PHRASES:
+        message = re.sub(f"^{pattern}$", words, message)
     command = error.ctx.command_path if error.ctx else "agentquest"
-    return f"{said}; see `{command} -h`"
+    return f"{message}; see `{command} -h`"
 
 
 def _discard(stream: TextIO) -> None:

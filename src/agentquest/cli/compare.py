@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from agentquest.cli.width import terminal_width
+from agentquest.cli.terminal import terminal_width
 from agentquest.errors import UserError
 from agentquest.files import to_json
 from agentquest.records.run_directory import RunDirectory
@@ -19,7 +19,7 @@ from agentquest.reports.render.comparison import (
 )
 
 
-class Format(str, Enum):
+class ComparisonFormat(str, Enum):
     """Output formats of a comparison."""
 
     TEXT = "text"
@@ -32,7 +32,9 @@ def command(
     baseline: Annotated[
         int, typer.Option(help="Position of the run that the others are compared with, from 1.")
     ] = 1,
-    format: Annotated[Format, typer.Option("--format", "-f", help="Output format.")] = Format.TEXT,
+    format: Annotated[
+        ComparisonFormat, typer.Option("--format", "-f", help="Output format.")
+    ] = ComparisonFormat.TEXT,
     list_tasks: Annotated[
         bool, typer.Option("--list", help="List the tasks that changed.")
     ] = False,
@@ -45,9 +47,9 @@ def command(
         if number > 1:
             raise UserError(f"{run.name} is named {number} times; compare it with other runs")
     comparisons = compare_runs(load_compared([RunDirectory(path) for path in runs]), baseline)
-    if format is Format.JSON:
+    if format is ComparisonFormat.JSON:
         typer.echo(to_json(json_comparison(comparisons)), nl=False)
-    elif format is Format.MARKDOWN:
+    elif format is ComparisonFormat.MARKDOWN:
         typer.echo(markdown_comparison(comparisons, list_tasks), nl=False)
     else:
         typer.echo(text_comparison(comparisons, terminal_width(), list_tasks), nl=False)

@@ -4,7 +4,7 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,15 +18,17 @@ from rich.table import Table
 from agentquest import registry
 from agentquest.api import RunResult, evaluate
 from agentquest.cli.benchmark_choice import BenchmarkWords, read_words
-from agentquest.cli.demo_replay import failure_worth_seeing, replay, shortest_win
 from agentquest.cli.view import PORT, serve_viewer
 from agentquest.errors import ConfigError
 from agentquest.metrics.summary import Group
 from agentquest.metrics.table import Metric
 from agentquest.records.episode import EpisodeRecord
+from agentquest.records.manifest import Manifest
 from agentquest.reports.safe_text import one_line
 from agentquest.running.monitor import Watcher
 from agentquest.running.spec import EpisodeSpec
+from agentquest.viewer.insight import Insight, insight
+from agentquest.words import counted
 
 AGENTS = {
     "oracle": "knows the shortest plan",
@@ -37,6 +39,10 @@ AGENTS = {
 _SHOWN = ("steps", "progress", "repetition", "behaviour")
 _BAR = 10
 _NAMES_AND_SUCCESS = 43  # columns that the table takes without the means in _SHOWN
+# Of a replay: lines, columns of a command, and columns of what is printed before and after it.
+_MOST_LINES = 12
+_COMMAND = 44
+_AROUND_COMMAND = 31
 
 
 class _Bar(Watcher):
@@ -69,8 +75,8 @@ def command(
     Example: agentquest demo mastermind --games 6
     """
     console = Console()
-    names = [_named(benchmark)] if benchmark else _with_data()
-    means = _fitting(console.width)
+    names = [_read_name(benchmark)] if benchmark else _benchmarks_with_data()
+    means = _choose_means(console.width)
     table = _new_table(means)
     shown: list[tuple[RunResult, RunResult]] = []
     for name in names:
@@ -80,16 +86,16 @@ def command(
         shown.append((results["scripted"], results["clumsy"]))
     console.print(table)
     console.print()
-    console.print(_legend(), highlight=False)
+    console.print(_make_legend(), highlight=False)
     for good, bad in shown[:1]:
-        _episodes(console, good, bad)
+        _replay_episodes(console, good, bad)
     if open_browser:
         serve_viewer(output_dir, "127.0.0.1", port, open_browser=True)
         return
-    _next(console, output_dir, names[0])
+    _print_next_commands(console, output_dir, names[0])
 
 
-def _named(words: Sequence[str]) -> str:
+def _read_name(words: Sequence[str]) -> str:
     """The benchmark that is asked for; the demo has options, and no settings."""
     name, settings = read_words(words, "")
     if settings:
@@ -97,7 +103,7 @@ def _named(words: Sequence[str]) -> str:
     return name
 
 
-def _with_data() -> list[str]:
+def _benchmarks_with_data() -> list[str]:
     """The benchmarks that stand in for published data."""
     return [
         name
@@ -124,7 +130,7 @@ def _play(
         )
 
 
-def _fitting(width: int) -> tuple[str, ...]:
+def _choose_means(width: int) -> tuple[str, ...]:
     """As many of the means as a terminal of this width has room for."""
     room = width - _NAMES_AND_SUCCESS
     ends = accumulate(len(heading) + 1 for heading in _SHOWN)
@@ -150,13 +156,13 @@ def _fill(table: Table, results: dict[str, RunResult], means: Sequence[str]) -> 
         table.add_row(
             f"[bold]{title}[/bold]",
             agent,
-            _success(overall),
-            *(_mean(metrics[key], overall) for key in means),
+            _format_success(overall),
+            *(_format_mean(metrics[key], overall) for key in means),
         )
     table.add_section()
 
 
-def _legend() -> Table:
+def _make_legend() -> Table:
     legend = Table(box=None, show_header=False, padding=(0, 1, 0, 0))
     legend.add_column(no_wrap=True)
     legend.add_column()
@@ -165,7 +171,7 @@ def _legend() -> Table:
     return legend
 
 
-def _success(group: Group) -> str:
+def _format_success(group: Group) -> str:
     found = group.figures["success"]
     if found is None:
         return "–"
@@ -174,12 +180,12 @@ def _success(group: Group) -> str:
     return f"{bar} {found.value:4.0%} [dim]{found.low * 100:.0f}–{found.high * 100:.0f}[/dim]"
 
 
-def _mean(metric: Metric, group: Group) -> str:
+def _format_mean(metric: Metric, group: Group) -> str:
     found = group.figures[metric.key]
     return "–" if found is None else metric.written(found.value)
 
 
-def _episodes(console: Console, good: RunResult, bad: RunResult) -> None:
+def _replay_episodes(console: Console, good: RunResult, bad: RunResult) -> None:
     win, failure = shortest_win(good.records), failure_worth_seeing(bad.records)
     for title, result, record in (("A win", good, win), ("A failure", bad, failure)):
         if record is not None:
@@ -190,9 +196,9 @@ def _episodes(console: Console, good: RunResult, bad: RunResult) -> None:
                 console.print(f"  {line}", highlight=False)
 
 
-def _next(console: Console, folder: Path, benchmark: str) -> None:
+def _print_next_commands(console: Console, folder: Path, benchmark: str) -> None:
     """Commands that work as printed, wherever the program is installed."""
-    command, shown = _own_command(), shlex.quote(str(folder))
+    command, shown = _find_own_command(), shlex.quote(str(folder))
     rows: Sequence[tuple[str, str]] = (
         (f"{command} view {shown}", f"every step of these runs at http://127.0.0.1:{PORT}"),
         (f"{command} play {benchmark}", "play yourself"),
@@ -207,18 +213,76 @@ def _next(console: Console, folder: Path, benchmark: str) -> None:
         console.print(f"      {meaning}", style="dim", **looks)
 
 
-def _own_command() -> str:
+def _find_own_command() -> str:
     """How to call this program again from here."""
     called = Path(sys.argv[0])
     if called.name == "__main__.py":
-        return f"{_from_here(Path(sys.executable))} -m agentquest"
+        return f"{_shorten_path(Path(sys.executable))} -m agentquest"
     on_path = shutil.which("agentquest")
     # Only `uv run` itself has the environment's programs on its path.
     if on_path and "UV_RUN_RECURSION_DEPTH" not in os.environ:
         return "agentquest"
-    return _from_here(Path(on_path or called))
+    return _shorten_path(Path(on_path or called))
 
 
-def _from_here(program: Path) -> str:
+def _shorten_path(program: Path) -> str:
     here = Path.cwd()
     return shlex.quote(str(program.relative_to(here) if here in program.parents else program))
+
+
+def shortest_win(records: Iterable[EpisodeRecord]) -> EpisodeRecord | None:
+    """The solved episode with the fewest steps; None if none was solved."""
+    won = [record for record in records if record.success]
+    return min(won, key=lambda record: (len(record.steps), record.key), default=None)
+
+
+def failure_worth_seeing(records: Iterable[EpisodeRecord]) -> EpisodeRecord | None:
+    """The failure that came closest to its goal: there is a step at which it went wrong."""
+    lost = [record for record in records if record.scored and not record.success]
+    return max(
+        lost,
+        key=lambda record: (max((s.progress for s in record.steps), default=0.0), record.key),
+        default=None,
+    )
+
+
+def replay(record: EpisodeRecord, manifest: Manifest, width: int) -> Iterator[str]:
+    """The steps worth showing, one line each in Rich markup, with the number of skipped ones."""
+    room = min(_COMMAND, max(_COMMAND // 3, width - _AROUND_COMMAND))
+    seen = insight(record, manifest)
+    places = _choose_steps(record, seen)
+    before = 0
+    for place in places:
+        if place > before + 1:
+            yield f"[dim]… {counted(place - before - 1, 'step')}[/dim]"
+        yield _format_step(record, seen, place, room)
+        before = place
+    if before < len(record.steps):
+        left = counted(len(record.steps) - before, "step")
+        yield f"[dim]… {left}, then: {record.end.value}[/dim]"
+
+
+def _choose_steps(record: EpisodeRecord, seen: Insight) -> list[int]:
+    """All steps of a short episode; of a long one those around the first harmful step."""
+    count = len(record.steps)
+    if count <= _MOST_LINES:
+        return list(range(1, count + 1))
+    middle = seen.first_harmful or count // 2
+    first = max(1, min(middle - _MOST_LINES // 2, count - _MOST_LINES + 1))
+    return list(range(first, first + _MOST_LINES))
+
+
+def _format_step(record: EpisodeRecord, seen: Insight, place: int, room: int) -> str:
+    step = record.steps[place - 1]
+    action = one_line(step.action if step.action is not None else "(no action)")
+    shown = action if len(action) <= room else f"{action[: room - 1]}…"
+    marks = []
+    if place < len(seen.distances):
+        distance = seen.distances[place]
+        marks.append("out of reach" if distance is None else f"{distance} to go")
+    if place == seen.first_harmful:
+        marks.append("[red]first step away[/red]")
+    elif seen.repeated[place - 1]:
+        marks.append("[dim]again[/dim]")
+    escaped = shown.ljust(room).replace("[", "\\[")
+    return f"{place:3} {escaped} {'  '.join(marks)}"

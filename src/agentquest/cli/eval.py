@@ -12,8 +12,7 @@ import typer
 from agentquest.api import RunResult, play_owed, prepared
 from agentquest.cli.benchmark_choice import as_overrides
 from agentquest.cli.live import LiveView, Tally
-from agentquest.cli.stopping import StopSignals
-from agentquest.cli.width import terminal_width
+from agentquest.cli.terminal import StopSignals, terminal_width
 from agentquest.config import load_config
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import MEANINGS, End

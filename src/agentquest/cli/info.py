@@ -3,7 +3,7 @@
 import typer
 
 from agentquest import registry
-from agentquest.cli.width import terminal_width
+from agentquest.cli.terminal import terminal_width
 from agentquest.reports.render.text import pairs, wrapped
 
 _USAGE = (

@@ -9,7 +9,7 @@ import typer
 from agentquest.adapters.mcp_desk import AGENT, Desk
 from agentquest.api import save_results
 from agentquest.cli.benchmark_choice import BenchmarkWords, read_words
-from agentquest.cli.stopping import StopSignals
+from agentquest.cli.terminal import StopSignals
 from agentquest.config import load_config
 from agentquest.extras import require
 from agentquest.running.monitor import Watcher

@@ -7,7 +7,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from agentquest.cli.width import terminal_width
+from agentquest.cli.terminal import terminal_width
 from agentquest.errors import UserError
 from agentquest.files import write_atomically
 from agentquest.records.run_directory import RunDirectory
@@ -17,7 +17,7 @@ from agentquest.reports.render.markdown import markdown_report
 from agentquest.reports.render.text import text_report
 
 
-class Format(str, Enum):
+class ReportFormat(str, Enum):
     """Output formats of a report."""
 
     TEXT = "text"
@@ -26,10 +26,10 @@ class Format(str, Enum):
     HTML = "html"
 
 
-_PRINTED: dict[Format, Callable[[Report], str]] = {
-    Format.TEXT: lambda report: text_report(report, terminal_width()),
-    Format.MARKDOWN: markdown_report,
-    Format.CSV: csv_report,
+_PRINTED: dict[ReportFormat, Callable[[Report], str]] = {
+    ReportFormat.TEXT: lambda report: text_report(report, terminal_width()),
+    ReportFormat.MARKDOWN: markdown_report,
+    ReportFormat.CSV: csv_report,
 }
 
 
@@ -37,7 +37,9 @@ def command(
     run: Annotated[
         Path, typer.Argument(metavar="RUN", help="The run directory; a folder of runs is listed.")
     ],
-    format: Annotated[Format, typer.Option("--format", "-f", help="Output format.")] = Format.TEXT,
+    format: Annotated[
+        ReportFormat, typer.Option("--format", "-f", help="Output format.")
+    ] = ReportFormat.TEXT,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -50,9 +52,9 @@ def command(
     Example: agentquest report runs/my-run --format html
     """
     directory = RunDirectory(run)
-    if run.is_dir() and not directory.exists and format is Format.TEXT and output is None:
+    if run.is_dir() and not directory.exists and format is ReportFormat.TEXT and output is None:
         _list_instead(run)
-    if format is Format.HTML:
+    if format is ReportFormat.HTML:
         directory.manifest()  # raises a clear error if this is not a run
         _write_pages(run, output or run / "report")
         return

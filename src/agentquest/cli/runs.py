@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from agentquest.cli.width import terminal_width
+from agentquest.cli.terminal import terminal_width
 from agentquest.errors import UserError
 from agentquest.files import to_json
 from agentquest.metrics.statistics import Estimate

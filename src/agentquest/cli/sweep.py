@@ -3,16 +3,15 @@
 import asyncio
 import sys
 from collections.abc import Sequence
-from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from agentquest.cli.benchmark_choice import as_overrides
+from agentquest.cli.compare import ComparisonFormat
 from agentquest.cli.eval import play_watched
-from agentquest.cli.stopping import StopSignals
-from agentquest.cli.width import terminal_width
+from agentquest.cli.terminal import StopSignals, terminal_width
 from agentquest.errors import AgentQuestError
 from agentquest.files import to_json
 from agentquest.reports.render.comparison import (
@@ -28,14 +27,6 @@ from agentquest.running.sweep import Sweep, SweepRun, load_sweep
 from agentquest.words import counted
 
 
-class Format(str, Enum):
-    """Output formats of the table and the comparison."""
-
-    TEXT = "text"
-    MARKDOWN = "markdown"
-    JSON = "json"
-
-
 def command(
     file: Annotated[
         Path, typer.Argument(metavar="SWEEP.yaml", help="YAML file that says what to combine.")
@@ -48,8 +39,9 @@ def command(
         bool, typer.Option("--dry-run", help="List the runs without running them.")
     ] = False,
     format: Annotated[
-        Format, typer.Option("--format", "-f", help="Format of the table and the comparison.")
-    ] = Format.TEXT,
+        ComparisonFormat,
+        typer.Option("--format", "-f", help="Format of the table and the comparison."),
+    ] = ComparisonFormat.TEXT,
     list_tasks: Annotated[
         bool, typer.Option("--list", help="List the tasks that changed.")
     ] = False,
@@ -125,14 +117,14 @@ def _play(runs: Sequence[Run], signals: StopSignals) -> bool:
     return is_complete
 
 
-def _show(sweep: Sweep, format: Format, list_tasks: bool) -> None:
-    played = [_played(one) for one in sweep.runs]
+def _show(sweep: Sweep, format: ComparisonFormat, list_tasks: bool) -> None:
+    played = [_read_played(one) for one in sweep.runs]
     rows = sweep_rows(played)
     comparisons, problems = sweep_comparison(played)
-    if format is Format.JSON:
+    if format is ComparisonFormat.JSON:
         content = {"runs": json_rows(rows), **json_comparison(comparisons)}
         typer.echo(to_json(content), nl=False)
-    elif format is Format.MARKDOWN:
+    elif format is ComparisonFormat.MARKDOWN:
         typer.echo(markdown_table(sweep_table(rows)))
         if comparisons:
             typer.echo("\n" + markdown_comparison(comparisons, list_tasks), nl=False)
@@ -145,6 +137,6 @@ def _show(sweep: Sweep, format: Format, list_tasks: bool) -> None:
         typer.secho(f"not compared: {problem}", fg="yellow", err=True)
 
 
-def _played(one: SweepRun) -> Played:
+def _read_played(one: SweepRun) -> Played:
     directory = Run(one.config).directory
     return Played(one.agent, one.model, one.protocol, one.seed, directory)

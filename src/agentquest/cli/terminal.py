@@ -1,7 +1,10 @@
-"""Stopping a run cleanly when the terminal or the system asks for it."""
+"""What a command is started in: its streams, the terminal's width, and signals that stop it."""
 
 import asyncio
+import codecs
+import io
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -10,7 +13,52 @@ from types import FrameType
 
 import typer
 
+_NEAREST = str.maketrans(
+    {
+        "█": "#",
+        "░": ".",
+        "━": "-",
+        "─": "-",
+        "–": "-",
+        "·": "|",
+        "×": "x",
+        "✓": "+",
+        "…": "...",
+        "‘": "'",
+        "’": "'",
+        "“": '"',
+        "”": '"',
+    }
+)
+_HANDLER = "agentquest.nearest"
 _SHOW_CURSOR = "\x1b[?25h\n"
+
+
+def prepare_streams() -> None:
+    """Make every standard stream usable, so that no command fails because of one.
+
+    A character that the terminal's encoding lacks becomes the nearest it has; a stream that was
+    closed, as some schedulers do, reads and writes nothing.
+    """
+    codecs.register_error(_HANDLER, _encode_nearest)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=_HANDLER)
+
+
+def _encode_nearest(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    plain = error.object[error.start : error.end].translate(_NEAREST)
+    return "".join(sign if sign.isascii() else "?" for sign in plain), error.end
+
+
+def terminal_width() -> int:
+    """The width of the terminal, within what can be read; 80 where there is none."""
+    return max(50, min(shutil.get_terminal_size((80, 24)).columns, 120))
 
 
 class StopSignals:
@@ -22,7 +70,7 @@ class StopSignals:
     @contextmanager
     def listening(self) -> Iterator[asyncio.Event]:
         """An event that is set by Ctrl-C, SIGTERM and SIGHUP."""
-        loop, stop, signals = asyncio.get_running_loop(), asyncio.Event(), _wanted()
+        loop, stop, signals = asyncio.get_running_loop(), asyncio.Event(), _stop_signals()
 
         def received(number: signal.Signals) -> None:
             self.received = number
@@ -54,11 +102,11 @@ class StopSignals:
         return self.received is not None and self.received.name == "SIGHUP"
 
 
-def _wanted() -> list[signal.Signals]:
+def _stop_signals() -> list[signal.Signals]:
     """SIGHUP only where it exists and is not ignored, as under `nohup`."""
     hang_up = getattr(signal, "SIGHUP", None)
-    is_wanted = hang_up is not None and signal.getsignal(hang_up) is not signal.SIG_IGN
-    return [signal.SIGINT, signal.SIGTERM, *([hang_up] if hang_up and is_wanted else [])]
+    is_heard = hang_up is not None and signal.getsignal(hang_up) is not signal.SIG_IGN
+    return [signal.SIGINT, signal.SIGTERM, *([hang_up] if hang_up and is_heard else [])]
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

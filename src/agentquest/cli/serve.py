@@ -1,0 +1,266 @@
+"""`agentquest serve agentbench|agentgym|openenv`: benchmarks for other frameworks' clients."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agentquest.adapters.bleu import Repair
+from agentquest.cli.benchmark_choice import BenchmarkWords, read_settings, read_words
+from agentquest.errors import UserError
+from agentquest.extras import require
+from agentquest.words import counted
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from agentquest.lib import Arena
+
+TOKEN = "AGENTQUEST_TOKEN"
+Host = Annotated[str, typer.Option(help="Address to listen on.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 picks a free one.")]
+AllowHost = Annotated[
+    list[str] | None,
+    typer.Option(help="Another host name that requests may use; may be repeated."),
+]
+Open = Annotated[
+    bool,
+    typer.Option("--open", help="Allow other machines without a token, as in a container."),
+]
+MaxSessions = Annotated[int, typer.Option(min=1, help="Most sessions at once.")]
+Idle = Annotated[float, typer.Option(min=1.0, help="Seconds after which an idle session ends.")]
+MaxSteps = Annotated[int, typer.Option(min=1, help="Most steps per episode.")]
+
+
+def agentbench(
+    words: BenchmarkWords = None,
+    host: Host = "127.0.0.1",
+    port: Port = 5021,
+    allow_host: AllowHost = None,
+    is_open: Open = False,
+    max_sessions: MaxSessions = 64,
+    idle: Idle = 3600.0,
+    rounds: Annotated[int, typer.Option(min=1, help="Most rounds per sample.")] = 20,
+    repair: Annotated[
+        Repair,
+        typer.Option(
+            help="bleu: replace an inadmissible command by the most similar admissible one, as"
+            " AgentBench does; the result says so."
+        ),
+    ] = Repair.NONE,
+    games: Annotated[
+        Path | None,
+        typer.Option(help="AgentBench's list of games, such as its new_std.json."),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(help="The task's name; default: BENCHMARK-std.")
+    ] = None,
+    controller: Annotated[
+        str | None, typer.Option(help="Controller to register with, such as http://host:5020/api.")
+    ] = None,
+    address: Annotated[
+        str | None,
+        typer.Option(help="This server as the controller sees it: http://host:5021/api."),
+    ] = None,
+) -> None:
+    """Serve a benchmark to AgentBench's clients and controllers (function calling).
+
+    The client connects to the printed address plus /api/; with --controller the server
+    registers there, as AgentBench's own workers do. Index i is the i-th task of the split, or
+    of --games. Finished, cancelled and idle samples are freed; 406 means that all are in use.
+
+    Actions are played as given. --repair bleu plays what AgentBench would have played; the
+    result's metric then has `replaced_actions`, and the log lists them.
+
+    Examples:
+
+      agentquest serve agentbench alfworld
+
+      agentquest serve agentbench alfworld --games new_std.json --repair bleu
+
+      agentquest serve agentbench webshop goals=human
+    """
+    benchmark, settings = read_words(words)
+    _check_extra()
+    from agentquest.adapters.agentbench_server import (
+        LONGEST_BODY,
+        AgentBenchWorker,
+        Controller,
+        Terms,
+    )
+    from agentquest.adapters.game_lists import agentbench_games
+
+    if (controller is None) != (address is None):
+        raise UserError(
+            "--controller needs --address, where it can reach this server, and the other way round"
+        )
+    arena = _open_arena(benchmark, settings)
+    listed = agentbench_games(arena, games) if games else None
+    terms = Terms(name or f"{benchmark}-std", max_sessions, idle, rounds, repair)
+    registered = Controller(controller, address) if controller and address else None
+    app = AgentBenchWorker(arena, terms, listed, registered).app()
+    what = f"{terms.name} for AgentBench"
+    _serve(app, what, host, port, allow_host, is_open, max_sessions, max_body=LONGEST_BODY)
+
+
+def agentgym(
+    words: BenchmarkWords = None,
+    host: Host = "127.0.0.1",
+    port: Port = 36001,
+    allow_host: AllowHost = None,
+    is_open: Open = False,
+    max_sessions: MaxSessions = 1000,
+    idle: Idle = 3600.0,
+    max_steps: MaxSteps = 50,
+    mapping: Annotated[
+        list[Path] | None,
+        typer.Option(help="AgentGym's mappings_train.json, then mappings_test.json."),
+    ] = None,
+) -> None:
+    """Serve ALFWorld or WebShop to AgentGym's clients, which work unchanged.
+
+    Give them the printed address: AlfWorldEnvClient(env_server_base=ADDRESS, ...).
+    `game` is an index into the served split, or into AgentGym's own list with --mapping;
+    WebShop's `session_id` is the index of a goal. `/close` frees an environment, and so does
+    the idle timeout; a step after the end and a full server get an error that says why.
+
+    ALFWorld uses the 0.3 dialect that those clients expect (`put apple 1 in/on fridge 1`);
+    dialect=0.4 selects the newer one.
+
+    Examples:
+
+      agentquest serve agentgym alfworld split=train
+
+      agentquest serve agentgym alfworld --mapping mappings_train.json
+
+      agentquest serve agentgym webshop --port 36002
+    """
+    benchmark, settings = read_words(words)
+    _check_extra()
+    from agentquest.adapters.agentgym import agentgym_app
+
+    given = read_settings(settings)
+    app = agentgym_app(benchmark, given, max_sessions, idle, max_steps, mapping or [])
+    what = f"{benchmark} for AgentGym"
+    _serve(app, what, host, port, allow_host, is_open, max_sessions)
+
+
+def openenv(
+    words: BenchmarkWords = None,
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
+    allow_host: AllowHost = None,
+    is_open: Open = False,
+    max_sessions: MaxSessions = 1000,
+    idle: Idle = 3600.0,
+    max_steps: MaxSteps = 50,
+    oracle: Annotated[
+        bool, typer.Option("--oracle", help="Let clients ask for the oracle's plan.")
+    ] = False,
+    package: Annotated[
+        Path | None,
+        typer.Option(help="Write an OpenEnv package to this folder instead of serving."),
+    ] = None,
+) -> None:
+    """Serve a benchmark to OpenEnv's clients, and to everything built on them.
+
+    A session is a WebSocket connection: GenericEnvClient(base_url=ADDRESS). Its reset takes
+    split and index, or task_id, or a seed that draws a task; an action is {"command": text}.
+    Clients get an error if the server is full or the session was idle too long. --package
+    writes a folder for `openenv validate` and `openenv push`.
+
+    Examples:
+
+      agentquest serve openenv alfworld split=train --max-sessions 2000
+
+      agentquest serve openenv webshop --package webshop_env
+    """
+    benchmark, settings = read_words(words)
+    arena = _open_arena(benchmark, settings)
+    if package is not None:
+        from agentquest.adapters.openenv_package import write_package
+
+        write_package(arena, package, max_steps)
+        typer.echo(f"wrote {package}")
+        return
+    _check_extra()
+    from agentquest.adapters.openenv_server import OpenEnvServer, Terms
+    from agentquest.adapters.openenv_wire import LONGEST_MESSAGE
+
+    server = OpenEnvServer(arena, Terms(max_sessions, idle, max_steps, oracle))
+    typer.echo(f"{counted(len(arena.tasks()), 'task')} in split {arena.split!r}", err=True)
+    _serve(
+        server.app(),
+        f"{arena.benchmark.title} for OpenEnv",
+        host,
+        port,
+        allow_host,
+        is_open,
+        max_sessions,
+        websocket_bytes=4 * LONGEST_MESSAGE,
+    )
+
+
+def _open_arena(benchmark: str, settings: list[str]) -> "Arena":
+    """The benchmark's tasks, shared by all sessions."""
+    from agentquest.adapters.arenas import shared_arena
+
+    return shared_arena(benchmark, read_settings(settings))
+
+
+def _check_extra() -> None:
+    """Report a missing extra before anything is opened."""
+    require("serve", "starlette", "uvicorn", "wsproto", why="serving")
+
+
+def _serve(
+    app: "ASGIApp",
+    what: str,
+    host: str,
+    port: int,
+    allow_host: list[str] | None,
+    is_open: bool,
+    sessions: int,
+    websocket_bytes: int = 0,
+    max_body: int | None = None,
+) -> None:
+    """Serve until a signal asks to stop."""
+    from agentquest.http.bodies import MAX_BODY
+    from agentquest.http.connections import Limits
+    from agentquest.http.guard import Rules, guarded, require_token
+    from agentquest.http.names import Names
+    from agentquest.http.serving import Served, serve
+    from agentquest.http.sockets import listen
+
+    token = os.environ.get(TOKEN) or None
+    if not is_open:
+        require_token(host, token, f"set {TOKEN}, or use --open")
+    _allow_files(sessions)
+    socket = listen(host, port)
+    names = Names(host, allow_host or ())
+    rules = Rules(names, max_body or MAX_BODY, token=token, open_paths={"/health"})
+    served = Served(guarded(app, rules), socket, websocket_bytes)
+    typer.echo(f"{what}: {served.url}")
+    serve(served, limits=Limits(connections=sessions + 100))
+
+
+def _allow_files(sessions: int) -> None:
+    """Every connection is an open file: raise the limit as far as the system allows."""
+    try:
+        import resource
+    except ImportError:  # a system without such a limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted: Any = 2 * (sessions + 500)
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    if soft != resource.RLIM_INFINITY and max(soft, wanted) < 2 * sessions:
+        typer.secho(
+            f"warning: this process may open only {max(soft, wanted)} files, fewer than"
+            f" {sessions} sessions may need; raise `ulimit -n` or lower --max-sessions",
+            fg="yellow",
+            err=True,
+        )
