@@ -1,12 +1,14 @@
 """A driver plays one problem of one benchmark, step by step.
 
-A benchmark implements `_reset` and `_step`; recording, parsing and the rule
-that an unreadable answer is told to the agent rather than repaired live here,
-once. Drivers hold plain data only, so they can be pickled and copied.
+A benchmark implements `_reset`, `_step` and `outcome`. Recording and parsing are
+here, and so is the rule that an unreadable answer is reported to the agent and never
+repaired. Drivers hold plain data only, so they can be pickled and copied.
 """
 
+import copy
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from agentquest.errors import ParseError
@@ -35,12 +37,13 @@ class Driver(ABC):
     """Base class of all benchmarks' drivers."""
 
     action_class: ClassVar[type[Action]] = Action
+    observation_class: ClassVar[type[Observation]] = Observation
     metrics_class: ClassVar[type[Metrics]] = Metrics
 
     def __init__(self) -> None:
         self.metrics: Any = self.metrics_class()
         self.unparsed: list[str] = []
-        self._last: Observation | None = None  # what an episode that is over goes on saying
+        self._last: Observation | None = None  # the answer to every step after the end
 
     @property
     @abstractmethod
@@ -49,7 +52,8 @@ class Driver(ABC):
 
     @property
     def solved(self) -> bool:
-        """Whether the task is solved; asked after every step, so override it where it is cheap."""
+        """`outcome.success`. Asked after every step: a driver whose outcome is costly to work out
+        answers from the same source without the rest."""
         return self.outcome.success
 
     @property
@@ -58,8 +62,11 @@ class Driver(ABC):
         return ""
 
     def accepts(self, value: str) -> bool:
-        """Whether the benchmark would carry out this command now (a sentence it ignores is not)."""
-        return True
+        """Whether `step` would carry out this command now.
+
+        A driver that overrides this instead of `_accepts` is asked before every step.
+        """
+        return self._last is None and self._accepts(value)
 
     def facts(self) -> dict[str, str]:
         """What affects the episode besides its data (a dialect, a tagger), for the records."""
@@ -75,16 +82,26 @@ class Driver(ABC):
 
     @abstractmethod
     def _step(self, action: Action) -> tuple[State, Observation]:
-        """Carry out one action."""
+        """Carry out one action; `valid` of the observation says whether it was possible."""
+
+    def _accepts(self, value: str) -> bool:
+        """Tries the command on a copy; override it where looking it up is cheaper."""
+        return copy.deepcopy(self)._step(self.action_class(value=value))[1].valid
+
+    def observe(self, text: str, admissible: Iterable[str] = (), valid: bool = True) -> Observation:
+        """An observation of the current state, for `_reset` and `_step` to return."""
+        outcome = self.outcome
+        possible = () if outcome.done else tuple(admissible)
+        return self.observation_class(
+            text, outcome.success, not outcome.done, text, possible, valid
+        )
 
     def reset(self) -> Observation:
         """Start the problem over and forget what was recorded."""
         goal, observation = self._reset()
         self.metrics.reset(goal)
         self.unparsed = []
-        # A problem can be solved before the first step.
-        self.metrics.success = self.solved
-        self._last = observation if self.metrics.success else None
+        self._conclude(observation)  # a problem can be solved before the first step
         return observation
 
     def step(self, action: Action) -> Observation:
@@ -97,11 +114,12 @@ class Driver(ABC):
             )
         if self._last is not None:
             return self._last
+        is_refused = type(self).accepts is not Driver.accepts and not self.accepts(action.value)
         state, observation = self._step(action)
+        if is_refused:
+            observation = replace(observation, valid=False)
         self.metrics.record(action, state, observation)
-        self.metrics.success = self.solved
-        if not observation.can_proceed:
-            self._last = observation
+        self._conclude(observation)
         return observation
 
     def step_raw(self, value: str, custom_parser: Parser | None = None) -> Observation:
@@ -116,5 +134,9 @@ class Driver(ABC):
             command = (custom_parser or parse_action)(value)
         except ParseError as error:
             self.unparsed.append(value)
-            return Observation(output=str(error), success=False, can_proceed=True)
+            return Observation(output=str(error), valid=False)
         return self.step(self.action_class(value=command))
+
+    def _conclude(self, observation: Observation) -> None:
+        self.metrics.success = self.solved
+        self._last = None if observation.can_proceed else replace(observation, valid=False)

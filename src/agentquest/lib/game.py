@@ -67,8 +67,8 @@ class DriverGame(Game):
         return self._seen(observation.text or observation.output, observation.admissible)
 
     def step(self, command: str) -> str:
-        self.valid = self.driver.accepts(command)
         observation = self.driver.step(self.driver.action_class(value=command))
+        self.valid = observation.valid
         return self._seen(observation.text or observation.output, observation.admissible)
 
     def _seen(self, text: str, admissible: Sequence[str]) -> str:

@@ -186,8 +186,8 @@ class PlaySession:
         if self.over:
             return Reply(notice=_OVER)
         possible = self.observation.admissible
-        meant = None if self.driver.accepts(command) else self.view.suggestion(command, possible)
         self.observation = self.driver.step(self.driver.action_class(value=command))
+        meant = None if self.observation.valid else self.view.suggestion(command, possible)
         self._note(command)
         outcome = self.driver.outcome
         warning = "" if outcome.done or outcome.reachable else _OUT_OF_REACH

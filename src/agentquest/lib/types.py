@@ -1,8 +1,7 @@
 """What passes between an agent and a benchmark in one step.
 
 Plain data: frozen, comparable, picklable. `export()` is what users see in
-`metrics.export()`; a field marked `exported(False)` is for our own use and
-stays out of the documented shape.
+`metrics.export()`; a field marked `internal` stays out of the documented shape.
 """
 
 from dataclasses import dataclass, field, fields
@@ -37,7 +36,7 @@ class Action(Exportable):
 
 @dataclass(frozen=True)
 class State(Exportable):
-    """Where the benchmark stands after an action."""
+    """The benchmark's state after an action."""
 
     value: Any
 
@@ -48,14 +47,16 @@ class Observation(Exportable):
 
     `output` is the whole message for an agent that sees nothing else; `text` is
     the engine's own words in it and `admissible` the commands possible now, for
-    agents that build their own prompt.
+    agents that build their own prompt. `valid` is False if the command was not
+    carried out. `Driver.observe` makes one that agrees with the driver's outcome.
     """
 
     output: str
-    success: bool
-    can_proceed: bool
+    success: bool = False
+    can_proceed: bool = True
     text: str = internal("")
     admissible: tuple[str, ...] = internal(())
+    valid: bool = internal(True)
 
 
 class Interaction(NamedTuple):

@@ -145,7 +145,7 @@ CHECKS = (
     Check(
         "invalid commands",
         "an invalid command changes nothing and is answered",
-        "Return the current state and a text that says what was wrong; let accepts() say False.",
+        "Return the current state and an observation with valid=False that says what was wrong.",
         episodes.invalid_commands,
     ),
     Check(

@@ -11,6 +11,7 @@ import inspect
 import logging
 import time
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any, TypeVar
 
@@ -104,11 +105,12 @@ class EpisodePlayer:
             clock = time.perf_counter()
             answer = await self._of_agent(self._answer(observation))
             if answer.give_up:
-                self._add(self._step(answer, observation, False, outcome, clock), answer, on_step)
+                unchanged = replace(observation, valid=False)
+                self._add(self._step(answer, unchanged, outcome, clock), answer, on_step)
                 return End.GAVE_UP
-            observation, valid = await self._carry_out(answer, observation)
+            observation = await self._carry_out(answer, observation)
             outcome = self.driver.outcome
-            self._add(self._step(answer, observation, valid, outcome, clock), answer, on_step)
+            self._add(self._step(answer, observation, outcome, clock), answer, on_step)
         return End.SOLVED if outcome.success else End.FAILED
 
     def _add(self, step: Step, answer: Answer, on_step: OnStep) -> None:
@@ -132,7 +134,7 @@ class EpisodePlayer:
 
     async def _answer(self, observation: Observation) -> Answer:
         """An agent of the user's own may return anything."""
-        answering: Any = self.agent.act(_plain(observation))
+        answering: Any = self.agent.act(observation)
         if not inspect.isawaitable(answering):
             raise TypeError("act() is no coroutine: define it with `async def act`")
         answer = await answering
@@ -150,17 +152,19 @@ class EpisodePlayer:
             # Others' code again; the episode is over.
             logger.warning("%s: closing the agent failed: %r", self.spec.key, error)
 
-    async def _carry_out(self, answer: Answer, before: Observation) -> tuple[Observation, bool]:
-        """The next observation, and whether the environment did what was asked."""
+    async def _carry_out(self, answer: Answer, before: Observation) -> Observation:
+        """The next observation; the runner's own if the environment has nothing to do."""
         if answer.action is None or answer.answered:
-            return _said(before, answer.told), answer.answered
-        valid = self.driver.accepts(answer.action)
+            return Observation(
+                answer.told,
+                text=answer.told,
+                admissible=before.admissible,
+                valid=answer.answered,
+            )
         action = self.driver.action_class(value=answer.action)
-        return await self._of_driver(self.driver.step, action), valid
+        return await self._of_driver(self.driver.step, action)
 
-    def _step(
-        self, answer: Answer, after: Observation, valid: bool, outcome: Outcome, clock: float
-    ) -> Step:
+    def _step(self, answer: Answer, after: Observation, outcome: Outcome, clock: float) -> Step:
         self._whose_turn = "agent"  # what it said is checked as it is written down
         keep = self.spec.context.save_prompts
         return Step(
@@ -171,7 +175,7 @@ class EpisodePlayer:
             tool_calls=list(answer.tool_calls),
             action=answer.action,
             how="gave_up" if answer.give_up else answer.how,
-            valid=valid,
+            valid=after.valid,
             observation=after.text,
             admissible=list(after.admissible),
             reward=outcome.reward,
@@ -258,17 +262,3 @@ def _is_being_cancelled() -> bool:
     """
     task = asyncio.current_task()
     return task is None or not hasattr(task, "cancelling") or task.cancelling() > 0
-
-
-def _plain(seen: Observation) -> Observation:
-    """What an agent may keep: words. A benchmark's own class may work them out from the game."""
-    if type(seen) is Observation:
-        return seen
-    return Observation(
-        seen.output, seen.success, seen.can_proceed, text=seen.text, admissible=seen.admissible
-    )
-
-
-def _said(before: Observation, text: str) -> Observation:
-    """An observation made by the runner: the environment has not changed."""
-    return Observation(text, False, True, text=text, admissible=before.admissible)

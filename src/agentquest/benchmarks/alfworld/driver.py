@@ -53,12 +53,12 @@ class AlfWorldDriver(Driver):
         """What the episode was played with, beyond the problem: for its record."""
         return dict(self._facts)
 
-    def accepts(self, value: str) -> bool:
+    def _accepts(self, value: str) -> bool:
         return self.engine.accepts(value)
 
     @property
     def solved(self) -> bool:
-        return self.engine.won
+        return self.engine.won  # as `outcome` says, without the oracle's plan
 
     @property
     def outcome(self) -> Outcome:
@@ -78,18 +78,17 @@ class AlfWorldDriver(Driver):
     def _reset(self) -> tuple[str, Observation]:
         text = self.engine.reset()
         self._games.clear()
-        game = self._game()
-        self.current_state = AlfWorldState("", game)
+        self.current_state = AlfWorldState("", self._game())
         self.metrics.milestones = self.current_state.policy_commands
         self.metrics.problem = self.problem
-        return self.engine.goal_text, AlfWorldObservation.of(text, game)
+        return self.engine.goal_text, AlfWorldObservation.of(text, self.engine)
 
     def _step(self, action: Action) -> tuple[State, Observation]:
         text = self.engine.step(action.value)
-        game = self._game()
-        if text != NOTHING_HAPPENS:
-            self.current_state = AlfWorldState(action.value, game)
-        return self.current_state, AlfWorldObservation.of(text, game)
+        valid = text is not NOTHING_HAPPENS
+        if valid:
+            self.current_state = AlfWorldState(action.value, self._game())
+        return self.current_state, AlfWorldObservation.of(text, self.engine, valid)
 
     def _game(self) -> AlfWorldEngine:
         """The game as it stands, for keeping. Who comes back to where they were (players go to

@@ -1,9 +1,7 @@
 """What passes between an agent and an ALFWorld game."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.oracle.planner import Plan
@@ -40,63 +38,15 @@ class AlfWorldState(State):
         return list(self.plan.commands)
 
 
-class _ReadOnce:
-    """Works a field out when it is first read; `cached_property` would take a lock for it."""
-
-    def __init__(self, work_out: Callable[[Any], Any]) -> None:
-        self._work_out = work_out
-        self._name = work_out.__name__
-
-    def __get__(self, instance: object, owner: type) -> Any:
-        value = instance.__dict__[self._name] = self._work_out(instance)
-        return value
-
-
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True)
 class AlfWorldObservation(Observation):
-    """The game's text; while the game goes on, followed by what may be answered.
-
-    `admissible` and `output` are put together when they are first read, from the
-    game as it was then: whoever does not read them does not pay for them.
-    """
-
-    def __init__(
-        self,
-        output: str | None = None,
-        success: bool = False,
-        can_proceed: bool = True,
-        text: str = "",
-        admissible: tuple[str, ...] | None = None,
-        game: AlfWorldEngine | None = None,
-    ) -> None:
-        # Written past the frozen fields' guard, which would cost a call each.
-        fields = self.__dict__
-        fields["success"] = success
-        fields["can_proceed"] = can_proceed
-        fields["text"] = text
-        fields["_game"] = game
-        if admissible is not None:
-            fields["admissible"] = admissible
-        if output is not None:
-            fields["output"] = output
+    """The game's text; while the game goes on, followed by what may be answered."""
 
     @classmethod
-    def of(cls, text: str, game: AlfWorldEngine) -> "AlfWorldObservation":
-        """What is seen of a game that nobody plays on with (a copy, if need be)."""
-        won = game.won
-        return cls(None, won, not won, text, None, game)
-
-    @_ReadOnce  # type: ignore[misc]
-    def admissible(self) -> tuple[str, ...]:
-        """The commands that the game would carry out at that moment; sorted."""
-        game: AlfWorldEngine | None = self.__dict__["_game"]
-        return () if game is None else tuple(game.admissible)
-
-    @_ReadOnce  # type: ignore[misc]
-    def output(self) -> str:
-        """The text that a player is shown, with the admissible commands while the game goes on."""
-        if not self.can_proceed:
-            return self.text
-        game: AlfWorldEngine | None = self.__dict__["_game"]
-        commands = str(list(self.admissible)) if game is None else game.admissible_text
-        return f"{self.text}\nAdmissible commands:\n{commands}\n{RESPONSE_FORMAT}"
+    def of(cls, text: str, game: AlfWorldEngine, valid: bool = True) -> "AlfWorldObservation":
+        """What a player sees of the game now."""
+        won, output = game.won, text
+        if not won:
+            commands = game.admissible_text
+            output = f"{text}\nAdmissible commands:\n{commands}\n{RESPONSE_FORMAT}"
+        return cls(output, won, not won, text, tuple(game.admissible), valid)

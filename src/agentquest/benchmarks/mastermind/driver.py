@@ -40,6 +40,7 @@ class MasterMindDriver(Driver):
     """Plays one secret number, given as text so that it may begin with 0."""
 
     action_class: ClassVar[type[Action]] = MasterMindAction
+    observation_class: ClassVar[type[Observation]] = MasterMindObservation
     metrics_class: ClassVar[type[Metrics]] = MasterMindMetrics
     metrics: MasterMindMetrics
 
@@ -55,20 +56,17 @@ class MasterMindDriver(Driver):
         return hashlib.sha256(self.goal.encode()).hexdigest()
 
     @property
-    def solved(self) -> bool:
-        return bool(self.current_state.value == self.goal)
-
-    @property
     def outcome(self) -> Outcome:
+        won = self.current_state.value == self.goal
         return Outcome(
-            done=self.solved,
-            success=self.solved,
-            reward=float(self.solved),
+            done=won,
+            success=won,
+            reward=float(won),
             progress=self.metrics.progress_function(self.current_state),
         )
 
-    def accepts(self, value: str) -> bool:
-        return not self.solved and read_guess(value) is not None
+    def _accepts(self, value: str) -> bool:
+        return read_guess(value) is not None
 
     def details(self) -> dict[str, Any]:
         return {"number": self.goal}
@@ -90,7 +88,7 @@ class MasterMindDriver(Driver):
     def _step(self, action: Action) -> tuple[State, Observation]:
         guess = read_guess(action.value)
         if guess is None:
-            return self.current_state, self._say(UNREADABLE)
+            return self.current_state, self._say(UNREADABLE, valid=False)
         self.current_state = MasterMindState(guess[: len(self.goal)])
         return self.current_state, self._say(self._answer())
 
@@ -103,14 +101,8 @@ class MasterMindDriver(Driver):
             f" and {_digits(misplaced)} in the wrong {_positions(misplaced)}. Keep guessing."
         )
 
-    def _say(self, text: str) -> Observation:
-        return MasterMindObservation(
-            output=text,
-            success=self.solved,
-            can_proceed=not self.solved,
-            text=text,
-            admissible=() if self.solved else (f"Guess: <{len(self.goal)} digits>",),
-        )
+    def _say(self, text: str, valid: bool = True) -> Observation:
+        return self.observe(text, [f"Guess: <{len(self.goal)} digits>"], valid)
 
 
 class MasterMindUtils:

@@ -47,6 +47,7 @@ class SudokuDriver(Driver):
     """Plays one board; both boards are 9 rows of 9 texts, `*` for an empty cell."""
 
     action_class: ClassVar[type[Action]] = SudokuAction
+    observation_class: ClassVar[type[Observation]] = SudokuObservation
     metrics_class: ClassVar[type[Metrics]] = SudokuMetrics
     metrics: SudokuMetrics
 
@@ -77,25 +78,20 @@ class SudokuDriver(Driver):
         return hashlib.sha256(repr((self._given, self._answer)).encode()).hexdigest()
 
     @property
-    def solved(self) -> bool:
-        return self._board == self._answer
-
-    @property
     def outcome(self) -> Outcome:
+        won = self._board == self._answer
         right = sum(map(int.__eq__, self._board, self._answer))
         return Outcome(
             done=0 not in self._board,
-            success=self.solved,
-            reward=float(self.solved),
+            success=won,
+            reward=float(won),
             progress=right / len(self._answer),
             reachable=self._moves_left() is not None,
         )
 
-    def accepts(self, value: str) -> bool:
+    def _accepts(self, value: str) -> bool:
         move = SudokuAction(value).move
-        if move is None or 0 not in self._board:
-            return False
-        return refusal(self._board, self._given, move) is None
+        return move is not None and refusal(self._board, self._given, move) is None
 
     def details(self) -> dict[str, Any]:
         return {"given": sum(map(bool, self._given)), "answer": self.goal}
@@ -110,7 +106,7 @@ class SudokuDriver(Driver):
     def _moves_left(self) -> list[Move] | None:
         """Worked out once per board: most of what is asked is asked of the same one."""
         if self._worked_out is None or self._worked_out[0] != self._board:
-            over_and_lost = 0 not in self._board and not self.solved
+            over_and_lost = 0 not in self._board and self._board != self._answer
             moves = None
             if not over_and_lost:
                 moves = winning_moves(self._board, self._given, self._answer)
@@ -124,34 +120,26 @@ class SudokuDriver(Driver):
         return GOAL, self._say(_RULES)
 
     def _step(self, action: Action) -> tuple[State, Observation]:
-        said = self._carry_out(action)
-        return self.current_state, self._say(said)
+        said, valid = self._carry_out(action)
+        return self.current_state, self._say(said, valid)
 
-    def _carry_out(self, action: Action) -> str:
-        """Make the move if it is one; returns what there is to say besides the board."""
+    def _carry_out(self, action: Action) -> tuple[str, bool]:
+        """Make the move if it is allowed; returns the text above the board, and whether it was."""
         assert isinstance(action, SudokuAction)
         if not action.is_move:
-            return f"{UNREADABLE}\n"
+            return f"{UNREADABLE}\n", False
         if action.move is None:
-            return f"{OUT_OF_RANGE}\n"
+            return f"{OUT_OF_RANGE}\n", False
         refused = refusal(self._board, self._given, action.move)
         if refused:
-            return f"{refused} Nothing was changed.\n"
+            return f"{refused} Nothing was changed.\n", False
         self._board[action.move.cell] = action.move.value
         if 0 in self._board:
-            return ""
-        return f"{WON if self.solved else LOST}\n"
+            return "", True
+        return f"{WON if self._board == self._answer else LOST}\n", True
 
-    def _say(self, said: str) -> Observation:
-        over = 0 not in self._board
-        text = said + written_board(self._board)
-        return SudokuObservation(
-            output=text,
-            success=self.solved,
-            can_proceed=not over,
-            text=text,
-            admissible=() if over else (_MOVES,),
-        )
+    def _say(self, said: str, valid: bool = True) -> Observation:
+        return self.observe(said + written_board(self._board), [_MOVES], valid)
 
 
 class SudokuUtils:

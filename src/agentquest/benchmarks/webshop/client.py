@@ -34,6 +34,7 @@ class ShopClient:
         self.timeout = timeout
         self.session = uuid.uuid4().hex
         self.data_hash = ""  # a server need not say what it sells
+        self.valid = True  # nor whether it carried out the last action
         self._token = token
         self._about: dict[str, Any] | None = None
 

@@ -6,7 +6,7 @@ Whether it was the right thing is `outcome.success`: a reward of 1.0.
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from agentquest.benchmarks.webshop.catalogue.build import Progress
@@ -97,6 +97,7 @@ class _InProcess:
         self.data_hash = shop.catalogue.digest
         self.tagger = shop.nouns.name
         self.session: Session | None = None
+        self.valid = True
         self._named = False
 
     def reset(self, session: int | str | None) -> dict[str, Any]:
@@ -109,6 +110,7 @@ class _InProcess:
     def step(self, action: str) -> dict[str, Any]:
         assert self.session is not None
         step = self.session.step(action)
+        self.valid = step.valid
         return WebshopUtils.step_answer(self.session, step.reward, step.done, self._mode)
 
 
@@ -189,7 +191,7 @@ class WebshopDriver(Driver):
     def data_hash(self) -> str:
         return self._place.data_hash
 
-    def accepts(self, value: str) -> bool:
+    def _accepts(self, value: str) -> bool:
         session = self._place.session
         if isinstance(session, Session):
             return session.accepts(value)
@@ -236,10 +238,12 @@ class WebshopDriver(Driver):
         if len(action.value) > LONGEST_ACTION:
             answer = self.current_state.value | {"done": False, "reward": 0}
             self.current_state = WebshopState(value=dict(sorted(answer.items())))
-            return self.current_state, self._observation(answer, f"{TOO_LONG}\n", "", TOO_LONG)
+            observation = self._observation(answer, f"{TOO_LONG}\n", "", TOO_LONG)
+            return self.current_state, replace(observation, valid=False)
         answer = self._place.step(action.value)
         self.current_state = WebshopState(value=answer)
-        return self.current_state, self._observation(answer, "", "")
+        observation = self._observation(answer, "", "")
+        return self.current_state, replace(observation, valid=self._place.valid)
 
     def _observation(
         self, answer: dict[str, Any], before: str, colon: str, said: str = ""

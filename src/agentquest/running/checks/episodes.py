@@ -35,7 +35,11 @@ def observations(subject: Subject) -> Problems:
             yield f"{task.id}: is over before the first step"
         for command in ["", *subject.script(task)]:
             after = f"{task.id}, after {command!r}" if command else f"{task.id}, at the start"
-            observation = carried_out(driver, command) if command else observation
+            if command:
+                accepted = driver.accepts(command)
+                observation = carried_out(driver, command)
+                if accepted != observation.valid:
+                    yield f"{after}: accepts() said {accepted}, step() {observation.valid}"
             yield from (f"{after}: {problem}" for problem in _moment(driver, observation))
         yield from (f"{task.id}: {problem}" for problem in _records(driver))
         driver, last = subject.opened(task)
@@ -62,8 +66,8 @@ def training_games(subject: Subject) -> Problems:
         for place, moment in enumerate(moments):
             text = game.step(commands[place - 1]) if place else game.reset()
             outcome = moment.outcome
-            expected = (moment.text, outcome.done, outcome.success, outcome.reward)
-            found = (text, game.done, game.won, game.reward)
+            expected = (moment.text, outcome.done, outcome.success, outcome.reward, moment.valid)
+            found = (text, game.done, game.won, game.reward, game.valid)
             if found != expected or tuple(game.admissible) != moment.admissible:
                 after = f"after {commands[place - 1]!r}" if place else "at the start"
                 yield f"{task.id}: {after} game() is {shown(found)}, the driver {shown(expected)}"
@@ -203,6 +207,8 @@ def _refused(driver: Driver, nonsense: str) -> Problems:
         yield f"accepts({shown(nonsense)}) is True"
     before = driver.outcome
     observation = carried_out(driver, nonsense)
+    if observation.valid:
+        yield f"{shown(nonsense)} is observed as valid"
     if not observation.text:
         yield f"{shown(nonsense)} is not answered"
     if driver.outcome != before:

@@ -50,9 +50,8 @@ def oracle(subject: Subject) -> Problems:
             plan = knows.plan()
             if not plan or driver.outcome.done:
                 break
-            if not driver.accepts(plan[0]):
+            if not carried_out(driver, plan[0]).valid:
                 yield f"{task.id}: {plan[0]!r} of the plan is not accepted"
-            carried_out(driver, plan[0])
         if not driver.outcome.success:
             yield f"{task.id}: the oracle does not win within {subject.benchmark.step_limit} steps"
         elif knows.plan():
@@ -76,9 +75,9 @@ def explorer(subject: Subject) -> Problems:
             if not isinstance(command, str) or not isinstance(player.thought, str):
                 yield f"{task.id}: the command is {shown(command)}, the thought {player.thought!r}"
                 break
-            if not driver.accepts(command):
-                yield f"{task.id}: {command!r} is not accepted"
             observation = carried_out(driver, command)
+            if not observation.valid:
+                yield f"{task.id}: {command!r} is not accepted"
 
 
 def records(subject: Subject) -> Problems:

@@ -22,6 +22,7 @@ class Seen(NamedTuple):
     admissible: tuple[str, ...]
     success: bool
     can_proceed: bool
+    valid: bool
     outcome: Outcome
 
 
@@ -95,6 +96,7 @@ def seen(driver: Driver, observation: Observation) -> Seen:
         observation.admissible,
         observation.success,
         observation.can_proceed,
+        observation.valid,
         driver.outcome,
     )
 

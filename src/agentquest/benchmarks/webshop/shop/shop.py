@@ -146,19 +146,26 @@ class Session:
 
     def accepts(self, action: str) -> bool:
         """Whether `action` would lead anywhere now."""
+        return self._find(action) is not None
+
+    def _find(self, action: str) -> tuple[str, str] | None:
+        """Name and argument of an action that leads somewhere; else None."""
         if len(action) > LONGEST_ACTION:
-            return False
+            return None
         name, argument = parse(action)
-        if name == "search" and argument:
-            return self.shop.understands(argument.split(" "))
-        return name == "click" and argument != "search" and argument in self.page.clickables
+        if not argument:
+            return None
+        if name == "search":
+            return (name, argument) if self.shop.understands(argument.split(" ")) else None
+        is_there = argument != "search" and argument in self.page.clickables
+        return (name, argument) if name == "click" and is_there else None
 
     def step(self, action: str) -> Step:
         """Carry out `search[...]` or `click[...]`; anything else changes nothing."""
-        if not self.accepts(action):
+        found = self._find(action)
+        if found is None:
             return Step(self.page, 0, False, valid=False)
-        name, argument = parse(action)
-        assert argument is not None
+        name, argument = found
         if name == "search":
             return self._search(argument.split(" "), 1)
         return self._click(argument, self.page.clickables[argument])
