@@ -126,11 +126,12 @@ class TestOneRun:
     def test_the_games_are_those_of_the_records(self, run):
         folder = run[2]
         records = {record.task_id: record for record in RunDirectory(folder).records()}
+        manifest = RunDirectory(folder).manifest()
         for number in range(12):
             game = json.loads((folder / f"game_{number:03d}.json").read_text())
             record = records[game["gamefile"]]
             lines = (folder / f"game_{number:03d}_actions.jsonl").read_text().splitlines()
-            behaviour = behaviour_of(record)
+            behaviour = behaviour_of(record, manifest.verbs)
             assert game["behavior_metrics"]["action_history"] == list(behaviour.action_history)
             assert game["behavior_metrics"]["overall"]["grade"] == behaviour.overall.grade
             assert game["steps"] == len(lines) == len(record.steps)

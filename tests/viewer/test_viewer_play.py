@@ -17,9 +17,7 @@ from agentquest import evaluate
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import End
 from agentquest.records.run_directory import RunDirectory
-from agentquest.viewer.home_map import home_maps
-from agentquest.viewer.replay import carried_out, opened
-from agentquest.viewer.shop_view import shop_pages
+from agentquest.viewer.replay import carried_out, opened, pictures_of
 
 pytest.importorskip("starlette", reason="the viewer needs the extra `serve`")
 BENCHMARKS = ("alfworld", "webshop", "mastermind", "sudoku")
@@ -215,7 +213,7 @@ def first_win(folder: Path, name: str) -> EpisodeRecord:
 
 def test_the_map_of_a_home_is_drawn_from_the_transcript(folder: Path) -> None:
     record = first_win(folder, "alfworld")
-    maps = list(home_maps(record))
+    maps = pictures_of(record)
     assert len(maps) == len(record.steps) + 1
     assert "place unseen" in maps[0]
     assert "nothing in hand" in maps[0]
@@ -226,12 +224,18 @@ def test_the_map_of_a_home_is_drawn_from_the_transcript(folder: Path) -> None:
         if step.valid and step.action and step.action.startswith("go to "):
             place = step.action.removeprefix("go to ")
             assert re.search(rf'here"><b>{place}</b>', drawn)
-    assert next(home_maps(first_win(folder, "mastermind"))) == ""
+    assert set(pictures_of(first_win(folder, "mastermind"))) == {""}
+
+
+def test_a_benchmark_that_is_not_installed_has_no_pictures(folder: Path) -> None:
+    record = first_win(folder, "alfworld")
+    unknown = record.model_copy(update={"benchmark": "somebody's"})
+    assert pictures_of(unknown) == [""] * (len(record.steps) + 1)
 
 
 def test_a_shop_is_drawn_as_a_person_sees_it(folder: Path) -> None:
     record = first_win(folder, "webshop")
-    pages = list(shop_pages(record))
+    pages = pictures_of(record)
     assert len(pages) == len(record.steps) + 1
     assert 'class="search"' in pages[0]
     assert "[SEP]" not in "".join(pages)
@@ -245,4 +249,3 @@ def test_a_shop_is_drawn_as_a_person_sees_it(folder: Path) -> None:
     assert clicked
     for action, page in clicked:
         assert page.count(" chosen") == 1, action
-    assert next(shop_pages(first_win(folder, "sudoku"))) == ""

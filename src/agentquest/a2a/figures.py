@@ -53,7 +53,7 @@ class Game:
     @classmethod
     def of(cls, index: int, record: EpisodeRecord, manifest: Manifest) -> "Game":
         """A game with its behaviour worked out; of the record a slim copy is kept."""
-        return cls(index, record.slim(), behaviour_of(record, manifest.cleanup_applies))
+        return cls(index, record.slim(), behaviour_of(record, manifest.verbs))
 
 
 # The parts of the behaviour score. A game in which nothing was opened says nothing about
@@ -88,7 +88,7 @@ def _part_values(behaviour: Behaviour) -> dict[str, float | None]:
 
 def own_metrics(manifest: Manifest) -> list[Metric]:
     """The metrics that the benchmark or the user added to the table."""
-    usual = {metric.key for metric in built_in(manifest.cleanup_applies)}
+    usual = {metric.key for metric in built_in(manifest.verbs)}
     return [metric for metric in metrics_table(manifest) if metric.key not in usual]
 
 

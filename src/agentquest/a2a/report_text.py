@@ -123,8 +123,7 @@ def _behaviour(result: AssessmentResult) -> list[str]:
     totals = behaviour_totals(result.games, result.summary)
     repeated, cleanup, cycles = totals["repeated_steps"], totals["cleanup"], totals["cycles"]
     overall = totals["overall"]
-    applies = result.manifest.cleanup_applies
-    perfect = assess_behaviour(("look",), won=True, cleanup_applies=applies)
+    perfect = assess_behaviour(("look",), won=True, verbs=result.manifest.verbs)
     most = asdict(perfect.overall.breakdown)
     return [
         "BEHAVIOR METRICS (Averaged)",
@@ -133,7 +132,7 @@ def _behaviour(result: AssessmentResult) -> list[str]:
         f"  Total: {repeated['repeated_count']}",
         f"  Rate: {_percent(repeated['avg_repetition_rate'])}",
         f"  Longest run: {repeated['max_repeat_length']}",
-        *(_cleanup(cleanup) if applies else ()),
+        *(_cleanup(cleanup) if result.manifest.verbs.open else ()),
         "Action Cycles:",
         f"  Cycles detected: {cycles['cycles_detected']}",
         f"  Rate: {_percent(cycles['avg_cycle_rate'])}",

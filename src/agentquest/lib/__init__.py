@@ -18,6 +18,7 @@ from agentquest.lib.loop_agent import LoopAgent
 from agentquest.lib.metrics import Metrics
 from agentquest.lib.oracle import Oracle
 from agentquest.lib.parsing import Parser, parse_action
+from agentquest.lib.pictures import Moment
 from agentquest.lib.session import Session, Turn
 from agentquest.lib.settings import Settings, operational
 from agentquest.lib.similarity import repetition_rate, repetitions, similarity
@@ -25,6 +26,7 @@ from agentquest.lib.task import Task
 from agentquest.lib.terminal import TerminalView
 from agentquest.lib.types import Action, Interaction, Observation, State
 from agentquest.lib.vector import SessionVector
+from agentquest.records.manifest import Verbs
 
 __all__ = [
     "Action",
@@ -43,6 +45,7 @@ __all__ = [
     "Interaction",
     "LoopAgent",
     "Metrics",
+    "Moment",
     "Observation",
     "Oracle",
     "Outcome",
@@ -54,6 +57,7 @@ __all__ = [
     "Task",
     "TerminalView",
     "Turn",
+    "Verbs",
     "aggregate_metrics",
     "operational",
     "parse_action",

@@ -8,10 +8,11 @@ entry-point group `agentquest.benchmarks`, or as `package.module:Class`.
 import copy
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import repeat
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import field_validator
 
@@ -20,10 +21,14 @@ from agentquest.lib.agent import Briefing, Explorer
 from agentquest.lib.driver import Driver
 from agentquest.lib.game import DriverGame, Game
 from agentquest.lib.oracle import Oracle
+from agentquest.lib.pictures import Moment
 from agentquest.lib.settings import Settings, suggestion, validated
 from agentquest.lib.task import Task
 from agentquest.lib.terminal import TerminalView
-from agentquest.records.manifest import Provenance
+from agentquest.records.manifest import Provenance, Verbs
+
+if TYPE_CHECKING:  # playing needs no HTML
+    from htpy import Node
 
 
 class BenchmarkSettings(Settings):
@@ -54,8 +59,8 @@ class Benchmark(ABC):
     task_types: ClassVar[tuple[str, ...]]
     # Other names for task types.
     task_type_aliases: ClassVar[Mapping[str, str]] = {}
-    # Whether commands open and close things, so that the behaviour score can judge tidiness.
-    cleanup_applies: ClassVar[bool] = False
+    # How its commands for opening, closing and walking begin, for the behaviour metrics.
+    verbs: ClassVar[Verbs] = Verbs()
     # Metrics of its own, as `package.module:METRIC`, shown in every report.
     metrics: ClassVar[tuple[str, ...]] = ()
     # The step limit if the configuration sets none.
@@ -130,6 +135,21 @@ class Benchmark(ABC):
     def view(self) -> TerminalView:
         """How a person plays it in the terminal."""
         return TerminalView()
+
+    @classmethod
+    def pictures(cls, moments: Sequence[Moment]) -> "Iterable[Node]":
+        """What the viewer draws for each moment of an episode; None if there is nothing to draw."""
+        return repeat(None, len(moments))
+
+    @classmethod
+    def controls(cls, moments: Sequence[Moment]) -> "Node":
+        """The newest moment as the content of a form in which a person clicks on commands.
+
+        A button named `command` has a command as its value; one named `fill` has a command
+        with a blank, for which an input named `blank` has the words. None: the viewer shows the
+        picture and a list of all commands.
+        """
+        return None
 
     def fingerprint(self, tasks: Sequence[Task]) -> str:
         """A hash over all that these tasks were made from, for the records."""

@@ -33,6 +33,11 @@ def filled(command: str, rng: random.Random, text: str = "") -> str:
     return BLANK.sub(lambda blank: _something(blank.group(1), rng, text), command)
 
 
+def fill_blanks(command: str, text: str) -> str:
+    """The command with a person's words in its blanks."""
+    return BLANK.sub(lambda _: text, command)
+
+
 def command_of(call: ToolCall, tools: Iterable[ToolSpec]) -> str:
     """The command that a tool call means; nothing in it is repaired."""
     tool = next((tool for tool in tools if tool.name == call.name), None)

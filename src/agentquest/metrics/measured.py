@@ -43,7 +43,7 @@ def measured(rows: Sequence[EpisodeRow], table: Sequence[Metric]) -> MeasuredMet
 
 def table_of(run: RunDirectory, manifest: Manifest) -> tuple[Metric, ...]:
     """The metrics of a run that is only read; nothing is imported."""
-    table = built_in(manifest.cleanup_applies)
+    table = built_in(manifest.verbs)
     known = {metric.key for metric in table}
     for one in run.measured().metrics if manifest.metrics else ():
         if one.path in manifest.metrics and one.key not in known:

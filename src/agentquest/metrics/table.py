@@ -16,7 +16,7 @@ from agentquest import registry
 from agentquest.errors import ConfigError
 from agentquest.metrics.behaviour import behaviour_of, grade
 from agentquest.records.episode import EpisodeRecord
-from agentquest.records.manifest import Manifest
+from agentquest.records.manifest import Manifest, Verbs
 
 Value = Callable[[EpisodeRecord], float | None]
 PERCENT = "%"
@@ -60,7 +60,7 @@ def metrics_table(manifest: Manifest) -> tuple[Metric, ...]:
 
     Imports what the manifest names, so never for a run that is only read: see `measured`.
     """
-    table = built_in(manifest.cleanup_applies)
+    table = built_in(manifest.verbs)
     for path in dict.fromkeys(manifest.metrics):
         table.append(_loaded(path, table))
     return tuple(table)
@@ -76,8 +76,8 @@ SUCCESS = Metric(
 )
 
 
-def built_in(cleanup_applies: bool = True) -> list[Metric]:
-    """The metrics that every run has; `cleanup_applies` says whether order is part of behaviour."""
+def built_in(verbs: Verbs) -> list[Metric]:
+    """The metrics that every run has; `verbs` are those of its benchmark."""
     return [
         SUCCESS,
         Metric("steps", "steps", "steps", "average steps", _steps, digits=1),
@@ -111,7 +111,7 @@ def built_in(cleanup_applies: bool = True) -> list[Metric]:
             "behaviour",
             "points",
             "average behaviour score, 0 to 100, and its grade",
-            partial(_behaviour, cleanup_applies=cleanup_applies),
+            partial(_behaviour, verbs=verbs),
             digits=1,
             label=grade,
         ),
@@ -126,8 +126,8 @@ def _invalid(record: EpisodeRecord) -> float | None:
     return record.invalid_actions / len(record.steps) if record.steps else None
 
 
-def _behaviour(record: EpisodeRecord, cleanup_applies: bool) -> float:
-    return behaviour_of(record, cleanup_applies).overall.unrounded_score
+def _behaviour(record: EpisodeRecord, verbs: Verbs) -> float:
+    return behaviour_of(record, verbs).overall.unrounded_score
 
 
 def _loaded(path: str, table: Sequence[Metric]) -> Metric:

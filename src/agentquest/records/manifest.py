@@ -6,7 +6,7 @@ its fields; nobody looks into loose dictionaries.
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from agentquest.records.base import Record, Text, writable
 from agentquest.records.outcome import AgentFaults
@@ -33,6 +33,14 @@ class Provenance(Record):
     details: dict[str, Text] = Field(default_factory=dict)
 
 
+class Verbs(Record):
+    """How a benchmark's commands for opening, closing and walking begin; empty: it has none."""
+
+    open: str = ""
+    close: str = ""
+    walk: str = ""
+
+
 class Manifest(Record):
     """A run's identity. `deciding` holds what can change a score, `config` everything."""
 
@@ -52,7 +60,8 @@ class Manifest(Record):
     max_steps: int
     trials: int
     metrics: list[str] = Field(default_factory=list)
-    cleanup_applies: bool = True
+    cleanup_applies: bool = True  # there are things to open and close
+    verbs: Verbs = Verbs()
     task_types: list[str]
     task_ids: list[str]
     versions: dict[str, str]
@@ -63,6 +72,15 @@ class Manifest(Record):
     notes: list[Text] = Field(default_factory=list)
     tags: list[Text] = Field(default_factory=list)
     note: Text = ""  # the user's own; `notes` are the selection's
+
+    @model_validator(mode="before")
+    @classmethod
+    def _add_verbs(cls, given: Any) -> Any:
+        """Version 0.2 wrote no verbs; it looked for these in the commands of every benchmark."""
+        if not isinstance(given, dict) or "verbs" in given:
+            return given
+        tidy = {"open": "open", "close": "close"} if given.get("cleanup_applies", True) else {}
+        return {**given, "verbs": {**tidy, "walk": "go to"}}
 
     @property
     def requested(self) -> int:

@@ -8,13 +8,11 @@ from agentquest.records.episode import Call, EpisodeRecord, Step
 from agentquest.records.outcome import MEANINGS
 from agentquest.reports.safe_text import html_text
 from agentquest.viewer.addresses import Addresses
-from agentquest.viewer.board_view import board_views
-from agentquest.viewer.home_map import home_maps
 from agentquest.viewer.insight import Insight
 from agentquest.viewer.layout import alert, badge, facts, fold, link, outcome, pre
 from agentquest.viewer.progress_chart import progress_chart
 from agentquest.viewer.prompt_page import prompt_size
-from agentquest.viewer.shop_view import shop_pages
+from agentquest.viewer.replay import pictures_of
 from agentquest.words import counted
 
 _PLAN_SHOWN = 12
@@ -101,8 +99,7 @@ class _Views:
 
     def __init__(self, site: Addresses, run: str, record: EpisodeRecord, seen: Insight) -> None:
         self._site, self._run, self._record, self._seen = site, run, record, seen
-        drawn = zip(home_maps(record), shop_pages(record), board_views(record), strict=True)
-        self._drawn = ["".join(views) for views in drawn]
+        self._pictures = pictures_of(record)
 
     def opening(self) -> str:
         record = self._record
@@ -169,7 +166,7 @@ class _Views:
             if plan and distance is not None:
                 shown = "".join(f"<li><code>{html_text(c)}</code></li>" for c in plan[:_PLAN_SHOWN])
                 parts.append(f'<ol class="plan">{shown}</ol>')
-        parts.append(self._drawn[place])
+        parts.append(self._pictures[place])
         content = "".join(parts)
         return f'<aside aria-label="after step {place}">{content}</aside>' if content else ""
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from htpy import fragment
+
 from agentquest import registry
 from agentquest.errors import AgentQuestError
 from agentquest.lib import Benchmark
@@ -9,11 +11,9 @@ from agentquest.lib.commands import has_blank
 from agentquest.records.episode import EpisodeRecord
 from agentquest.reports.safe_text import html_text
 from agentquest.viewer.addresses import Addresses
-from agentquest.viewer.board_view import board_in, drawn
 from agentquest.viewer.games import WebGame
-from agentquest.viewer.home_map import Known
 from agentquest.viewer.layout import badge, choice, facts, fold, link, pre
-from agentquest.viewer.shop_view import Look, picked, shop_page
+from agentquest.viewer.replay import moment
 from agentquest.words import counted, plural
 
 _SHOWN_MOVES = 60
@@ -164,20 +164,14 @@ def _notices(game: WebGame) -> str:
 def _beside(token: str, game: WebGame) -> str:
     """The place or page as it is, and all commands as buttons."""
     session = game.session
-    observation = session.observation
-    done = session.driver.metrics.interactions
-    actions = [step.action.value.lower() for step in done]
-    look = Look(picked(actions, observation.admissible), acts=True)
-    shop = shop_page(observation.text, observation.admissible, look)
-    if shop:
-        return _posted(token, game, shop)
-    known = Known()
-    known.read(session.introduction.text)
-    for step in done:
-        known.read(step.observation.text, step.action.value)
-    board = board_in(observation.text)
-    shown = drawn(board) if board else known.drawn()
-    return shown + _commands(token, game, observation.admissible)
+    moments = [moment(session.introduction.text, session.introduction.admissible)]
+    for action, _, observation in session.driver.metrics.interactions:
+        moments.append(moment(observation.text, observation.admissible, action.value))
+    controls = game.benchmark.controls(moments)
+    if controls is not None:
+        return _posted(token, game, str(fragment[controls]))
+    *_, picture = game.benchmark.pictures(moments)
+    return f"{fragment[picture]}{_commands(token, game, session.observation.admissible)}"
 
 
 def _commands(token: str, game: WebGame, possible: Sequence[str]) -> str:

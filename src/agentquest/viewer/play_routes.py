@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from agentquest.lib.commands import fill_blanks
 from agentquest.lib.play_session import Reply
 from agentquest.viewer.addresses import ServedAddresses
 from agentquest.viewer.games import Games, WebGame
@@ -130,7 +131,7 @@ class PlayRoutes:
 
 
 def _line(given: Fields) -> str:
-    """What was typed or pressed: a command, or words to search for."""
-    if given.get("do") == "search":
-        return f"search[{given.get('search', '')}]"[:_LONGEST_COMMAND]
+    """What was typed or pressed: a command, or the words for the blank of one."""
+    if "fill" in given:
+        return fill_blanks(given["fill"], given.get("blank", ""))[:_LONGEST_COMMAND]
     return given.get("command", "")[:_LONGEST_COMMAND]

@@ -5,16 +5,20 @@ record's: a record's words must neither import anything nor be taken for another
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from htpy import fragment
+from markupsafe import Markup
+
 from agentquest import registry
-from agentquest.errors import UserError
-from agentquest.lib import Benchmark, Driver, Task
+from agentquest.errors import UnknownName, UserError
+from agentquest.lib import Benchmark, Driver, Moment, Task
 from agentquest.lib.settings import validated
 from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.records.manifest import Manifest
+from agentquest.reports.safe_text import visible
 
 
 def settings_of(manifest: Manifest) -> dict[str, Any]:
@@ -37,6 +41,22 @@ def _benchmark(name: str, settings: str) -> Benchmark:
 def task_of(record: EpisodeRecord) -> Task:
     """The task that a record is of."""
     return Task(record.task_id, record.task_type, record.split, record.problem)
+
+
+def pictures_of(record: EpisodeRecord) -> list[Markup]:
+    """How the benchmark draws the start and each step; empty pictures if it is not installed."""
+    moments = [moment(record.first_observation, record.first_admissible)]
+    moments += [moment(one.observation, one.admissible, one.action) for one in record.steps]
+    try:
+        benchmark: type[Benchmark] = registry.load_registered("benchmark", record.benchmark)
+    except UnknownName:
+        return [Markup()] * len(moments)
+    return [Markup(fragment[picture]) for picture in benchmark.pictures(moments)]
+
+
+def moment(text: str, admissible: Sequence[str], action: str | None = None) -> Moment:
+    """A moment of which nothing is hidden: a benchmark draws whatever a record says."""
+    return Moment(visible(text), [visible(one) for one in admissible], visible(action or ""))
 
 
 def opened(record: EpisodeRecord, manifest: Manifest) -> tuple[Benchmark, Driver]:

@@ -22,9 +22,11 @@ from agentquest.metrics.behaviour import (
     grade,
     measure_exploration,
 )
+from agentquest.records.manifest import Verbs
 from agentquest.records.outcome import End
 from report_runs import record, step
 
+VERBS = Verbs(open="open", close="close", walk="go to")
 commands = st.lists(st.sampled_from(["a", "b", "c"]), max_size=24)
 household = st.lists(
     st.sampled_from(
@@ -69,7 +71,7 @@ def test_worked_values(
     wasted: int,
     score: float,
 ) -> None:
-    found = assess_behaviour(actions, won=False)
+    found = assess_behaviour(actions, won=False, verbs=VERBS)
     assert found.repeated_steps.repetition_rate == pytest.approx(repetition, abs=5e-4)
     assert found.cycles.cycle_rate == pytest.approx(cycle, abs=5e-4)
     patterns = found.cycles.cycle_patterns
@@ -77,7 +79,7 @@ def test_worked_values(
     assert found.cycles.cycles_detected == len(listed)
     assert found.cycles.wasted_steps == wasted
     assert found.overall.overall_score == score
-    won = assess_behaviour(actions, won=True)
+    won = assess_behaviour(actions, won=True, verbs=VERBS)
     assert won.overall.overall_score == pytest.approx(score + 40)
 
 
@@ -99,7 +101,7 @@ def test_worked_values_of_cleanup(
     cleaned: tuple[int, int, tuple[str, ...], float],
     scored: tuple[float, float],
 ) -> None:
-    found = assess_behaviour(actions, won=False)
+    found = assess_behaviour(actions, won=False, verbs=VERBS)
     opens, closes, left, rate = cleaned
     assert found.cleanup.total_opens == opens
     assert found.cleanup.correct_close_count == closes
@@ -114,11 +116,11 @@ def test_worked_values_of_cleanup(
 
 def test_nothing_done_is_defined_everywhere_and_scores_nothing() -> None:
     assert find_repeated_steps([]) == RepeatedSteps(0, (), 0.0, 0)
-    assert assess_cleanup([]) == Cleanup(0, 0, 0, (), 1.0, (), (), (), applicable=False)
+    assert assess_cleanup([], VERBS) == Cleanup(0, 0, 0, (), 1.0, (), (), (), applicable=False)
     assert find_cycles([]) == Cycles(0, (), 0.0, 0, 0)
-    assert measure_exploration([]) == Exploration(0, 0, 1.0, 0)
+    assert measure_exploration([], VERBS) == Exploration(0, 0, 1.0, 0)
     for won in (False, True):
-        found = assess_behaviour([], won=won)
+        found = assess_behaviour([], won=won, verbs=VERBS)
         assert (found.overall.overall_score, found.overall.grade) == (0.0, "F")
         assert set(asdict(found.overall.breakdown).values()) == {0.0}
         assert found.summary.task_completed is won
@@ -128,12 +130,14 @@ def test_nothing_done_is_defined_everywhere_and_scores_nothing() -> None:
 def test_a_game_in_which_nothing_was_executed_scores_nothing() -> None:
     """A fresh word every turn repeats nothing, loops nowhere and leaves nothing open."""
     words = [step(i, action=f"word {i}", valid=False) for i in range(1, 31)]
-    found = behaviour_of(record(end=End.STEP_LIMIT, steps=words))
+    found = behaviour_of(record(end=End.STEP_LIMIT, steps=words), VERBS)
     assert (found.overall.overall_score, found.overall.grade) == (0.0, "F")
     assert set(asdict(found.overall.breakdown).values()) == {0.0}
     assert (found.summary.total_steps, found.summary.executed_steps) == (30, 0)
     silent = [step(i, action=None, reply=f"hm {i}", valid=False) for i in range(1, 31)]
-    assert behaviour_of(record(end=End.STEP_LIMIT, steps=silent)).overall.overall_score == 0.0
+    assert (
+        behaviour_of(record(end=End.STEP_LIMIT, steps=silent), VERBS).overall.overall_score == 0.0
+    )
 
 
 @pytest.mark.parametrize(
@@ -143,14 +147,14 @@ def test_a_game_in_which_nothing_was_executed_scores_nothing() -> None:
 def test_conduct_counts_by_the_share_of_steps_that_were_carried_out(
     executed: int, won: bool, score: float
 ) -> None:
-    found = assess_behaviour(["a", "b", "c", "d"], won, executed)
+    found = assess_behaviour(["a", "b", "c", "d"], won, VERBS, executed)
     assert found.overall.overall_score == score
 
 
 def test_doing_something_is_never_worth_less_than_saying_nonsense() -> None:
     nonsense = [f"invalid:{i}" for i in range(10)]
     scores = [
-        assess_behaviour([*"abcdefghij"[:good], *nonsense[good:]], False, good).overall
+        assess_behaviour([*"abcdefghij"[:good], *nonsense[good:]], False, VERBS, good).overall
         for good in range(11)
     ]
     unrounded = [score.unrounded_score for score in scores]
@@ -170,7 +174,7 @@ def test_doing_something_is_never_worth_less_than_saying_nonsense() -> None:
 def test_without_order_the_other_parts_make_up_the_hundred(
     actions: str, won: bool, score: float, parts: tuple[float, ...]
 ) -> None:
-    found = assess_behaviour(actions, won, cleanup_applies=False).overall
+    found = assess_behaviour(actions, won, Verbs()).overall
     assert (found.overall_score, found.max_possible_score) == (score, 100.0)
     assert tuple(asdict(found.breakdown).values()) == parts
 
@@ -182,7 +186,7 @@ def test_a_record_is_judged_by_what_it_attempted() -> None:
         step(3, action="close fridge 1"),
         step(4, action=None, reply="Hm.", valid=False),
     ]
-    found = behaviour_of(record(steps=steps))
+    found = behaviour_of(record(steps=steps), VERBS)
     assert found.cleanup.total_opens == found.cleanup.correct_close_count == 1
     assert found.overall.overall_score == 70.0  # 40 for winning, half of 60
     assert found.action_history[3] == "invalid:hm."
@@ -195,27 +199,29 @@ def test_runs_are_listed_with_their_length() -> None:
 
 def test_cleanup_names_what_was_opened_closed_and_forgotten() -> None:
     found = assess_cleanup(
-        ["Open  Fridge 1", "open box 1", "open fridge 1", "close fridge 1", "close safe 1", "open"]
+        ["Open  Fridge 1", "open box 1", "open fridge 1", "close fridge 1", "close safe 1", "open"],
+        VERBS,
     )
     assert found.items_opened == ("fridge 1", "box 1", "fridge 1")
     assert found.items_closed == ("fridge 1",)
     assert found.remaining_open_items == ("box 1", "fridge 1")
     assert found.unclosed_items == ("box 1", "fridge 1")
-    twice = assess_cleanup(["open b", "open b", "open a"])
+    twice = assess_cleanup(["open b", "open b", "open a"], VERBS)
     assert twice.remaining_open_items == ("b", "b", "a")
     assert twice.unclosed_items == ("a", "b")
 
 
 def test_an_invalid_answer_opens_nothing_but_can_be_repeated() -> None:
     actions = ["invalid:open fridge 1"] * 4
-    assert assess_cleanup(actions).applicable is False
+    assert assess_cleanup(actions, VERBS).applicable is False
     assert find_repeated_steps(actions).repeated_count == 3
     assert find_cycles(actions).cycle_rate == 1.0
 
 
 def test_exploration_counts_places() -> None:
     found = measure_exploration(
-        ["go to desk 1", "look", "Go to Desk 1", "go  to bed 1", "go to", "gorge to bed 2"]
+        ["go to desk 1", "look", "Go to Desk 1", "go  to bed 1", "go to", "gorge to bed 2"],
+        VERBS,
     )
     assert found == Exploration(2, 3, 2 / 3, 1)
 
@@ -241,12 +247,12 @@ def test_a_game_exactly_on_a_limit_gets_the_grade_and_one_below_does_not() -> No
     # 48 steps, 20 of them repetitions and 4 in a cycle: 100 - 20 * 24/48 is exactly 90,
     # where the sum of the rounded rates comes out just below.
     pairs = [f"p{i}" for i in range(20) for _ in range(2)]
-    limit = assess_behaviour([*"xyxy", *pairs, *"stuv"], won=True)
+    limit = assess_behaviour([*"xyxy", *pairs, *"stuv"], won=True, verbs=VERBS)
     assert (limit.repeated_steps.repeated_count, limit.cycles.cycle_steps) == (20, 4)
     assert 40 + 20 * 1.0 + 20 * (1 - 20 / 48) + 20 * (1 - 4 / 48) < 90
     assert (limit.overall.unrounded_score, limit.overall.grade) == (90.0, "A")
     # 40 + 20 + 20 * (1 - 2001/4001) + 20 rounds to 90.0 and is less.
-    below = assess_behaviour([str(i // 2) for i in range(4000)] + ["1999"], won=True)
+    below = assess_behaviour([str(i // 2) for i in range(4000)] + ["1999"], won=True, verbs=VERBS)
     assert below.repeated_steps.repeated_count == 2001
     assert below.overall.overall_score == 90.0
     assert below.overall.unrounded_score < 90
@@ -254,7 +260,7 @@ def test_a_game_exactly_on_a_limit_gets_the_grade_and_one_below_does_not() -> No
 
 
 def test_the_result_has_the_keys_of_the_game_file() -> None:
-    found = json.loads(json.dumps(asdict(assess_behaviour("xababab", won=True))))
+    found = json.loads(json.dumps(asdict(assess_behaviour("xababab", won=True, verbs=VERBS))))
     assert set(found["summary"]) == {
         *("task_completed", "total_steps", "executed_steps", "overall_score", "grade")
     }
@@ -320,7 +326,7 @@ def test_a_game_without_an_immediate_copy_of_two_to_five_steps_has_no_cycle(
 
 @given(household)
 def test_every_open_is_either_closed_or_remaining(actions: list[str]) -> None:
-    found = assess_cleanup(actions)
+    found = assess_cleanup(actions, VERBS)
     assert found.correct_close_count + found.remaining_open_count == found.total_opens
     assert sorted(found.items_closed + found.remaining_open_items) == sorted(found.items_opened)
     assert set(found.unclosed_items) == set(found.remaining_open_items)
@@ -328,8 +334,8 @@ def test_every_open_is_either_closed_or_remaining(actions: list[str]) -> None:
 
 @given(household, st.booleans())
 def test_the_score_is_the_weighted_sum_and_ignores_case(actions: list[str], won: bool) -> None:
-    found = assess_behaviour(actions, won)
-    assert found == assess_behaviour([f" {a.upper()}\n" for a in actions], won)
+    found = assess_behaviour(actions, won, VERBS)
+    assert found == assess_behaviour([f" {a.upper()}\n" for a in actions], won, VERBS)
     expected = 0.0
     if actions:
         expected = (

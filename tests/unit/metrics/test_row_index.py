@@ -12,11 +12,12 @@ from agentquest.metrics.table import Metric, built_in
 from agentquest.records import episode_lines
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.index import INDEX
+from agentquest.records.manifest import Verbs
 from agentquest.records.outcome import End
 from agentquest.records.run_directory import EPISODES, RunDirectory
 from report_runs import manifest, record
 
-TABLE = built_in()
+TABLE = built_in(Verbs())
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """The table of metrics: what is in it, and what a user may add."""
 
+import json
 import sys
 from dataclasses import replace
 from types import ModuleType
@@ -9,6 +10,7 @@ import pytest
 
 from agentquest.errors import ConfigError, UnknownName
 from agentquest.metrics.table import Metric, metrics_table
+from agentquest.records.manifest import Manifest
 from agentquest.records.outcome import End
 from report_runs import manifest, record, step
 
@@ -46,6 +48,15 @@ def test_the_built_in_metrics_by_hand() -> None:
 def test_behaviour_is_judged_by_what_applies_to_the_benchmark(applies: bool, score: float) -> None:
     table = {metric.key: metric for metric in metrics_table(manifest(cleanup_applies=applies))}
     assert table["behaviour"].value(record(end=End.FAILED)) == score
+
+
+@pytest.mark.parametrize(("applies", "opens"), [(True, "open"), (False, "")])
+def test_a_manifest_without_verbs_has_those_of_its_time(applies: bool, opens: str) -> None:
+    written = manifest(cleanup_applies=applies).model_dump(mode="json")
+    del written["verbs"]
+    old = Manifest.model_validate_json(json.dumps(written))
+    assert (old.verbs.open, old.verbs.walk) == (opens, "go to")
+    assert Manifest.model_validate_json(old.model_dump_json()) == old
 
 
 def test_a_metric_of_ones_own_stands_behind_the_others(monkeypatch: pytest.MonkeyPatch) -> None:

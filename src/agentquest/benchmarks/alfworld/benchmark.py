@@ -1,8 +1,8 @@
 """ALFWorld as the rest of AgentQuest knows it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import field_validator
 
@@ -23,11 +23,16 @@ from agentquest.lib import (
     Briefing,
     Driver,
     Explorer,
+    Moment,
     Oracle,
     Task,
+    Verbs,
 )
 from agentquest.lib.oracle import DriverOracle
 from agentquest.records.manifest import Provenance
+
+if TYPE_CHECKING:  # playing needs no HTML
+    from htpy import Node
 
 
 class AlfWorldSettings(BenchmarkSettings):
@@ -72,7 +77,7 @@ class AlfWorldBenchmark(Benchmark):
         "eval_in_distribution": "valid_seen",
     }
     task_types: ClassVar[tuple[str, ...]] = TASK_TYPE_NAMES
-    cleanup_applies: ClassVar[bool] = True
+    verbs: ClassVar[Verbs] = Verbs(open="open", close="close", walk="go to")
     commands: ClassVar[Mapping[str, str]] = {
         "download": "agentquest.benchmarks.alfworld.commands.download:command",
         "homes": "agentquest.benchmarks.alfworld.commands.homes:command",
@@ -132,6 +137,12 @@ class AlfWorldBenchmark(Benchmark):
 
     def view(self) -> AlfWorldView:
         return AlfWorldView()
+
+    @classmethod
+    def pictures(cls, moments: Sequence[Moment]) -> "Iterable[Node]":
+        from agentquest.benchmarks.alfworld.pictures import draw_maps
+
+        return draw_maps(moments)
 
     def provenance(self) -> Provenance:
         root = data_root(self.settings.data_path)

@@ -1,7 +1,7 @@
 """Sudoku as the rest of AgentQuest knows it."""
 
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from agentquest.benchmarks.sudoku import prompting
 from agentquest.benchmarks.sudoku.boards import CATEGORIES, GENERATOR
@@ -16,9 +16,12 @@ from agentquest.benchmarks.sudoku.tasks import (
     tasks_of,
 )
 from agentquest.benchmarks.sudoku.terminal import SudokuView
-from agentquest.lib import Benchmark, Briefing, Driver, Explorer, Oracle, Task
+from agentquest.lib import Benchmark, Briefing, Driver, Explorer, Moment, Oracle, Task
 from agentquest.lib.oracle import DriverOracle
 from agentquest.records.manifest import Provenance
+
+if TYPE_CHECKING:  # playing needs no HTML
+    from htpy import Node
 
 
 class SudokuBenchmark(Benchmark):
@@ -68,6 +71,12 @@ class SudokuBenchmark(Benchmark):
 
     def view(self) -> SudokuView:
         return SudokuView()
+
+    @classmethod
+    def pictures(cls, moments: Sequence[Moment]) -> "Iterable[Node]":
+        from agentquest.benchmarks.sudoku.pictures import draw_boards
+
+        return draw_boards(moments)
 
     def provenance(self) -> Provenance:
         return Provenance(data="generated", split=self.split, details={"generator": GENERATOR})

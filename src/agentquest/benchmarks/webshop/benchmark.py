@@ -3,10 +3,10 @@
 import hashlib
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import field_validator
 
@@ -32,12 +32,16 @@ from agentquest.lib import (
     Briefing,
     Driver,
     Explorer,
+    Moment,
     Observation,
     Oracle,
     Task,
 )
 from agentquest.lib.oracle import DriverOracle
 from agentquest.records.manifest import Provenance
+
+if TYPE_CHECKING:  # playing needs no HTML
+    from htpy import Node
 
 logger = logging.getLogger(__name__)
 
@@ -206,6 +210,18 @@ class WebshopBenchmark(Benchmark):
 
     def view(self) -> WebshopView:
         return WebshopView()
+
+    @classmethod
+    def pictures(cls, moments: Sequence[Moment]) -> "Iterable[Node]":
+        from agentquest.benchmarks.webshop.pictures import draw_pages
+
+        return draw_pages(moments)
+
+    @classmethod
+    def controls(cls, moments: Sequence[Moment]) -> "Node":
+        from agentquest.benchmarks.webshop.pictures import draw_controls
+
+        return draw_controls(moments)
 
     def provenance(self) -> Provenance:
         return Provenance(

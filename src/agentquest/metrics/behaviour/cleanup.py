@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agentquest.metrics.behaviour.commands import argument, normalised
+from agentquest.records.manifest import Verbs
 
 
 @dataclass(frozen=True)
@@ -26,16 +27,16 @@ class Cleanup:
     applicable: bool
 
 
-def assess_cleanup(commands: Iterable[str]) -> Cleanup:
+def assess_cleanup(commands: Iterable[str], verbs: Verbs) -> Cleanup:
     """Opening a thing twice counts twice; closing what the agent did not open is ignored."""
     opened: list[str] = []
     closed: list[str] = []
     still_open: list[str] = []
     for action in normalised(commands):
-        if (item := argument(action, "open")) is not None:
+        if (item := argument(action, verbs.open)) is not None:
             opened.append(item)
             still_open.append(item)
-        elif (item := argument(action, "close")) is not None and item in still_open:
+        elif (item := argument(action, verbs.close)) is not None and item in still_open:
             still_open.remove(item)
             closed.append(item)
     return Cleanup(

@@ -16,11 +16,12 @@ def normalised(commands: Iterable[str]) -> Commands:
     return Commands(command.strip().lower() for command in commands)
 
 
-def argument(command: str, *verb: str) -> str | None:
+def argument(command: str, verb: str) -> str | None:
     """What follows the verb in a normalised command: `open fridge 1` gives `fridge 1`."""
-    if not command.startswith(verb[0]):
+    start = verb.split()
+    if not start or not command.startswith(start[0]):
         return None
-    words = command.split(maxsplit=len(verb))
-    if len(words) <= len(verb) or tuple(words[: len(verb)]) != verb:
+    words = command.split(maxsplit=len(start))
+    if len(words) <= len(start) or words[: len(start)] != start:
         return None
-    return words[len(verb)]
+    return words[len(start)]

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agentquest.metrics.behaviour.commands import argument, normalised
+from agentquest.records.manifest import Verbs
 
 
 @dataclass(frozen=True)
@@ -16,9 +17,9 @@ class Exploration:
     revisit_count: int
 
 
-def measure_exploration(commands: Iterable[str]) -> Exploration:
-    """Count the places of `go to <place>`."""
-    places = [p for a in normalised(commands) if (p := argument(a, "go", "to")) is not None]
+def measure_exploration(commands: Iterable[str], verbs: Verbs) -> Exploration:
+    """Count the places that the commands for walking name."""
+    places = [p for a in normalised(commands) if (p := argument(a, verbs.walk)) is not None]
     unique = len(set(places))
     return Exploration(
         unique_locations_visited=unique,

@@ -2,11 +2,11 @@
 
 If a benchmark has nothing to open and close, tidiness is not part of the score
 and the other parts make up the 100: 50, 25, 25. The points for conduct are
-multiplied with the share of steps that the environment carried out: who does
-nothing has not behaved well, but not at all.
+multiplied by the share of steps that the environment carried out: an agent that
+does nothing earns no conduct points.
 
-Computed in exact fractions from the counts, so that a game that stands exactly
-on a grade's limit gets that grade.
+Computed in exact fractions from the counts, so that a game whose score is exactly
+a grade's limit gets that grade.
 """
 
 from collections.abc import Iterable
@@ -19,6 +19,7 @@ from agentquest.metrics.behaviour.cycles import Cycles, find_cycles
 from agentquest.metrics.behaviour.exploration import Exploration, measure_exploration
 from agentquest.metrics.behaviour.repetition import RepeatedSteps, find_repeated_steps
 from agentquest.records.episode import EpisodeRecord
+from agentquest.records.manifest import Verbs
 
 COMPLETION_POINTS = 40
 CLEANUP_POINTS = 20
@@ -73,22 +74,19 @@ class Behaviour:
     action_history: tuple[str, ...]
 
 
-def behaviour_of(record: EpisodeRecord, cleanup_applies: bool = True) -> Behaviour:
-    """Judge one recorded game; `cleanup_applies` is a fact about its benchmark."""
+def behaviour_of(record: EpisodeRecord, verbs: Verbs) -> Behaviour:
+    """Judge one recorded game; `verbs` are those of its benchmark."""
     executed = len(record.steps) - record.invalid_actions
-    return assess_behaviour(record.actions, record.success, executed, cleanup_applies)
+    return assess_behaviour(record.actions, record.success, verbs, executed)
 
 
 def assess_behaviour(
-    commands: Iterable[str],
-    won: bool,
-    executed: int | None = None,
-    cleanup_applies: bool = True,
+    commands: Iterable[str], won: bool, verbs: Verbs, executed: int | None = None
 ) -> Behaviour:
     """Judge one game by its commands, of which `executed` were carried out (None: all)."""
     actions = normalised(commands)
     repetition = find_repeated_steps(actions)
-    order = assess_cleanup(actions)
+    order = assess_cleanup(actions, verbs)
     loops = find_cycles(actions)
     executed = len(actions) if executed is None else executed
     overall = Overall(0.0, float(MAX_SCORE), Breakdown(0.0, 0.0, 0.0, 0.0), grade(0), 0.0)
@@ -97,7 +95,7 @@ def assess_behaviour(
         done = Fraction(executed, len(actions))
         overall = _overall(
             Fraction(COMPLETION_POINTS * won),
-            CLEANUP_POINTS * done * closed if cleanup_applies else None,
+            CLEANUP_POINTS * done * closed if verbs.open else None,
             REPETITION_POINTS * done * (1 - Fraction(repetition.repeated_count, len(actions))),
             CYCLE_POINTS * done * (1 - Fraction(loops.cycle_steps, len(actions))),
         )
@@ -106,7 +104,7 @@ def assess_behaviour(
         repeated_steps=repetition,
         cleanup=order,
         cycles=loops,
-        exploration=measure_exploration(actions),
+        exploration=measure_exploration(actions, verbs),
         overall=overall,
         action_history=tuple(actions),
     )

@@ -9,7 +9,7 @@ from agentquest import registry
 from agentquest.errors import UnknownName
 from agentquest.lib import BenchmarkSettings, Briefing, TerminalView
 from agentquest.lib.commands import BLANK
-from agentquest.records.manifest import Provenance
+from agentquest.records.manifest import Provenance, Verbs
 from agentquest.records.messages import ToolSpec
 from agentquest.running.checks.subject import Problems, Subject, carried_out, shown
 from agentquest.words import counted
@@ -31,7 +31,7 @@ def declarations(subject: Subject) -> Problems:
         value = getattr(found, name, None)
         if not isinstance(value, kind) or not value:
             yield f"{name} is {shown(value)}, not a non-empty {kind.__name__}"
-    for name, kind in (("cleanup_applies", bool), ("slow_steps", bool), ("step_limit", int)):
+    for name, kind in (("verbs", Verbs), ("slow_steps", bool), ("step_limit", int)):
         if type(getattr(found, name)) is not kind:
             yield f"{name} is {shown(getattr(found, name))}, not a {kind.__name__}"
     if ":" not in subject.name and found.name != subject.name:

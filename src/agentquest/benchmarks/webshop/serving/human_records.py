@@ -162,7 +162,8 @@ class HumanRecords:
             max_steps=MAX_STEPS,
             trials=1,
             metrics=list(WebshopBenchmark.metrics),
-            cleanup_applies=WebshopBenchmark.cleanup_applies,
+            cleanup_applies=bool(WebshopBenchmark.verbs.open),
+            verbs=WebshopBenchmark.verbs,
             task_types=list(WebshopBenchmark.task_types),
             task_ids=[],  # people come as they like
             versions=_versions(),
