@@ -17,8 +17,7 @@ from agentquest.adapters.openenv_package import write_package
 from agentquest.adapters.openenv_server import OpenEnvServer, Terms
 from agentquest.adapters.openenv_wire import LONGEST_MESSAGE
 from agentquest.errors import UserError
-from agentquest.http.guard import Rules, guarded
-from agentquest.http.names import Names
+from agentquest.http.guard import Names, Rules, guard_app
 from agentquest.http.serving import Served, Serving
 from agentquest.http.sockets import listen
 
@@ -28,7 +27,7 @@ BUILTIN = {"data_path": "builtin"}
 @asynccontextmanager
 async def _serving(benchmark="alfworld", **terms):
     server = OpenEnvServer(shared_arena(benchmark, BUILTIN), Terms(**terms))
-    app = guarded(server.app(), Rules(Names("127.0.0.1")))
+    app = guard_app(server.app(), Rules(Names("127.0.0.1")))
     place = Served(app, listen(), websocket_bytes=4 * LONGEST_MESSAGE)
     serving = Serving([place])
     task = asyncio.create_task(serving.run())

@@ -45,8 +45,7 @@ from agentquest.benchmarks.alfworld.game import ParsedGames
 from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
 from agentquest.config import load_config
 from agentquest.errors import AgentQuestError
-from agentquest.http.answers import Refused
-from agentquest.http.bodies import Unpacker
+from agentquest.http.guard import Refused, Unpacker
 from agentquest.llms.anthropic import AnthropicMessages, AnthropicSettings
 from agentquest.llms.failures import ModelFailure, Transient
 from agentquest.llms.gemini import GeminiModel, GeminiSettings

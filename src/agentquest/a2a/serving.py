@@ -25,10 +25,8 @@ from starlette.types import ASGIApp
 
 from agentquest.a2a.card_reading import CARD_PATHS
 from agentquest.a2a.task_store import AskerContexts, OwnedTaskStore
-from agentquest.http.answers import Refused
 from agentquest.http.connections import Limits
-from agentquest.http.guard import Rules, guarded
-from agentquest.http.names import Names, host_in
+from agentquest.http.guard import Names, Refused, Rules, guard_app, host_in
 from agentquest.http.serving import Served, Serving
 from agentquest.http.sockets import LOOPBACK, listen
 
@@ -125,11 +123,11 @@ def application(
 
 def serve(app: ASGIApp, place: Place, sock: socket.socket, launched: bool = False) -> None:
     """Serve until SIGINT, SIGTERM or, for a launched agent, the launcher's end."""
-    serving = Serving([Served(guarded(app, place.rules(sock)), sock)], _LIMITS)
+    serving = Serving([Served(guard_app(app, place.rules(sock)), sock)], _LIMITS)
     if launched:
         threading.Thread(target=_stop_with_launcher, args=(serving,), daemon=True).start()
     asyncio.run(serving.run())
-    serving.leave_as_told()
+    serving.exit_by_signal()
 
 
 def _outward_address() -> str:

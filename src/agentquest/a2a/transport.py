@@ -19,8 +19,7 @@ import httpx
 from agentquest.a2a.addresses import is_here, same_place
 from agentquest.a2a.wire import Call
 from agentquest.errors import AgentQuestError
-from agentquest.http.answers import Refused
-from agentquest.http.bodies import Unpacker
+from agentquest.http.guard import Refused, Unpacker
 from agentquest.reports.safe_text import one_line
 
 MAX_RESPONSE_BYTES = 8 * 1024 * 1024

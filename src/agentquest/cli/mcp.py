@@ -125,14 +125,13 @@ async def _http(
     require("serve", "starlette", "uvicorn", why="serving MCP over HTTP")
     from agentquest.adapters.mcp_http import Callers, mcp_app
     from agentquest.adapters.mcp_run import seated
-    from agentquest.http.guard import Rules, guarded
-    from agentquest.http.names import Names
+    from agentquest.http.guard import Names, Rules, guard_app
     from agentquest.http.serving import Served, Serving
     from agentquest.http.sockets import listen
 
     callers = Callers(seated(run, desk), most, idle_s)
     socket = listen(address[0], address[1], option="--http")
-    app = guarded(mcp_app(callers), Rules(Names(address[0], allowed), max_body=1024 * 1024))
+    app = guard_app(mcp_app(callers), Rules(Names(address[0], allowed), max_body=1024 * 1024))
     served = Served(app, socket)
     typer.echo(f"MCP: {served.url}/mcp", err=True)
     sweeping = asyncio.create_task(callers.sweep())
@@ -141,4 +140,4 @@ async def _http(
         await serving.run()
     finally:
         sweeping.cancel()
-    serving.leave_as_told()
+    serving.exit_by_signal()

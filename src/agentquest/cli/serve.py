@@ -226,10 +226,8 @@ def _serve(
     max_body: int | None = None,
 ) -> None:
     """Serve until a signal asks to stop."""
-    from agentquest.http.bodies import MAX_BODY
     from agentquest.http.connections import Limits
-    from agentquest.http.guard import Rules, guarded, require_token
-    from agentquest.http.names import Names
+    from agentquest.http.guard import MAX_BODY, Names, Rules, guard_app, require_token
     from agentquest.http.serving import Served, serve
     from agentquest.http.sockets import listen
 
@@ -240,7 +238,7 @@ def _serve(
     socket = listen(host, port)
     names = Names(host, allow_host or ())
     rules = Rules(names, max_body or MAX_BODY, token=token, open_paths={"/health"})
-    served = Served(guarded(app, rules), socket, websocket_bytes)
+    served = Served(guard_app(app, rules), socket, websocket_bytes)
     typer.echo(f"{what}: {served.url}")
     serve(served, limits=Limits(connections=sessions + 100))
 

@@ -47,8 +47,7 @@ def serve_viewer(folder: Path, host: str, port: int, open_browser: bool) -> None
     """Serve until a signal asks to stop."""
     require("serve", "starlette", "uvicorn", why="the viewer")
     from agentquest.cli.play_record import Notebook
-    from agentquest.http.guard import Rules, guarded, page_headers, require_token
-    from agentquest.http.names import Names
+    from agentquest.http.guard import Names, Rules, guard_app, page_headers, require_token
     from agentquest.http.serving import Served, serve
     from agentquest.http.sockets import listen
     from agentquest.viewer.app import viewer_app
@@ -64,7 +63,7 @@ def serve_viewer(folder: Path, host: str, port: int, open_browser: bool) -> None
     )
     library = Library(folder)
     notebook = Notebook(folder.resolve().parent if library.alone else folder)
-    app = with_cookie(guarded(viewer_app(library, notebook), rules))
+    app = with_cookie(guard_app(viewer_app(library, notebook), rules))
     served = Served(app, listen(host, port))
     typer.echo(f"runs in {folder}: {served.url}{'/enter' if token else ''}")
     if open_browser:

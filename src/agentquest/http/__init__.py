@@ -1,14 +1,12 @@
 """Serving over HTTP: sockets, lifecycle and limits of all of AgentQuest's servers, in one place.
 
-    sockets      a listening socket, and what to say when there is none to be had
+    sockets      a listening socket, and what to say when a port cannot be had
     serving      run applications on sockets until told to stop, then end quickly and quietly
     connections  how many connections at once, and how long half a request may take
-    guard        what a request must be before an application sees it; `guarded` puts it around one
-    names        which Host and Origin headers are ours
-    bodies       request bodies, counted after decoding
-    answers      how a refusal is written
-    sessions     what servers remember of their clients, within limits (needs no extra)
+    guard        what a request must be before an application sees it: Host, Origin, token, body
+    sessions     what servers remember of their clients, within limits
     heartbeat    telling another server that we are here
 
-Needs starlette and uvicorn (the extras `serve` and `a2a`), so nothing is imported here.
+All but `sessions` need starlette and uvicorn (the extras `serve` and `a2a`), so nothing is
+imported here.
 """

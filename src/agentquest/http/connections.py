@@ -1,25 +1,32 @@
-"""One connection, with limits that uvicorn does not have.
+"""Connections with limits that uvicorn does not have.
 
-A request must be there in time: its head within `head_s`, its body within
-`body_s`. A client that sends a byte now and then would otherwise hold a
-connection for ever, and a few hundred of them every file the process may open.
-When all places are taken, whoever has kept us waiting longest makes room.
+A request must arrive in time: its head within `head_s`, its body within `body_s`. A client
+that sends a byte now and then would otherwise hold a connection for ever, and a few hundred
+of them every file the process may open. When all places are taken, the client that has kept
+the server waiting longest makes room.
+
+`Connection` stands between asyncio and uvicorn's protocol and sees bytes; the application
+that `Connections.watch` wraps sees when a request has arrived and when it is answered.
 """
 
 import asyncio
-import contextlib
 import itertools
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from enum import Enum
+from typing import Any, cast
 
 import h11
-import uvicorn
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 _TIMED_OUT = b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 CONNECTION = "connection"
-_numbers = itertools.count(1)
+"""In each request's `state`: as text, it tells connections apart, also those that share a port
+one after the other."""
+
+_LAST_MOMENT_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -37,152 +44,188 @@ class Limits:
     grace_s: float = 2.0
 
 
+class Phase(Enum):
+    """What happens on a connection: a request arrives in two parts, and then it is answered."""
+
+    HEAD = "head"
+    BODY = "body"
+    ANSWER = "answer"
+    IDLE = "idle"
+
+
+class Connection(asyncio.Protocol):
+    """Passes everything on to uvicorn's protocol, and remembers what the client has yet to send."""
+
+    def __init__(self, number: int, connections: "Connections", settings: dict[str, Any]) -> None:
+        settings["app_state"] = {**settings["app_state"], CONNECTION: self}
+        self._number = number
+        self._connections = connections
+        self._protocol = H11Protocol(**settings)
+        self._received_early = False
+        self.heard = False
+        self.enter(Phase.HEAD)
+
+    def __str__(self) -> str:
+        return str(self._number)
+
+    def enter(self, phase: Phase) -> None:
+        """Note what is awaited from now on; bytes received early are the next request's head."""
+        if phase is Phase.IDLE and self._received_early:
+            phase = Phase.HEAD
+        self._received_early = False
+        self.phase = phase
+        if phase is Phase.HEAD or phase is Phase.BODY:
+            self.since = time.monotonic()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.Transport, transport)
+        self._connections.add(self)
+        self._protocol.connection_made(self.transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._connections.remove(self)
+        self._protocol.connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        self.heard = True
+        if self.phase is Phase.IDLE:
+            self.enter(Phase.HEAD)
+        elif self.phase is Phase.ANSWER:
+            self._received_early = True
+        try:
+            self._protocol.data_received(data)
+        except h11.LocalProtocolError:  # not HTTP, and an answer is already being sent
+            self.transport.abort()
+
+    def eof_received(self) -> None:
+        self._protocol.eof_received()
+
+    def pause_writing(self) -> None:
+        self._protocol.pause_writing()
+
+    def resume_writing(self) -> None:
+        self._protocol.resume_writing()
+
+
 class Connections:
     """All connections of a process's servers."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limits: Limits, limit: int) -> None:
         self.limit = max(1, limit)
+        self._limits = limits
         self._open: dict[Connection, None] = {}  # oldest first
+        self._websockets: set[Connection] = set()
+        self._requests: set[asyncio.Task[Any]] = set()
+        self._numbers = itertools.count(1)
+        self._ending = False
 
     def __len__(self) -> int:
         return len(self._open)
 
-    def enter(self, connection: "Connection") -> None:
+    def accept(self, **settings: Any) -> Connection:
+        """The protocol of a new connection, which uvicorn asks for with its own settings."""
+        return Connection(next(self._numbers), self, settings)
+
+    def add(self, connection: Connection) -> None:
         """Give a connection a place. When all are taken, one that waits is dropped, or else it."""
         if len(self._open) >= self.limit:
-            self._make_room(connection)
+            waiting = next(self._in_phase(Phase.HEAD, Phase.BODY), None)
+            self._drop(waiting or next(self._in_phase(Phase.IDLE), None) or connection)
         self._open[connection] = None
 
-    def leave(self, connection: "Connection") -> None:
+    def remove(self, connection: Connection) -> None:
         """Free the place of a connection that is closed."""
         self._open.pop(connection, None)
+        self._websockets.discard(connection)
 
-    def _make_room(self, newcomer: "Connection") -> None:
-        half_sent = (each for each in self._open if each.waits_for is not None)
-        idle = (each for each in self._open if each.idle)
-        leaving = next(half_sent, None) or next(idle, None) or newcomer
-        leaving.transport.abort()
-        self.leave(leaving)
+    def watch(self, app: ASGIApp) -> ASGIApp:
+        """The application, whose requests tell their connections how far they are."""
 
+        async def watched(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] == "lifespan":
+                await app(scope, receive, send)
+                return
+            task = cast("asyncio.Task[Any]", asyncio.current_task())
+            self._requests.add(task)
+            try:
+                if scope["type"] == "websocket":
+                    await self._run_websocket(app, scope, receive, send)
+                else:
+                    await self._run_request(app, scope, receive, send)
+            finally:
+                self._requests.discard(task)
 
-class Config(uvicorn.Config):
-    """What one server is told; `shared` are the connections of all servers of the process."""
+        return watched
 
-    def __init__(
-        self, app: ASGIApp, limits: Limits, shared: Connections, websocket_bytes: int = 0
-    ) -> None:
-        self.limits = limits
-        self.shared = shared
-        super().__init__(
-            app,
-            http=Connection,
-            ws="wsproto" if websocket_bytes else "none",
-            ws_max_size=websocket_bytes,
-            ws_per_message_deflate=False,  # a small message could become a very large one
-            loop="asyncio",
-            lifespan="on",
-            # Warnings are about what clients do, and clients must not be able to fill a log.
-            log_level="error",
-            access_log=False,
-            server_header=False,
-            # So many are accepted at a time. Some four such batches are under way before the
-            # first of them is counted, and there must be files for all of them.
-            backlog=max(1, min(64, shared.limit // 16)),
-            timeout_keep_alive=max(1, round(limits.keep_alive_s)),
+    async def _run_request(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        connection: Connection = scope["state"][CONNECTION]
+
+        async def receive_part() -> Message:
+            message = await receive()
+            if not message.get("more_body", False):
+                connection.enter(Phase.ANSWER)
+            return message
+
+        has_body = any(
+            name == b"content-length" or name == b"transfer-encoding"
+            for name, _ in scope["headers"]
         )
+        connection.enter(Phase.BODY if has_body else Phase.ANSWER)
+        try:
+            await app(scope, receive_part if has_body else receive, send)
+        except asyncio.CancelledError:
+            if not self._ending:  # our own end is not an error to report
+                raise
+        finally:
+            connection.enter(Phase.IDLE)
 
+    async def _run_websocket(
+        self, app: ASGIApp, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """From here on the application says how long the connection lasts."""
+        connection: Connection = scope["state"][CONNECTION]
+        self.remove(connection)
+        self._websockets.add(connection)
+        try:
+            await app(scope, receive, send)
+        finally:
+            self.remove(connection)
 
-class Connection(H11Protocol):
-    """A connection whose requests must arrive in time."""
+    def drop_slow(self) -> None:
+        """End the connections whose requests have not arrived in time."""
+        now = time.monotonic()
+        for connection in list(self._in_phase(Phase.HEAD, Phase.BODY)):
+            in_head = connection.phase is Phase.HEAD
+            if now - connection.since > (self._limits.head_s if in_head else self._limits.body_s):
+                if in_head and connection.heard:
+                    connection.transport.write(_TIMED_OUT)
+                    connection.transport.close()
+                    self.remove(connection)
+                else:
+                    self._drop(connection)
 
-    def __init__(self, config: Config, *rest: Any, **named: Any) -> None:
-        super().__init__(config, *rest, **named)
-        # In each request's `state`: tells connections apart, also those that share a port in turn.
-        self.app_state = {**self.app_state, CONNECTION: next(_numbers)}
-        self._limits = config.limits
-        self._shared = config.shared
-        self._timer: asyncio.TimerHandle | None = None
-        self._timed: object = None  # the part of a request that the timer is for
-        self._handed_over = False
+    def drop_waiting(self) -> None:
+        """End the connections on which nothing is being answered."""
+        for connection in list(self._in_phase(Phase.HEAD, Phase.BODY, Phase.IDLE)):
+            self._drop(connection)
 
-    @property
-    def waits_for(self) -> str | None:
-        """The part of a request that has not arrived: "head", "body" or None."""
-        if self.cycle is None or self.cycle.response_complete:
-            return "head" if self.timeout_keep_alive_task is None else None
-        return "body" if self.cycle.more_body else None
+    async def end(self) -> bool:
+        """End everything; False if an application would not be cancelled."""
+        self._ending = True
+        for connection in [*self._open, *self._websockets]:
+            self._drop(connection)
+        await asyncio.sleep(0)  # uvicorn learns that the connections are lost
+        requests = set(self._requests)
+        for task in requests:
+            task.cancel()
+        if not requests:
+            return True
+        _, pending = await asyncio.wait(requests, timeout=_LAST_MOMENT_S)
+        return not pending
 
-    @property
-    def idle(self) -> bool:
-        """Between two requests."""
-        return self.timeout_keep_alive_task is not None
+    def _in_phase(self, *phases: Phase) -> Iterator[Connection]:
+        return (connection for connection in self._open if connection.phase in phases)
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self._shared.enter(self)
-        self._watch()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._shared.leave(self)
-        self._stop_watching()
-        super().connection_lost(exc)
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        self._watch()
-
-    def on_response_complete(self) -> None:
-        """Wait for the next request, again within the time limits."""
-        super().on_response_complete()
-        self._watch()
-
-    def handle_websocket_upgrade(self, event: h11.Request) -> None:
-        """The connection is a WebSocket's from here on: its application says how long it lasts."""
-        self._handed_over = True
-        self._shared.leave(self)
-        self._stop_watching()
-        super().handle_websocket_upgrade(event)
-
-    def send_400_response(self, msg: str) -> None:
-        """Answer what is not HTTP, unless an answer is already being sent."""
-        if self.cycle is not None and not self.cycle.response_complete:
-            self.cycle.disconnected = True
-            self.cycle.message_event.set()
-            self.transport.abort()
-            return
-        with contextlib.suppress(h11.LocalProtocolError):
-            super().send_400_response(msg)
-        self.transport.close()
-
-    def shutdown(self) -> None:
-        """The server ends: wait for answers being sent, but not for half a request."""
-        if self.waits_for is not None or self.idle:
-            self.transport.abort()
-        else:
-            super().shutdown()
-
-    def _watch(self) -> None:
-        """Have the timer run for what is awaited, from when it was first awaited."""
-        over = self._handed_over or self.transport.is_closing()
-        waits_for = None if over else self.waits_for
-        part = None if waits_for is None else (waits_for, id(self.cycle))
-        if part == self._timed:
-            return
-        self._stop_watching()
-        if waits_for is not None:
-            seconds = self._limits.head_s if waits_for == "head" else self._limits.body_s
-            self._timed = part
-            self._timer = self.loop.call_later(seconds, self._too_slow)
-
-    def _stop_watching(self) -> None:
-        self._timed = None
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _too_slow(self) -> None:
-        if self.cycle is None and self.conn.trailing_data[0]:
-            self.transport.write(_TIMED_OUT)
-            self.transport.close()
-        else:
-            self.transport.abort()
+    def _drop(self, connection: Connection) -> None:
+        connection.transport.abort()
+        self.remove(connection)

@@ -1,27 +1,216 @@
 """What a request must be before an application sees it.
 
-`guarded` puts it around any ASGI application. What is refused is answered with
+`guard_app` puts it around any ASGI application. What is refused is answered with
 the reason, in the application's own form, and with the same security headers.
+
+A web page can make a browser on this machine send requests here. Two things
+give it away. Its own address, in the Origin header, is not the one that was
+asked. Or, where the page's name was made to point to this machine after it was
+loaded (DNS rebinding), both agree, but the name is not one of ours.
+
+Bodies are limited by what they become and not by how they were packed.
 """
 
+import json
 import secrets
-from collections.abc import Collection, Mapping
+import socket
+import zlib
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agentquest.errors import ConfigError
-from agentquest.http.answers import Refusal, Refused, json_refusal
-from agentquest.http.bodies import MAX_BODY, Disconnected, has_body, read_body, with_body
-from agentquest.http.names import Names
 from agentquest.http.sockets import is_loopback
 
+MAX_BODY = 64 * 1024
+_GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS  # finds out by itself which of the two
+_LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+_READING = frozenset({"GET", "HEAD", "OPTIONS"})
+_LONGEST_SHOWN = 100
 _NO_SNIFFING = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
 API_HEADERS: Mapping[str, str] = _NO_SNIFFING | {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'"
 }
 """For answers that are no pages."""
+
+
+Refusal = Callable[[int, str], Response]
+"""Writes a refusal from its status and message."""
+
+
+def json_refusal(status: int, text: str) -> Response:
+    """The reason as `{"error": …}`, for programs."""
+    content = json.dumps({"error": text}, sort_keys=True, separators=(",", ":")) + "\n"
+    return Response(content.encode("ascii"), status, media_type="application/json")
+
+
+class Refused(Exception):
+    """A request that no application gets to see."""
+
+    def __init__(self, status: int, text: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(text)
+        self.status = status
+        self.text = text
+        self.headers = headers or {}
+
+    async def answer(self, how: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the refusal instead of the application's answer, written by `how`."""
+        response = how(self.status, self.text)
+        response.headers.update(self.headers)
+        await response(scope, receive, send)
+
+
+class Names:
+    """The names that a server answers to: the loopback's, that of its address, and those given.
+
+    On all addresses at once (0.0.0.0) it also answers to any address in numbers, which
+    no DNS can bend, and to the machine's own name. `origins` are web sites whose pages may
+    send requests, written as `https://example.org`.
+    """
+
+    def __init__(self, bound: str, more: Collection[str] = (), origins: Collection[str] = ()):
+        self.origins = frozenset(origin.rstrip("/").lower() for origin in origins)
+        self.hosts = _LOOPBACK_NAMES | {_plain(name) for name in (bound, *more)}
+        self.any_number = _is_unspecified(bound)
+        if self.any_number:
+            self.hosts |= {socket.gethostname().lower()}
+
+    def check_host(self, headers: Mapping[str, str]) -> None:
+        """Raise Refused unless the Host header is a name that this server answers to."""
+        named = headers.get("host", "")
+        host = host_in(named)
+        if host is None:
+            raise Refused(400, "the request has no valid Host header")
+        if host not in self.hosts and not (self.any_number and _is_number(host)):
+            shown = named[:_LONGEST_SHOWN]
+            text = f"this server does not answer to the name {shown!r}; allow it"
+            raise Refused(403, f"{text} with --allow-host")
+
+    def check_origin(self, method: str, headers: Mapping[str, str]) -> None:
+        """Raise Refused if a page of another web site sends this; programs name no origin."""
+        if method in _READING:
+            return
+        origin = headers.get("origin", headers.get("referer"))
+        if origin is None or origin.rstrip("/").lower() in self.origins:
+            return
+        try:
+            asking = urlsplit(origin).netloc.lower()
+        except ValueError:
+            asking = ""
+        if asking != headers.get("host", "").lower():
+            raise Refused(403, "requests from pages of other web sites are refused")
+
+
+def host_in(value: str) -> str | None:
+    """The host in a Host header, without its port; None when it is malformed."""
+    try:
+        parts = urlsplit(f"//{value}")
+        host = parts.hostname
+        _ = parts.port  # raises if it is not a number
+    except ValueError:
+        return None
+    if not host or parts.netloc != value or "@" in value or parts.path:
+        return None
+    return host.rstrip(".").lower()
+
+
+def _plain(host: str) -> str:
+    return host.strip("[]").rstrip(".").lower()
+
+
+def _is_number(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_unspecified(host: str) -> bool:
+    host = _plain(host)
+    return not host or (_is_number(host) and ip_address(host).is_unspecified)
+
+
+class Disconnected(Exception):
+    """The client left before its request was complete, so nobody waits for an answer."""
+
+
+class Unpacker:
+    """Decompresses a body of at most `limit` bytes.
+
+    `encoding` is a Content-Encoding. Raises Refused for one that is unknown, for more
+    than the limit, and for damage; at most `limit` bytes are held at any time.
+    """
+
+    def __init__(self, encoding: str, limit: int) -> None:
+        kind = encoding.strip().lower()
+        if kind not in ("", "identity", "gzip", "x-gzip", "deflate"):
+            raise Refused(415, f"the encoding {kind[:50]!r} is not supported")
+        self._packed = None if kind in ("", "identity") else zlib.decompressobj(_GZIP_OR_ZLIB)
+        self._limit = limit
+        self._body = bytearray()
+
+    def feed(self, data: bytes) -> None:
+        """Take the next piece of the body as it arrived."""
+        if self._packed is not None:
+            try:
+                data = self._packed.decompress(data, self._limit - len(self._body) + 1)
+            except zlib.error as error:
+                raise Refused(400, "the body is not compressed as its header says") from error
+        self._body += data
+        if len(self._body) > self._limit:
+            raise Refused(413, f"the body is larger than {self._limit} bytes")
+
+    def whole(self) -> bytes:
+        """The unpacked body; raises Refused if a packed one has not come to its end."""
+        if self._packed is not None and not self._packed.eof:
+            raise Refused(400, "the compressed body is incomplete")
+        return bytes(self._body)
+
+
+def has_body(headers: Mapping[str, str]) -> bool:
+    """Whether the headers announce a body, of known length or not."""
+    return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+
+
+async def read_body(headers: Mapping[str, str], receive: Receive, limit: int) -> bytes:
+    """The whole body, unpacked."""
+    announced = headers.get("content-length", "")
+    if announced.isdigit() and (len(announced) > 15 or int(announced) > limit):
+        raise Refused(413, f"the body is larger than {limit} bytes")
+    unpacker = Unpacker(headers.get("content-encoding", "") if has_body(headers) else "", limit)
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise Disconnected
+        unpacker.feed(message.get("body", b""))
+        if not message.get("more_body", False):
+            return unpacker.whole()
+
+
+def with_body(scope: Scope, receive: Receive, body: bytes) -> tuple[Scope, Receive]:
+    """The request again, with a body that was already read."""
+    headers = [
+        (name, value)
+        for name, value in scope["headers"]
+        if name not in (b"content-length", b"content-encoding", b"transfer-encoding")
+    ]
+    headers.append((b"content-length", str(len(body)).encode()))
+    message: Message | None = {"type": "http.request", "body": body, "more_body": False}
+
+    async def replay() -> Message:
+        nonlocal message
+        if message is None:
+            return await receive()
+        first, message = message, None
+        return first
+
+    return {**scope, "headers": headers}, replay
 
 
 def page_headers(**sources: str) -> dict[str, str]:
@@ -45,7 +234,7 @@ def page_headers(**sources: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Rules:
-    """What is asked of requests to one application.
+    """What requests to one application must be.
 
     `json_only`: a body must say that it is JSON. `token`: what `Authorization: Bearer` must
     hold, except on `open_paths`. `headers` go out with every answer that has not its own.
@@ -66,8 +255,8 @@ def require_token(host: str, token: str | None, how: str) -> None:
         raise ConfigError(f"{host} can be reached from other machines: {how}")
 
 
-def guarded(app: ASGIApp, rules: Rules) -> ASGIApp:
-    """`app`, reached only by requests that follow the rules."""
+def guard_app(app: ASGIApp, rules: Rules) -> ASGIApp:
+    """The application, reached only by requests that follow the rules."""
 
     async def guard(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -130,9 +319,9 @@ def _check_json(headers: Headers) -> None:
 def _with_headers(send: Send, headers: Mapping[str, str]) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
-            told = MutableHeaders(scope=message)
+            answered = MutableHeaders(scope=message)
             for name, value in headers.items():
-                told.setdefault(name, value)
+                answered.setdefault(name, value)
         await send(message)
 
     return sending

@@ -15,20 +15,19 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from agentquest.errors import UserError
-from agentquest.http.connections import Config, Connections, Limits
+from agentquest.http.connections import Connections, Limits
 from agentquest.http.sockets import BACKLOG, url_of
 
 _log = logging.getLogger(__name__)
 _NO_MORE_FILES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 _SAID_EVERY_S = 60.0
-_LAST_MOMENT_S = 1.0
-_POLL_S = 0.02
+_POLL_S = 0.05
 
 
 @dataclass(frozen=True)
@@ -52,21 +51,20 @@ def serve(*served: Served, limits: Limits | None = None) -> None:
     """Answer until a signal asks to stop."""
     serving = Serving(served, limits)
     asyncio.run(serving.run())
-    serving.leave_as_told()
+    serving.exit_by_signal()
 
 
 class Serving:
     """Servers that start and end together."""
 
     def __init__(self, served: Sequence[Served], limits: Limits | None = None) -> None:
-        limits = limits or Limits()
-        self.connections = Connections(min(limits.connections, _files_to_spare()))
-        self._servers = [
-            _Server(Config(each.app, limits, self.connections, each.websocket_bytes))
-            for each in served
-        ]
+        self._limits = limits or Limits()
+        most = min(self._limits.connections, _count_spare_files())
+        self.connections = Connections(self._limits, most)
+        self._servers = [uvicorn.Server(self._configure(each)) for each in served]
         self._sockets = [each.socket for each in served]
         self._signal: signal.Signals | None = None
+        self._stops = 0
 
     @property
     def started(self) -> bool:
@@ -75,38 +73,30 @@ class Serving:
 
     def stop(self) -> None:
         """End soon; called twice, at once. Safe from any thread and from signal handlers."""
-        for server in self._servers:
-            server.force_exit = server.should_exit
-        self._end()
+        self._stops += 1
 
-    def leave_as_told(self) -> None:
+    def exit_by_signal(self) -> None:
         """End the process as shells expect it of one that a signal ended: 130 after Ctrl-C."""
         if self._signal is not None:
             raise SystemExit(128 + self._signal)
-
-    def _received(self, number: signal.Signals) -> None:
-        self._signal = number
-        self.stop()
-
-    def _end(self) -> None:
-        for server in self._servers:
-            server.should_exit = True
 
     async def run(self) -> None:
         """Answer until stopped; cancelling this stops too, and one server's end is all servers'."""
         loop = asyncio.get_running_loop()
         before = loop.get_exception_handler()
         loop.set_exception_handler(_QuietAboutFiles(before))
+        supervising = asyncio.create_task(self._supervise())
         tasks = [
-            asyncio.create_task(server.serve(sockets=[sock]))
+            asyncio.create_task(_serve(server, sock))
             for server, sock in zip(self._servers, self._sockets, strict=True)
         ]
         try:
-            with _signals(loop, self._received):
+            with _handle_signals(loop, self._receive_signal):
                 await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            self._end()
+            self._stops = self._stops or 1
             results = await asyncio.gather(*tasks, return_exceptions=True)
+            supervising.cancel()
             loop.set_exception_handler(before)
             for sock in self._sockets:
                 sock.close()
@@ -114,60 +104,57 @@ class Serving:
             if isinstance(result, BaseException):
                 raise result
 
+    def _configure(self, served: Served) -> uvicorn.Config:
+        connections = self.connections
+        return uvicorn.Config(
+            connections.watch(served.app),
+            http=cast(Any, connections.accept),
+            ws="wsproto" if served.websocket_bytes else "none",
+            ws_max_size=served.websocket_bytes,
+            ws_per_message_deflate=False,  # a small message could become a very large one
+            loop="asyncio",
+            lifespan="on",
+            # Warnings are about what clients do, and clients must not be able to fill a log.
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            # So many are accepted at a time. Some four such batches are under way before the
+            # first of them is counted, and there must be files for all of them.
+            backlog=max(1, min(64, connections.limit // 16)),
+            timeout_keep_alive=max(1, round(self._limits.keep_alive_s)),
+        )
 
-class _Server(uvicorn.Server):
-    """Leaves signals to `Serving`, and ends without waiting for what will not come."""
+    def _receive_signal(self, number: signal.Signals) -> None:
+        self._signal = number
+        self.stop()
 
-    def __init__(self, config: Config) -> None:
-        config.app = self._ends_quietly(config.app)
-        self._limits = config.limits
-        super().__init__(config)
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        try:
-            await super().startup(sockets)
-        except SystemExit as error:  # the log says what went wrong
-            raise UserError("the server could not start") from error
-        for sock in sockets or []:
-            sock.listen(BACKLOG)  # asyncio lets no more wait than it accepts at a time
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        for server in self.servers:
-            server.close()
-        for connection in list(self.server_state.connections):
-            connection.shutdown()
-        for _ in range(round(self._limits.grace_s / _POLL_S)):
-            if self.force_exit or not (self.server_state.connections or self.server_state.tasks):
-                break
+    async def _supervise(self) -> None:
+        """Enforce time limits; once stopped, wait for answers under way and for nothing else."""
+        while not self._stops:
+            self.connections.drop_slow()
             await asyncio.sleep(_POLL_S)
-        await self._end_the_rest()
-        await self.lifespan.shutdown()
+        for server in self._servers:
+            server.should_exit = True
+        end_at = time.monotonic() + self._limits.grace_s
+        while self._stops < 2 and time.monotonic() < end_at:
+            self.connections.drop_waiting()
+            await asyncio.sleep(_POLL_S)
+        if not await self.connections.end():
+            for server in self._servers:
+                server.force_exit = True
 
-    async def _end_the_rest(self) -> None:
-        for connection in list(self.server_state.connections):
-            connection.transport.abort()
-        await asyncio.sleep(0)  # connections learn that they are lost
-        tasks = set(self.server_state.tasks)
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks, timeout=_LAST_MOMENT_S)
 
-    def _ends_quietly(self, app: Any) -> ASGIApp:
-        """The application; being cancelled by our own end is not an error to report."""
-
-        async def wrapped(scope: Scope, receive: Receive, send: Send) -> None:
-            try:
-                await app(scope, receive, send)
-            except asyncio.CancelledError:
-                if not self.should_exit or scope["type"] != "http":
-                    raise
-
-        return wrapped
+async def _serve(server: uvicorn.Server, sock: socket.socket) -> None:
+    """What `uvicorn.Server.serve` does, without its signal handlers."""
+    server.config.load()
+    server.lifespan = server.config.lifespan_class(server.config)
+    with suppress(SystemExit):
+        await server.startup(sockets=[sock])
+    if not server.started:  # the log says why
+        raise UserError("the server could not start")
+    sock.listen(BACKLOG)  # asyncio lets no more wait than it accepts at a time
+    await server.main_loop()
+    await server.shutdown(sockets=[sock])
 
 
 class _QuietAboutFiles:
@@ -190,12 +177,12 @@ class _QuietAboutFiles:
 
 
 @contextmanager
-def _signals(loop: asyncio.AbstractEventLoop, received: Any) -> Iterator[None]:
-    """SIGINT and SIGTERM call `received`, where this thread and system can have that."""
+def _handle_signals(loop: asyncio.AbstractEventLoop, handler: Any) -> Iterator[None]:
+    """SIGINT and SIGTERM call `handler`, where this thread and system can have that."""
     taken = []
     for number in (signal.SIGINT, signal.SIGTERM):
         with suppress(NotImplementedError, RuntimeError, ValueError):
-            loop.add_signal_handler(number, received, number)
+            loop.add_signal_handler(number, handler, number)
             taken.append(number)
     try:
         yield
@@ -204,7 +191,7 @@ def _signals(loop: asyncio.AbstractEventLoop, received: Any) -> Iterator[None]:
             loop.remove_signal_handler(number)
 
 
-def _files_to_spare() -> int:
+def _count_spare_files() -> int:
     """How many connections fit the limit of open files, with as many left for everything else."""
     try:
         import resource

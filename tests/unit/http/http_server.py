@@ -16,8 +16,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from agentquest.http.connections import Limits
-from agentquest.http.guard import Rules, guarded
-from agentquest.http.names import Names
+from agentquest.http.guard import Names, Rules, guard_app
 from agentquest.http.serving import Served, Serving, serve
 from agentquest.http.sockets import listen
 
@@ -89,7 +88,7 @@ def main() -> None:
         body_s=600,
         grace_s=float(os.environ.get("GRACE_S", "600")),
     )
-    served = Served(guarded(app(), rules()), listen())
+    served = Served(guard_app(app(), rules()), listen())
     print(served.url, flush=True)
     serve(served, limits=limits)
 

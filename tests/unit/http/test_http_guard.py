@@ -8,16 +8,21 @@ import pytest
 from http_server import app, rules, running
 
 from agentquest.errors import ConfigError
-from agentquest.http.answers import Refused
-from agentquest.http.bodies import Unpacker
-from agentquest.http.guard import guarded, page_headers, require_token
-from agentquest.http.names import Names, host_in
+from agentquest.http.guard import (
+    Names,
+    Refused,
+    Unpacker,
+    guard_app,
+    host_in,
+    page_headers,
+    require_token,
+)
 
 
 @pytest.fixture(scope="module")
 def server():
     guard = rules(json_only=True, max_body=1000, token="s3cret", open_paths=("/open",))
-    with running(guarded(app(), guard)) as at:
+    with running(guard_app(app(), guard)) as at:
         yield at
 
 

@@ -12,7 +12,7 @@ import pytest
 from http_server import app, process, rules, running
 
 from agentquest.http.connections import Limits
-from agentquest.http.guard import guarded
+from agentquest.http.guard import guard_app
 from agentquest.http.serving import Served, Serving
 from agentquest.http.sockets import listen
 
@@ -66,14 +66,14 @@ def test_a_second_signal_does_not_wait_for_answers():
 @pytest.mark.parametrize("sent", [b"", HALF_HEAD, HALF_BODY])
 def test_half_a_request_is_given_up_in_time(sent):
     limits = Limits(head_s=0.3, body_s=0.3)
-    with running(guarded(app(), rules()), limits) as at, connect(at) as sock:
+    with running(guard_app(app(), rules()), limits) as at, connect(at) as sock:
         sock.sendall(sent)
         answer = b"".join(iter(lambda: _received(sock), b""))
     assert answer == b"" or answer.startswith(b"HTTP/1.1 408 ")
 
 
 def test_a_trickle_does_not_extend_the_time():
-    with running(guarded(app(), rules()), Limits(head_s=0.5)) as at, connect(at) as sock:
+    with running(guard_app(app(), rules()), Limits(head_s=0.5)) as at, connect(at) as sock:
         sock.settimeout(0.05)
         for byte in HALF_HEAD * 100:
             try:
@@ -88,7 +88,7 @@ def test_a_trickle_does_not_extend_the_time():
 
 
 def test_a_kept_connection_gets_the_same_time_for_its_next_request():
-    with running(guarded(app(), rules()), Limits(head_s=0.3)) as at, connect(at) as sock:
+    with running(guard_app(app(), rules()), Limits(head_s=0.3)) as at, connect(at) as sock:
         sock.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert b"200 OK" in sock.recv(1000)
         sock.sendall(HALF_HEAD)
@@ -99,7 +99,7 @@ def test_a_kept_connection_gets_the_same_time_for_its_next_request():
 def test_a_slow_answer_is_no_slow_request():
     """Time limits are for what clients send."""
     limits = Limits(head_s=0.2, body_s=0.2)
-    with running(guarded(app(), rules()), limits) as at, connect(at) as sock:
+    with running(guard_app(app(), rules()), limits) as at, connect(at) as sock:
         sock.sendall(STREAM)
         got = b""
         while got.count(b"tick") < 20:
@@ -108,7 +108,7 @@ def test_a_slow_answer_is_no_slow_request():
 
 def test_when_all_places_are_taken_the_slowest_makes_room():
     limits = Limits(connections=4, head_s=600, body_s=600)
-    with running(guarded(app(), rules()), limits) as at:
+    with running(guard_app(app(), rules()), limits) as at:
         held = [connect(at) for _ in range(30)]
         for sock in held:
             sock.sendall(HALF_HEAD)
@@ -206,7 +206,7 @@ async def test_an_application_that_cannot_start_ends_all(capfd):
         await receive()
         await send({"type": "lifespan.startup.failed", "message": "no disk"})
 
-    serving = Serving([Served(guarded(app(), rules()), listen()), Served(broken, listen())])
+    serving = Serving([Served(guard_app(app(), rules()), listen()), Served(broken, listen())])
     with pytest.raises(UserError, match="could not start"):
         await serving.run()
 

@@ -13,8 +13,7 @@ from agentquest.benchmarks.webshop.serving.outcome_views import problem_page
 from agentquest.benchmarks.webshop.serving.requests import Limits
 from agentquest.benchmarks.webshop.serving.site import headers, site_app
 from agentquest.benchmarks.webshop.shop.shop import Shop
-from agentquest.http.guard import Rules, guarded, page_headers
-from agentquest.http.names import Names
+from agentquest.http.guard import Names, Rules, guard_app, page_headers
 from agentquest.http.serving import Served
 from agentquest.http.sockets import LOOPBACK, listen
 
@@ -36,7 +35,7 @@ class Access:
 def for_agents(shop: Shop, limits: Limits, access: Access, port: int = 0) -> Served:
     """The API for agents on its port; the token is asked of all but `/` and `/healthz`."""
     rules = Rules(access.known_as, json_only=True, token=access.token, open_paths=("/", "/healthz"))
-    return Served(guarded(api_app(shop, limits), rules), listen(access.host, port))
+    return Served(guard_app(api_app(shop, limits), rules), listen(access.host, port))
 
 
 def for_people(
@@ -49,13 +48,13 @@ def for_people(
 ) -> Served:
     """The site for people, who need no token; their tasks go into `records`."""
     rules = Rules(access.known_as, headers=headers(images), refusal=_refusal)
-    app = guarded(site_app(shop, records, limits, images), rules)
+    app = guard_app(site_app(shop, records, limits, images), rules)
     return Served(app, listen(access.host, port, "--site-port"))
 
 
 def original_pages(shop: Shop, limits: Limits, access: Access, port: int = 0) -> Served:
     """The pages of the original's site, for programs that scrape them."""
-    app = guarded(original_app(shop, limits), Rules(access.known_as, headers=page_headers()))
+    app = guard_app(original_app(shop, limits), Rules(access.known_as, headers=page_headers()))
     return Served(app, listen(access.host, port, "--site-port"))
 
 
