@@ -49,13 +49,13 @@ EXECUTORS = {
 }
 PROTOCOLS = {
     "agentbench-fc-alfworld": "agentquest.benchmarks.alfworld.published:AGENTBENCH_FC",
-    "agentbench-fc-webshop": "agentquest.benchmarks.webshop.published:AGENTBENCH_FC",
+    "agentbench-fc-webshop": "agentquest.benchmarks.webshop.protocols:AGENTBENCH_FC",
     "agentgym-alfworld-200": "agentquest.benchmarks.alfworld.published:AGENTGYM_200",
-    "agentgym-webshop-200": "agentquest.benchmarks.webshop.published:AGENTGYM_200",
+    "agentgym-webshop-200": "agentquest.benchmarks.webshop.protocols:AGENTGYM_200",
     "agentify-100": "agentquest.benchmarks.alfworld.protocols:AGENTIFY_100",
     "gigpo-alfworld": "agentquest.benchmarks.alfworld.published:GIGPO",
-    "gigpo-webshop": "agentquest.benchmarks.webshop.published:GIGPO",
-    "gigpo-webshop-as-published": "agentquest.benchmarks.webshop.published:GIGPO_AS_PUBLISHED",
+    "gigpo-webshop": "agentquest.benchmarks.webshop.protocols:GIGPO",
+    "gigpo-webshop-as-published": "agentquest.benchmarks.webshop.protocols:GIGPO_AS_PUBLISHED",
     "seen-140": "agentquest.benchmarks.alfworld.protocols:SEEN_140",
     "train-200": "agentquest.benchmarks.alfworld.protocols:TRAIN_200",
     "unseen-134": "agentquest.benchmarks.alfworld.protocols:UNSEEN_134",

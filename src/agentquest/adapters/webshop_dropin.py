@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from agentquest.adapters.webshop_server import DEFAULT_FILE_PATH, SimServer
+from agentquest.benchmarks.webshop.shop.goals import SEED
 from agentquest.benchmarks.webshop.shop.pages import Piece
 from agentquest.benchmarks.webshop.shop.shop import BASE_URL, MODES, Session
-from agentquest.benchmarks.webshop.shop.shuffling import SEED
 from agentquest.errors import UserError
 
 # Arguments of verl-agent's copy of WebShop, which mean something else than nothing.

@@ -16,9 +16,9 @@ from typing import Any, cast
 import numpy as np
 
 from agentquest.benchmarks.webshop.catalogue.catalogue import Catalogue, open_catalogue
+from agentquest.benchmarks.webshop.shop.goals import SEED
 from agentquest.benchmarks.webshop.shop.sessions import DEFAULT_LIMIT
 from agentquest.benchmarks.webshop.shop.shop import BASE_URL, Session, Shop
-from agentquest.benchmarks.webshop.shop.shuffling import SEED
 from agentquest.benchmarks.webshop.tasks import BUILTIN, data_root, default_data_folder
 from agentquest.errors import DataError, UserError
 

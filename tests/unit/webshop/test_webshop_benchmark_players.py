@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 
 from agentquest.benchmarks.webshop.benchmark import WebshopBenchmark, WebshopTaskDriver
-from agentquest.benchmarks.webshop.explorer.player import WebshopExplorer
-from agentquest.benchmarks.webshop.explorer.reading import chosen_value, read_page, read_wish
+from agentquest.benchmarks.webshop.explorer import (
+    WebshopExplorer,
+    choose_value,
+    read_page,
+    read_wish,
+)
 from agentquest.benchmarks.webshop.oracle import best_purchase
 from agentquest.benchmarks.webshop.shop.goals import Goal
 from agentquest.benchmarks.webshop.shop.pages import Kind, item_page
@@ -164,12 +168,12 @@ def test_a_wish_is_taken_apart() -> None:
     )
     assert (wish.limit, wish.options) == (70.0, 2)
     assert wish.query == "light weight tents steel frame color dark green size 2 x 3 m"
-    assert chosen_value(wish, "color", ["green", "dark green", "red"]) == "dark green"
-    assert chosen_value(wish, "size", ["3 m", "2 x 3 m"]) == "2 x 3 m"
-    assert chosen_value(wish, "style", ["round", "square"]) is None
+    assert choose_value(wish, "color", ["green", "dark green", "red"]) == "dark green"
+    assert choose_value(wish, "size", ["3 m", "2 x 3 m"]) == "2 x 3 m"
+    assert choose_value(wish, "style", ["round", "square"]) is None
     spoken = read_wish("i am looking for a green tent that sleeps two")
     assert spoken.limit == float("inf")
-    assert chosen_value(spoken, "color", ["red", "green"]) == "green"
+    assert choose_value(spoken, "color", ["red", "green"]) == "green"
 
 
 def test_options_are_read_with_their_groups() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from agentquest.benchmarks.webshop.catalogue import integrity
 from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
-from agentquest.benchmarks.webshop.shop import shuffling
+from agentquest.benchmarks.webshop.shop import goals as goals_module
 from agentquest.benchmarks.webshop.shop.shop import Shop
 from agentquest.errors import DataError
 
@@ -156,11 +156,11 @@ def test_a_damaged_cache_that_cannot_be_removed_is_an_error(cache, monkeypatch):
 
 @pytest.mark.parametrize("harm", [truncated, flipped, zeroed, removed])
 def test_a_damaged_order_of_goals_is_made_again(tmp_path, monkeypatch, harm):
-    monkeypatch.setattr(shuffling, "WORTH_KEEPING", 10)
-    order, state = shuffling.shuffled(500, tmp_path)
+    monkeypatch.setattr(goals_module, "WORTH_KEEPING", 10)
+    order, state = goals_module.shuffle_goals(500, tmp_path)
     (path,) = tmp_path.glob("order-*.npz")
     harm(path)
-    again, state_again = shuffling.shuffled(500, tmp_path)
+    again, state_again = goals_module.shuffle_goals(500, tmp_path)
     assert np.array_equal(order, again)
     assert state == state_again
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agentquest.benchmarks.webshop.catalogue.builtin import official_files
 from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
-from agentquest.benchmarks.webshop.shop import shuffling
+from agentquest.benchmarks.webshop.shop import goals as goals_module
 from agentquest.benchmarks.webshop.shop.goals import SPLITS, make_goals
 from agentquest.benchmarks.webshop.shop.prices import NO_LIMIT, price_limit
 from agentquest.errors import ConfigError, DataError
@@ -121,15 +121,15 @@ def test_wrong_kinds_and_data_without_goals_are_refused(catalogue, tmp_path):
 
 
 def test_a_long_order_is_kept_and_is_the_same(tmp_path, monkeypatch):
-    fresh, state = shuffling.shuffled(5000, tmp_path)
+    fresh, state = goals_module.shuffle_goals(5000, tmp_path)
     assert not list(tmp_path.iterdir())
-    monkeypatch.setattr(shuffling, "WORTH_KEEPING", 10)
-    shuffling.shuffled(5000, tmp_path)
+    monkeypatch.setattr(goals_module, "WORTH_KEEPING", 10)
+    goals_module.shuffle_goals(5000, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["order-5000.npz"]
-    kept, kept_state = shuffling.shuffled(5000, tmp_path)
+    kept, kept_state = goals_module.shuffle_goals(5000, tmp_path)
     assert kept.tolist() == fresh.tolist()
     first, second = random.Random(), random.Random()
     first.setstate(state)
     second.setstate(kept_state)
     assert first.random() == second.random()
-    shuffling.shuffled(5000, tmp_path / "nowhere")  # cannot be kept there, and need not be
+    goals_module.shuffle_goals(5000, tmp_path / "nowhere")  # cannot be kept there, and need not be

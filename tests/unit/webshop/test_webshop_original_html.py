@@ -14,11 +14,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentquest.benchmarks.webshop.original.html import Frame, search_page
-from agentquest.benchmarks.webshop.original.item_html import item_page
-from agentquest.benchmarks.webshop.original.links import EnvironmentLinks, SiteLinks
-from agentquest.benchmarks.webshop.original.literals import read_dict, read_list
-from agentquest.benchmarks.webshop.original.other_html import completion_code, done_page
+from agentquest.benchmarks.webshop.original.html import (
+    Frame,
+    completion_code,
+    done_page,
+    item_page,
+    search_page,
+)
+from agentquest.benchmarks.webshop.original.links import (
+    EnvironmentLinks,
+    SiteLinks,
+    read_dict,
+    read_list,
+)
 from agentquest.benchmarks.webshop.shop.shop import Session, Shop
 from growth import MOST, growth, repeated
 from webshop_html import Reader

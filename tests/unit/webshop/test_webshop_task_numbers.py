@@ -3,7 +3,7 @@
 import pytest
 
 from agentquest.adapters.verl_agent import build_webshop_envs
-from agentquest.benchmarks.webshop.task_numbers import AS_PUBLISHED
+from agentquest.benchmarks.webshop.tasks import AS_PUBLISHED
 from agentquest.errors import ConfigError
 from agentquest.lib import Task
 from agentquest.running.factory import make_benchmark

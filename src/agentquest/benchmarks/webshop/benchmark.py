@@ -13,14 +13,16 @@ from pydantic import field_validator
 from agentquest.benchmarks.webshop import prompting
 from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
 from agentquest.benchmarks.webshop.driver import WebshopDriver
-from agentquest.benchmarks.webshop.explorer.player import WebshopExplorer
-from agentquest.benchmarks.webshop.game import TasksOfGoals, WebshopGame
+from agentquest.benchmarks.webshop.explorer import WebshopExplorer
+from agentquest.benchmarks.webshop.game import WebshopGame
 from agentquest.benchmarks.webshop.oracle import Purchase, best_purchase, plan
 from agentquest.benchmarks.webshop.shop.shop import Session, Shop
-from agentquest.benchmarks.webshop.task_numbers import check_numbers, chosen_numbers
 from agentquest.benchmarks.webshop.tasks import (
     BUILTIN,
     CATEGORIES,
+    TasksOfGoals,
+    check_numbers,
+    choose_numbers,
     data_root,
     numbers_of,
     task_of,
@@ -128,8 +130,8 @@ class WebshopBenchmark(Benchmark):
     }
     task_types: ClassVar[tuple[str, ...]] = CATEGORIES
     commands: ClassVar[Mapping[str, str]] = {
-        "download": "agentquest.benchmarks.webshop.commands.download:command",
-        "serve": "agentquest.benchmarks.webshop.commands.serve:command",
+        "download": "agentquest.benchmarks.webshop.commands:download",
+        "serve": "agentquest.benchmarks.webshop.commands:serve",
     }
 
     def __init__(self, settings: BenchmarkSettings | None = None, **given: Any) -> None:
@@ -165,18 +167,18 @@ class WebshopBenchmark(Benchmark):
         return self._goal_tasks if self._wants_all else super().task_list()
 
     def task_named(self, task_id: str) -> Task | None:
-        return self._goal_tasks.named(task_id) if self._wants_all else super().task_named(task_id)
+        return self._goal_tasks.find(task_id) if self._wants_all else super().task_named(task_id)
 
     @property
     def _goal_tasks(self) -> TasksOfGoals:
-        return TasksOfGoals(self.shop, self._numbers())
+        return TasksOfGoals(self.shop.goals, self._numbers())
 
     def _numbers(self) -> Sequence[int]:
         """The goals that are tasks."""
         goals, wanted = self.shop.goals, self.settings.numbers
         if wanted is None:
             return numbers_of(self.split, len(goals))
-        return chosen_numbers(wanted, goals)
+        return choose_numbers(wanted, goals)
 
     @property
     def _wants_all(self) -> bool:

@@ -1,8 +1,8 @@
 """Talking to a WebShop server over HTTP: three routes, JSON in and out.
 
 The client names its session in a header, so that several can share one of our
-servers; the original server knows one shopper only and ignores the name. An
-answer is checked in full before anybody reads it, and is bounded in size and time.
+servers; the original server has a single session and ignores the name. An answer is
+checked completely before it is used, and is bounded in size and time.
 """
 
 import http.client
@@ -21,7 +21,7 @@ SESSION_HEADER = "X-Session"
 TIMEOUT = 60.0
 LONGEST_ANSWER = 16 << 20
 _PIECE = 1 << 16
-_SAID = 500  # characters of a refusal
+_LONGEST_REFUSAL = 500  # characters of a refusal
 
 
 class ShopClient:
@@ -44,11 +44,11 @@ class ShopClient:
         Raises NetworkError when the server cannot be reached, or answers like no shop.
         """
         body = {} if session is None else {"session": session}
-        return _checked(*self._ask("reset", body))
+        return _check_answer(*self._ask("reset", body))
 
     def step(self, action: str) -> dict[str, Any]:
         """Take one action; returns and raises as `reset` does."""
-        return _checked(*self._ask("step", {"action": action}))
+        return _check_answer(*self._ask("step", {"action": action}))
 
     def about(self) -> dict[str, Any]:
         """What the server says of itself; the original says nothing."""
@@ -70,11 +70,11 @@ class ShopClient:
         request = urllib.request.Request(url, content, headers)  # the scheme was checked above
         try:
             with urllib.request.urlopen(request, timeout=self.timeout) as response:
-                text = _received(response, url, self.timeout)
+                text = _read_body(response, url, self.timeout)
         except urllib.error.HTTPError as error:
             with error:
-                said = error.read(_SAID).decode("utf-8", "replace")
-            raise NetworkError(f"{url}: the server answered {error.code}: {said}") from error
+                reason = error.read(_LONGEST_REFUSAL).decode("utf-8", "replace")
+            raise NetworkError(f"{url}: the server answered {error.code}: {reason}") from error
         except (OSError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", None) or str(error) or type(error).__name__
             raise NetworkError(f"{url}: the WebShop server cannot be reached ({reason})") from error
@@ -92,7 +92,7 @@ def _is_web_address(url: str) -> bool:
         return False
 
 
-def _received(response: http.client.HTTPResponse, url: str, timeout: float) -> bytes:
+def _read_body(response: http.client.HTTPResponse, url: str, timeout: float) -> bytes:
     deadline = time.monotonic() + timeout
     received = bytearray()
     while piece := response.read1(_PIECE):
@@ -104,7 +104,7 @@ def _received(response: http.client.HTTPResponse, url: str, timeout: float) -> b
     return bytes(received)
 
 
-def _checked(answer: Any, url: str) -> dict[str, Any]:
+def _check_answer(answer: Any, url: str) -> dict[str, Any]:
     """The answer, if it is one of a WebShop server."""
     if not isinstance(answer, dict) or not isinstance(answer.get("obs"), str):
         raise NetworkError(f"{url}: the answer has no 'obs'; is this a WebShop server?")

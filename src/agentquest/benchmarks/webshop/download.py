@@ -1,9 +1,9 @@
 """The official WebShop files, fetched from where their authors keep them.
 
-That is a file host made for people: before a large file it may show a page that
-asks for confirmation, and when too many ask for a file, a page that refuses. A
-page is never taken for data, the confirmation is given, and a refusal is
-reported with all that is needed to do it by hand.
+They are on a file host made for browsers: it may show a page that asks for
+confirmation before a large file, and a page that refuses when too many ask for it. A
+page is never taken for data, the confirmation is given, and a refusal is reported
+with instructions for downloading by hand.
 """
 
 import re
@@ -119,7 +119,7 @@ def download_webshop(
         try:
             if force or not target.exists():
                 progress = on_file(file) if on_file is not None else None
-                url = _confirmed(url, file)
+                url = _confirm(url, file)
             fetch(  # checks what is there
                 url, target, sha256=file.sha256, progress=progress, retry=retry, force=force,
                 max_bytes=file.size,
@@ -129,7 +129,7 @@ def download_webshop(
     return tuple(folder / file.name for file in todo)
 
 
-def _confirmed(url: str, file: OfficialFile) -> str:
+def _confirm(url: str, file: OfficialFile) -> str:
     """The address that gives the file: another one, if the host first shows a page to confirm."""
     page = _page_at(url)
     if page is None:
@@ -139,8 +139,8 @@ def _confirmed(url: str, file: OfficialFile) -> str:
         confirmed = f"{asked}?{urlencode(page.fields)}"
         if asked.startswith(("http://", "https://")) and _page_at(confirmed) is None:
             return confirmed
-    said = f", titled {page.title.strip()[:100]!r}" if page.title.strip() else ""
-    raise NetworkError(f"could not download {file.name}: the host answers with a web page{said}")
+    title = f", titled {page.title.strip()[:100]!r}" if page.title.strip() else ""
+    raise NetworkError(f"could not download {file.name}: the host answers with a web page{title}")
 
 
 def _page_at(url: str) -> "_Page | None":

@@ -6,13 +6,11 @@ from agentquest.benchmarks.webshop.driver import WebshopUtils
 from agentquest.benchmarks.webshop.oracle import Purchase, best_purchase, plan
 from agentquest.benchmarks.webshop.shop.sessions import Sessions
 from agentquest.benchmarks.webshop.shop.shop import Session, Shop
-from agentquest.benchmarks.webshop.tasks import task_of
-from agentquest.lib import Task
 from agentquest.lib.game import Game
 
 
 class WebshopGame(Game):
-    """One visit to the shop."""
+    """One shopping session, from the search page to the purchase."""
 
     def __init__(self, shop: Shop, number: int) -> None:
         self.shop = shop
@@ -57,29 +55,3 @@ class WebshopGame(Game):
         if self._purchase is None:
             self._purchase = best_purchase(self.shop, self.session.goal)
         return plan(self.session, self._purchase)
-
-
-class TasksOfGoals(Sequence[Task]):
-    """A split's tasks, each made when it is asked for: there can be millions of goals."""
-
-    def __init__(self, shop: Shop, numbers: Sequence[int]) -> None:
-        self._goals = shop.goals
-        self._numbers = numbers
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def __getitem__(self, index: "int | slice") -> "Task | list[Task]":  # type: ignore[override]
-        if isinstance(index, slice):
-            return [task_of(self._goals, number) for number in self._numbers[index]]
-        return task_of(self._goals, self._numbers[index])
-
-    def named(self, task_id: str) -> Task | None:
-        """The number is in the id; the rest must match it."""
-        number = task_id.rpartition("/")[2].partition("-")[0]
-        if not (number.isascii() and number.isdigit() and len(number) < 12):
-            return None
-        if int(number) not in self._numbers:
-            return None
-        task = task_of(self._goals, int(number))
-        return task if task.id == task_id else None

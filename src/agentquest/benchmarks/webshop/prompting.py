@@ -8,7 +8,7 @@ pages an agent meets and are never a test goal.
 from functools import cache
 
 from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
-from agentquest.benchmarks.webshop.explorer.player import WebshopExplorer
+from agentquest.benchmarks.webshop.explorer import WebshopExplorer
 from agentquest.benchmarks.webshop.shop.sessions import Sessions
 from agentquest.benchmarks.webshop.shop.shop import Session, Shop
 from agentquest.benchmarks.webshop.tasks import numbers_of
@@ -67,7 +67,7 @@ def examples(category: str, kind: str, count: int) -> tuple[Demonstration, ...]:
         if len(found) == count:
             break
         if shop.goals[number].category == category:
-            example = _played(Sessions(shop).reset(number))
+            example = _play(Sessions(shop).reset(number))
             if example is not None:
                 found.append(example)
     return tuple(found)
@@ -78,7 +78,7 @@ def _training_shop(kind: str) -> Shop:
     return Shop(open_catalogue(), goals=kind)
 
 
-def _played(session: Session) -> Demonstration | None:
+def _play(session: Session) -> Demonstration | None:
     explorer = WebshopExplorer()
     first = observation = session.observe()
     turns: list[tuple[str, str, str]] = []

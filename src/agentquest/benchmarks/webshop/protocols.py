@@ -1,8 +1,13 @@
 """Named settings of WebShop, and the published scores that they may be compared with.
 
-ReAct's scores on these goals are not among them: its thoughts cost turns.
+Facts about others' settings are from their authors' repositories: verl-agent (GiGPO),
+AgentGym, AgentBench. They contain everything but the authors' prompt texts. ReAct's
+scores are not among them: its thoughts cost turns.
 """
 
+from typing import Any
+
+from agentquest.benchmarks.webshop.tasks import AS_PUBLISHED
 from agentquest.protocols import ALL_TASKS, OUR_PROMPT, Protocol, Published
 
 WEBSHOP_500 = Protocol(
@@ -32,4 +37,152 @@ WEBSHOP_500 = Protocol(
             },
         ),
     ),
+)
+
+
+_SHOP: dict[str, Any] = {
+    "benchmark": "webshop",
+    "benchmark_settings.split": "test",
+    **ALL_TASKS,
+    "benchmark_settings.strict": False,
+    "benchmark_settings.seed": 0,
+    "agent.name": "prompted",
+    "agent.num_examples": 0,
+    "agent.leave_out": [],
+    "agent.when_full": "end",
+}
+_SMALL: dict[str, Any] = {
+    "benchmark_settings.goals": "synthetic",
+    "benchmark_settings.size": "small",
+}
+_GIGPO: dict[str, Any] = {
+    **_SHOP,
+    **_SMALL,
+    "max_steps": 15,
+    "agent.style": "message",
+    "agent.reader": "tags",
+    "agent.lower_case": True,
+    "agent.tail": 20,
+    "agent.read_cut_off": True,
+    "agent.history_length": 2,
+    "agent.history_join": "\n",
+    "agent.admissible_join": "\n",
+    "agent.admissible_without": [],
+    "agent.pieces": " [SEP] ",
+    "agent.longest_prompt": 13_000,
+    "llm.temperature": 0.4,
+    "llm.max_tokens": 512,
+}
+_GIGPO_PROMPT = {
+    "agent.prompt_file": "the two templates of verl-agent's "
+    "agent_system/environments/prompts/webshop.py as [first] and [turn]; see docs/protocols.md"
+}
+_UNTRAINED = {
+    "GPT-4o score": 31.8,
+    "GPT-4o success": 23.7,
+    "Gemini-2.5-Pro score": 42.5,
+    "Gemini-2.5-Pro success": 35.9,
+    "Qwen2.5-7B score": 26.4,
+    "Qwen2.5-7B success": 7.8,
+}
+
+GIGPO = Protocol(
+    "gigpo-webshop",
+    "GiGPO's setting without its leak: the 500 test goals, which nobody trains on, 1,000 products, "
+    "2 turns of history, <think>/<action>, T 0.4, 512 tokens, 15 steps.",
+    {**_GIGPO, "benchmark_settings.numbers": None},
+    (
+        Published(
+            "GiGPO paper, models that were not trained",
+            "128 goals of the same catalogue, drawn across splits",
+            _UNTRAINED,
+        ),
+    ),
+    refused={
+        "GiGPO's trained models (success 75.2)": "every worker shuffled the goals by its own seed, "
+        "so they were validated on goals of their training"
+    },
+    needs=_GIGPO_PROMPT,
+)
+GIGPO_AS_PUBLISHED = Protocol(
+    "gigpo-webshop-as-published",
+    "GiGPO's setting with its own 128 validation goals, most of which its training has seen.",
+    {**_GIGPO, "benchmark_settings.numbers": AS_PUBLISHED},
+    (
+        Published(
+            "GiGPO paper",
+            "the goals of one of its two validation rounds, each once; trained models have seen "
+            "most of them",
+            {**_UNTRAINED, "GiGPO 7B success": 75.2},
+        ),
+    ),
+    needs=_GIGPO_PROMPT,
+)
+AGENTGYM_200 = Protocol(
+    "agentgym-webshop-200",
+    "AgentGym's evaluation: its 200 synthetic goals in 1,000 products, a chat, 10 rounds, greedy.",
+    {
+        **_SHOP,
+        **_SMALL,
+        "max_steps": 10,
+        "agent.style": "chat",
+        "agent.reader": "react",
+        "agent.lower_case": False,
+        "agent.pieces": None,
+        "agent.longest_prompt": None,
+        "llm.temperature": 0,
+    },
+    (
+        Published(
+            "AgentGym paper",
+            "the same 200 goals and rounds; success",
+            {"GPT-4-Turbo": 15.5, "GPT-3.5-Turbo": 12.5, "AgentEvol": 76.5},
+        ),
+    ),
+    needs={
+        "benchmark_settings.numbers": "the 200 numbers of AgentEval's webshop_test.json "
+        "(`webshop_N` is goal N)",
+        "agent.prompt_file": "the conversation that AgentGym's client for WebShop begins with "
+        "(agentenv/agentenv/envs/webshop.py); see docs/protocols.md",
+    },
+)
+AGENTBENCH_FC = Protocol(
+    "agentbench-fc-webshop",
+    "AgentBench FC: goals 0-199 in people's words, all products, by function calling, 20 rounds; "
+    "the score is the mean reward in percent.",
+    {
+        **_SHOP,
+        "benchmark_settings.goals": "human",
+        "benchmark_settings.size": "all",
+        "benchmark_settings.numbers": "0-199",
+        "max_steps": 20,
+        "agent.style": "chat",
+        "agent.reader": "tool_call",
+        "agent.lower_case": False,
+        "agent.pieces": None,
+        "agent.longest_prompt": None,
+        "agent.tools": [
+            {
+                "name": "search_action",
+                "description": "Look for products.",
+                "command": "search[<keywords>]",
+            },
+            {
+                "name": "click_action",
+                "description": "Press something that the page offers.",
+                "command": "click[<value>]",
+            },
+        ],
+    },
+    (
+        Published(
+            "AgentBench FC",
+            "the same 200 goals and rounds; mean reward, 0 where nothing was bought",
+            {"Claude Sonnet 4": 34.6, "GPT-5": 33.7, "Qwen-72B": 35.4, "GPT-4o": 27.8},
+        ),
+    ),
+    needs={
+        "agent.prompt_file": "AgentBench's system text and task message for WebShop; see "
+        "docs/protocols.md"
+    },
 )

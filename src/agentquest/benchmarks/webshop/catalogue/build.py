@@ -1,14 +1,22 @@
 """Turning the official files into a catalogue folder, with bounded memory.
 
-The parent reads the files and keeps order; batches are prepared by workers on
-all cores (in process when the data is small), and come back in order. The
-folder is built under a temporary name and renamed when it is whole, so a build
-that was stopped or that raced another one does no harm. It is sealed before that,
-so that damage is noticed later.
+The parent reads the files and hands batches to one worker per core (small data
+is prepared in process), which parse, normalise and analyse them; results come back
+in order. The folder is built under a temporary name and renamed when it is complete,
+so an interrupted build, or one that races another, does no harm. It is sealed before
+that, so that later damage is detected.
+
+A worker is a plain child process that runs `serve_batches` on its standard input and
+output: unlike multiprocessing, it needs no `if __name__ == "__main__"` in the user's
+script.
 """
 
+import json
 import os
+import pickle
 import shutil
+import subprocess
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -17,25 +25,112 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
+from typing import Any
 
-from agentquest.benchmarks.webshop.catalogue.build_worker import (
-    ProductBatch,
-    RawProduct,
-    Worker,
-    prepare,
-)
-from agentquest.benchmarks.webshop.catalogue.columns import Columns
-from agentquest.benchmarks.webshop.catalogue.integrity import seal, sync
+from agentquest.benchmarks.webshop.catalogue.integrity import seal
 from agentquest.benchmarks.webshop.catalogue.json_stream import elements, members
-from agentquest.benchmarks.webshop.catalogue.products import usable_asin
-from agentquest.benchmarks.webshop.catalogue.tables import KeyedTexts, RowsWriter
-from agentquest.benchmarks.webshop.search.index_build import IndexWriter
+from agentquest.benchmarks.webshop.catalogue.products import Product, read_product, usable_asin
+from agentquest.benchmarks.webshop.catalogue.tables import Columns, KeyedTexts, RowsWriter
+from agentquest.benchmarks.webshop.search.index_build import IndexWriter, TermBatch, count_terms
 from agentquest.errors import DataError
+from agentquest.files import sync_folder
+from agentquest.words import parse_whole_number
 
 Progress = Callable[[int, int], None]
+RawProduct = tuple[str, str | None, str | None]  # texts of: product, listing, human
 
 BATCH = 500
-SMALL = 32 << 20  # up to this size of file, starting workers costs more than it saves
+SMALL = 32 << 20  # bytes; up to this file size, starting workers costs more than it saves
+
+
+@dataclass(frozen=True)
+class ProductBatch:
+    """The prepared form of one batch of raw products."""
+
+    rows: list[bytes]
+    facts: list[dict[str, Any]]
+    terms: TermBatch
+
+
+def prepare(batch: list[RawProduct]) -> ProductBatch:
+    """Rows, columns and search terms of a batch; raises DataError for one it cannot read."""
+    products = [
+        read_product(json.loads(raw), _parse_optional(listing), _parse_optional(human))
+        for raw, listing, human in batch
+    ]
+    return ProductBatch(
+        rows=[product.to_row() for product in products],
+        facts=[_facts(product) for product in products],
+        terms=count_terms(product.document for product in products),
+    )
+
+
+def _parse_optional(text: str | None) -> Any:
+    return None if text is None else json.loads(text)
+
+
+def _facts(product: Product) -> dict[str, Any]:
+    """What the catalogue keeps of a product in columns."""
+    return {
+        "asin": product.asin,
+        "low": product.prices[0],
+        "high": product.prices[-1],
+        "ranged": len(product.prices) > 1,
+        "category": product.category,
+        "query": product.query,
+        "goals": product.goal_count,
+        "instructed": product.instruction is not None,
+        "listed": product.listed,
+        "wishes": product.instruction_attributes,
+        "human": [number for number, entry in enumerate(product.human) if entry.attributes],
+    }
+
+
+class BuildWorker:
+    """A child process that prepares batches."""
+
+    def __init__(self) -> None:
+        command = [sys.executable, "-c", f"from {__name__} import serve_batches; serve_batches()"]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._input, self._output = self._process.stdin, self._process.stdout
+
+    def prepare(self, batch: list[RawProduct]) -> ProductBatch:
+        """Let the child prepare a batch; raises DataError with its reason, or if it has ended."""
+        try:
+            pickle.dump(batch, self._input, protocol=5)
+            self._input.flush()
+            answer = pickle.load(self._output)
+        except (BrokenPipeError, EOFError) as error:
+            raise DataError("a worker process of the catalogue build ended early") from error
+        if isinstance(answer, str):
+            raise DataError(answer)
+        assert isinstance(answer, ProductBatch)
+        return answer
+
+    def close(self) -> None:
+        """End the child process."""
+        self._process.kill()  # it holds nothing worth keeping
+        self._process.wait()
+        self._input.close()
+        self._output.close()
+
+
+def serve_batches() -> None:
+    """Serve batches until the input ends; a DataError is answered as its text."""
+    while True:
+        try:
+            batch = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        answer: ProductBatch | str
+        try:
+            answer = prepare(batch)
+        except DataError as error:
+            answer = str(error)
+        pickle.dump(answer, sys.stdout.buffer, protocol=5)
+        sys.stdout.buffer.flush()
 
 
 @dataclass(frozen=True)
@@ -54,7 +149,7 @@ class DataFiles:
 
 
 def build(files: DataFiles, target: Path, progress: Progress | None = None) -> None:
-    """Build the catalogue of `files` at `target`, whole or not at all."""
+    """Build the catalogue of `files` at `target`, completely or not at all."""
     _remove_leftovers(target)
     scratch = target.with_name(f"{target.name}.{os.getpid()}.tmp")
     try:
@@ -63,7 +158,7 @@ def build(files: DataFiles, target: Path, progress: Progress | None = None) -> N
         seal(scratch)
         try:
             scratch.rename(target)
-            sync(target.parent)
+            sync_folder(target.parent)
         except OSError:
             if not target.is_dir():  # else another process was first, with the same content
                 raise
@@ -74,7 +169,7 @@ def build(files: DataFiles, target: Path, progress: Progress | None = None) -> N
 
 
 def put_away(target: Path) -> None:
-    """Take a damaged catalogue out of the way; who has it open keeps what they have."""
+    """Remove a damaged catalogue; processes that have it open keep their mapping."""
     aside = target.with_name(f"{target.name}.{os.getpid()}.tmp")
     try:
         target.rename(aside)
@@ -86,14 +181,14 @@ def put_away(target: Path) -> None:
 
 
 def _silent(done: int, total: int) -> None:
-    """No progress is wanted."""
+    """Ignore progress."""
 
 
 def _remove_leftovers(target: Path) -> None:
-    """Remove what builds of processes that no longer run have left behind."""
+    """Remove the unfinished folders of processes that no longer run."""
     for path in target.parent.glob(f"{target.name}.*.tmp"):
-        pid = path.suffixes[-2].lstrip(".")
-        if pid.isdigit() and int(pid) != os.getpid() and not _runs(int(pid)):
+        pid = parse_whole_number(path.suffixes[-2].lstrip("."))
+        if pid is not None and pid != os.getpid() and not _runs(pid):
             shutil.rmtree(path, ignore_errors=True)
 
 
@@ -115,7 +210,7 @@ def _fill(files: DataFiles, folder: Path, progress: Progress) -> None:
     def on_read(position: int) -> None:
         progress(min(position, size), total)
 
-    for batch in _prepared(_raw_products(files, folder, on_read), size > SMALL):
+    for batch in _prepare_all(_raw_products(files, folder, on_read), size > SMALL):
         rows.extend(batch.rows)
         index.add(batch.terms)
         columns.add(batch.facts)
@@ -144,7 +239,7 @@ def _raw_products(
         yield text, listings.get(asin), human.get(asin)
 
 
-def _prepared(products: Iterable[RawProduct], parallel: bool) -> Iterator[ProductBatch]:
+def _prepare_all(products: Iterable[RawProduct], parallel: bool) -> Iterator[ProductBatch]:
     """The batches in order, prepared by one worker for each core."""
     stream = iter(products)
     batches = iter(lambda: list(islice(stream, BATCH)), [])
@@ -153,9 +248,9 @@ def _prepared(products: Iterable[RawProduct], parallel: bool) -> Iterator[Produc
         return
     with ExitStack() as stack:
         count = os.cpu_count() or 1
-        free: SimpleQueue[Worker] = SimpleQueue()
+        free: SimpleQueue[BuildWorker] = SimpleQueue()
         for _ in range(count):
-            worker = Worker()
+            worker = BuildWorker()
             stack.callback(worker.close)
             free.put(worker)
         pool = ThreadPoolExecutor(count)
@@ -170,7 +265,7 @@ def _prepared(products: Iterable[RawProduct], parallel: bool) -> Iterator[Produc
             yield under_way.popleft().result()
 
 
-def _with_worker(free: "SimpleQueue[Worker]", batch: list[RawProduct]) -> ProductBatch:
+def _with_worker(free: "SimpleQueue[BuildWorker]", batch: list[RawProduct]) -> ProductBatch:
     worker = free.get()
     try:
         return worker.prepare(batch)

@@ -1,9 +1,9 @@
 """The catalogue that all sessions and processes share: products, columns, search.
 
-It lives in a cache folder named after the content of the data files, is built
-on first use, and is memory-mapped: opening it again costs next to nothing, and
-many processes share one copy. A damaged one is noticed and made again. The data
-folder itself is never written to.
+It lives in a cache folder named after the content of the data files, is built on
+first use, and is memory-mapped: opening it again costs next to nothing, and many
+processes share one copy. A damaged one is detected and rebuilt. The data folder
+itself is never written to.
 """
 
 import hashlib
@@ -25,6 +25,7 @@ from agentquest.benchmarks.webshop.catalogue.products import Product
 from agentquest.benchmarks.webshop.catalogue.tables import Rows, find_key
 from agentquest.benchmarks.webshop.search.search import SearchIndex
 from agentquest.errors import DataError
+from agentquest.files import write_atomically
 
 logger = logging.getLogger(__name__)
 
@@ -72,7 +73,7 @@ class Catalogue:
         return Product.from_row(self._rows[number])
 
     def number(self, asin: str) -> int | None:
-        """Which product has this ASIN."""
+        """The number of the product with this ASIN, if there is one."""
         at = find_key(self._asins, asin)
         return None if at is None else int(self._asin_numbers[at])
 
@@ -82,13 +83,13 @@ class Catalogue:
 
     def with_query(self, query: str) -> tuple[int, ...]:
         """All products that were listed under `query`."""
-        return self._named("query_names", "queries", query)
+        return self._find_named("query_names", "queries", query)
 
     def in_category(self, category: str) -> tuple[int, ...]:
         """The numbers of all products of a category."""
-        return self._named("category_names", "categories", category)
+        return self._find_named("category_names", "categories", category)
 
-    def _named(self, names: str, column: str, name: str) -> tuple[int, ...]:
+    def _find_named(self, names: str, column: str, name: str) -> tuple[int, ...]:
         rows, wanted = Rows(self.folder, names), name.encode("utf-8", "surrogatepass")
         for number in range(len(rows)):
             if rows[number] == wanted:
@@ -104,13 +105,13 @@ def open_catalogue(
     cache: Path | None = None,
     progress: Progress | None = None,
 ) -> Catalogue:
-    """The catalogue of the official files in `data`, or the built-in one; built if need be."""
+    """The catalogue of the official files in `data`, or the built-in one; built if necessary."""
     if num_products is not None and (isinstance(num_products, bool) or num_products < 1):
         raise DataError(f"num_products must be 1 or more, or None, not {num_products!r}")
     root = cache or cache_folder()
     if data is None:
-        return _built_in(root, num_products, progress)
-    return _opened(find_files(Path(data), size, num_products), root, progress)
+        return _open_builtin(root, num_products, progress)
+    return _open_official(find_files(Path(data), size, num_products), root, progress)
 
 
 def cache_folder() -> Path:
@@ -120,7 +121,7 @@ def cache_folder() -> Path:
 
 
 def find_files(folder: Path, size: str | None = None, num_products: int | None = None) -> DataFiles:
-    """The official files in `folder`; names the missing one."""
+    """The official files in `folder`; the error names a missing one."""
     if not folder.is_dir():
         raise DataError(
             f"{folder}: no WebShop data there; `agentquest download webshop` fetches it"
@@ -143,13 +144,13 @@ def find_files(folder: Path, size: str | None = None, num_products: int | None =
     return DataFiles(items, instructions, human if human.is_file() else None, num_products)
 
 
-def _opened(files: DataFiles, root: Path, progress: Progress | None) -> Catalogue:
+def _open_official(files: DataFiles, root: Path, progress: Progress | None) -> Catalogue:
     digests = [_digest_of(path, root) for path in files.present]
     target = root / _folder_name([*digests, str(files.num_products)])
-    return _sound(target, lambda: build(files, target, progress))
+    return _open_sound(target, lambda: build(files, target, progress))
 
 
-def _built_in(root: Path, num_products: int | None, progress: Progress | None) -> Catalogue:
+def _open_builtin(root: Path, num_products: int | None, progress: Progress | None) -> Catalogue:
     from agentquest.benchmarks.webshop.catalogue.builtin import DIGESTS, official_files
 
     first = [] if num_products is None else [str(num_products)]
@@ -164,11 +165,11 @@ def _built_in(root: Path, num_products: int | None, progress: Progress | None) -
                 (Path(folder) / name).write_bytes(content)
             build(find_files(Path(folder), num_products=num_products), target, progress)
 
-    return _sound(target, make)
+    return _open_sound(target, make)
 
 
-def _sound(target: Path, make: Callable[[], None]) -> Catalogue:
-    """The catalogue at `target`, made if it is not there or not what was made."""
+def _open_sound(target: Path, make: Callable[[], None]) -> Catalogue:
+    """The catalogue at `target`, built first if it is missing or damaged."""
     if target.is_dir():
         problem = damage(target)
         if problem is None:
@@ -198,26 +199,24 @@ def _digest_of(path: Path, root: Path) -> str:
         if known == _memo(identity, known["sha256"]):
             return str(known["sha256"])
     except (OSError, ValueError, KeyError, TypeError):
-        pass  # not hashed yet, or the note is damaged: hash it now
+        pass  # not hashed yet, or the memo is damaged: hash it now
     with path.open("rb") as file:
         digest = hashlib.sha256()
         while block := file.read(1 << 20):
             digest.update(block)
-    _note(memo, _memo(identity, digest.hexdigest()))
+    _save_memo(memo, _memo(identity, digest.hexdigest()))
     return digest.hexdigest()
 
 
 def _memo(identity: list[Any], sha256: str) -> dict[str, Any]:
-    """A note of a file's digest, with a checksum: a damaged one would name other data."""
+    """A memo of a file's digest, with a checksum: a damaged one would name other data."""
     check = hashlib.sha256(json.dumps([identity, sha256]).encode()).hexdigest()
     return {"file": identity, "sha256": sha256, "check": check}
 
 
-def _note(path: Path, content: dict[str, Any]) -> None:
+def _save_memo(path: Path, content: dict[str, Any]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        scratch = path.with_suffix(f".{os.getpid()}.tmp")
-        scratch.write_text(json.dumps(content), "utf-8")
-        scratch.replace(path)
+        write_atomically(path, json.dumps(content))
     except OSError as error:
         raise DataError(f"{path.parent}: cannot be written ({error.strerror})") from error

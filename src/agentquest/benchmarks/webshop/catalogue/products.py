@@ -178,13 +178,13 @@ def _prices(pricing: object, where: str) -> tuple[float, ...]:
         pieces = str(pricing).split("$")[1:]
         values = tuple(float(Decimal(re.sub(r"[^\d.]", "", piece))) for piece in pieces)
     except InvalidOperation as error:
-        raise DataError(f"{where}: pricing {_shown(pricing)} is not a price") from error
+        raise DataError(f"{where}: pricing {_quote(pricing)} is not a price") from error
     if not values or not all(map(isfinite, values)):
-        raise DataError(f"{where}: pricing {_shown(pricing)} has no dollar sign, or no end")
+        raise DataError(f"{where}: pricing {_quote(pricing)} has no dollar sign, or no end")
     return values[:2]
 
 
-def _shown(value: object) -> str:
+def _quote(value: object) -> str:
     return repr(value)[:_LONGEST_SHOWN]
 
 

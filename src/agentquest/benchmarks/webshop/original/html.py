@@ -1,23 +1,29 @@
 """The original's pages, byte for byte what its templates give.
 
-Scrapers and agents that were made for the original look for its ids, classes and
-nesting, its blanks included, so nothing here is tidied up: a heading that opens as
-h4 closes as h5, and what is hidden is sent all the same.
+Scrapers and agents made for the original depend on its ids, classes, nesting and
+whitespace, so nothing here is tidied up: a heading that opens as h4 closes as h5, and
+hidden parts are sent all the same. Templates are `Markup`, and filling them escapes
+every value that is not markup itself, exactly as the original's templates do.
 """
 
+import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import pprint
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
+from typing import Any
 
-from agentquest.benchmarks.webshop.catalogue.products import Product
-from agentquest.benchmarks.webshop.original.links import STYLE, Keywords, Links
+from markupsafe import Markup, escape
+
+from agentquest.benchmarks.webshop.catalogue.products import RATING, Product
+from agentquest.benchmarks.webshop.original.links import STYLE, Keywords, Links, Options
+from agentquest.benchmarks.webshop.shop.prices import NO_LIMIT
 
 _CDN = "https://cdnjs.cloudflare.com/ajax/libs/font-awesome"
 _BOOTSTRAP = "https://maxcdn.bootstrapcdn.com/bootstrap/3.4.1/css/bootstrap.min.css"
 _START = "<!DOCTYPE html>\n<html>\n  <head>\n"
 _ICON = '    <link rel="icon" href="data:,">\n  </head>\n  <body>\n'
-PLAIN_HEAD = (
+_PLAIN_HEAD = Markup(
     f'{_START}    <link rel="stylesheet" href="{STYLE}">\n'
     f'    <link rel="stylesheet" href="{_CDN}/4.7.0/css/font-awesome.min.css">\n'
     f'    <link rel="stylesheet" href="{_BOOTSTRAP}">\n{_ICON}'
@@ -26,8 +32,8 @@ PLAIN_HEAD = (
     '      <div class="col-md-6 col-md-offset-3">     \n'
     '        <div class="row">\n'
 )
-PLAIN_END = "        </div>            \n      </div>\n    </div>\n  </body>\n</html>"
-SHOP_HEAD = (
+_PLAIN_END = Markup("        </div>            \n      </div>\n    </div>\n  </body>\n</html>")
+_SHOP_HEAD = Markup(
     f'{_START}    <link rel="stylesheet" href="{STYLE}">\n'
     f'    <link rel="stylesheet" href="{_BOOTSTRAP}">\n'
     f'    <link rel="stylesheet" href="{_CDN}/4.0.3/css/font-awesome.css\t">\n'
@@ -36,13 +42,25 @@ SHOP_HEAD = (
     f'bootstrap.bundle.min.js"></script>\n{_ICON}'
     '    <div class="container py-5">\n'
 )
-FLEX = '<div class="d-flex align-items-center justify-content-between mt-1">'
-BOLD = "font-weight-bold my-2"
+_FLEX = '<div class="d-flex align-items-center justify-content-between mt-1">'
+_BOLD = "font-weight-bold my-2"
+_BOXES = {"Description": "description", "Features": "bulletpoints", "Reviews": "reviews"}
+_CODE_LENGTH = 10
+_TARGET = (
+    ("asin", "asin", "asin", "p"),
+    ("options", "options", "goal_options", "h4"),
+    ("attrs", "attrs", "attributes", "h4"),
+    ("price", "price upper", "price_upper", "h4"),
+    ("instruction-text", "instuction text", "instruction_text", "h4"),
+    ("category", "category", "category", "h4"),
+    ("pc", "product category", "product_category", "h4"),
+    ("query", "query", "query", "h4"),
+)
 
 
 @dataclass(frozen=True)
 class Frame:
-    """What all pages of a visit have in common; `keywords` and `page` are of the last search."""
+    """What all pages of a session share; `keywords` and `page` are those of the last search."""
 
     links: Links
     session: str
@@ -50,138 +68,486 @@ class Frame:
     keywords: Keywords = ()
     page: int | str = 1
 
-    def top(self) -> str:
-        """Everything up to the page's own content: head, instruction, the way back to search."""
-        address = text(self.links.index(self.session))
-        return (
-            f'{SHOP_HEAD}      <div class="row top-buffer">\n'
-            '        <div class="col-sm-6">\n'
-            '          <div id="instruction-text" class="text-center">\n'
-            f"            <h4>Instruction:<br>{text(self.instruction)}</h4>\n"
-            "          </div>\n"
-            "        </div>\n"
-            "      </div>\n"
-            '      <div class="row top-buffer">\n'
-            f'        <form method="post" action="{address}">\n'
-            '          <button type="submit" class="btn btn-success">Back to Search</button>\n'
-            "        </form>\n"
-            "      </div>\n"
+    def top(self) -> Markup:
+        """Everything above the page's own content: head, instruction, the way back to search."""
+        return _fill(
+            _TOP,
+            head=_SHOP_HEAD,
+            instruction=self.instruction,
+            index=self.links.index(self.session),
         )
 
+    def item_page(self, product: Product, options: Options) -> str:
+        """The address of a product with these options chosen."""
+        return self.links.item_page(self.session, product.asin, self.keywords, self.page, options)
 
-def text(value: object) -> str:
-    """A value as text or attribute, escaped as the original's templates do it."""
-    return escape(str(value)).replace("&quot;", "&#34;").replace("&#x27;", "&#39;")
+
+_TOP = Markup(
+    '%(head)s      <div class="row top-buffer">\n'
+    '        <div class="col-sm-6">\n'
+    '          <div id="instruction-text" class="text-center">\n'
+    "            <h4>Instruction:<br>%(instruction)s</h4>\n"
+    "          </div>\n"
+    "        </div>\n"
+    "      </div>\n"
+    '      <div class="row top-buffer">\n'
+    '        <form method="post" action="%(index)s">\n'
+    '          <button type="submit" class="btn btn-success">Back to Search</button>\n'
+    "        </form>\n"
+    "      </div>\n"
+)
+_BACK = Markup(
+    '      <div class="row top-buffer">\n'
+    '        <form method="post" action="%s">\n'
+    '          <button type="submit" class="btn btn-primary">&lt; Prev</button>\n'
+    "        </form>\n"
+    "      </div>\n"
+)
+_NOTHING = Markup()
 
 
-def as_json(value: Mapping[str, str | None]) -> str:
+def _fill(template: Markup, *values: object, **named: object) -> Markup:
+    """The template with its values, each escaped unless it is markup.
+
+    Faster than `Markup.__mod__`, which wraps every value in an object of its own.
+    """
+    if named:
+        return Markup(str.__mod__(template, {key: escape(value) for key, value in named.items()}))
+    return Markup(str.__mod__(template, tuple(map(escape, values))))
+
+
+def _script_json(value: Mapping[str, str | None]) -> Markup:
     """JSON for the inside of a script, as the original's templates write it."""
     written = json.dumps(dict(value), sort_keys=True)
     for character in "<>&'":
         written = written.replace(character, f"\\u{ord(character):04x}")
-    return written
+    return Markup(written)
 
 
-def back(address: str) -> str:
-    """The `< Prev` button, which leads to `address`."""
-    return (
-        '      <div class="row top-buffer">\n'
-        f'        <form method="post" action="{text(address)}">\n'
-        '          <button type="submit" class="btn btn-primary">&lt; Prev</button>\n'
-        "        </form>\n"
-        "      </div>\n"
-    )
+# The search page
 
 
-def search_page(frame: Frame) -> str:
+def search_page(frame: Frame) -> Markup:
     """The first page: the instruction and the search bar."""
-    return (
-        f'{PLAIN_HEAD}          <div id="logo" class="text-center">\n'
-        "            <h2>WebShop</h2>\n"
-        "          </div>\n"
-        '          <div id="instruction-text" class="text-center">\n'
-        f"            <h4>Instruction: <br>{text(frame.instruction)}</h4>\n"
-        "          </div>\n"
-        '          <form role="form" id="form-buscar" method="post"'
-        f' action="{text(frame.links.index(frame.session))}">\n'
-        '            <div class="form-group">\n'
-        '              <div class="input-group">\n'
-        '                <input id="search_input" class="form-control" type="text"'
-        ' name="search_query" placeholder="Search..." required/>\n'
-        '                <span class="input-group-btn">\n'
-        '                  <button class="btn btn-success" type="submit">'
-        '<i class="glyphicon glyphicon-search" aria-hidden="true"></i>Search</button>\n'
-        "                </span>\n"
-        "              </div>\n"
-        "            </div>\n"
-        f"          </form>\n{PLAIN_END}"
+    return _fill(
+        _SEARCH,
+        head=_PLAIN_HEAD,
+        instruction=frame.instruction,
+        index=frame.links.index(frame.session),
+        end=_PLAIN_END,
     )
 
 
-def results_page(frame: Frame, page: int, total: int, products: Sequence[Product]) -> str:
+_SEARCH = Markup(
+    '%(head)s          <div id="logo" class="text-center">\n'
+    "            <h2>WebShop</h2>\n"
+    "          </div>\n"
+    '          <div id="instruction-text" class="text-center">\n'
+    "            <h4>Instruction: <br>%(instruction)s</h4>\n"
+    "          </div>\n"
+    '          <form role="form" id="form-buscar" method="post" action="%(index)s">\n'
+    '            <div class="form-group">\n'
+    '              <div class="input-group">\n'
+    '                <input id="search_input" class="form-control" type="text"'
+    ' name="search_query" placeholder="Search..." required/>\n'
+    '                <span class="input-group-btn">\n'
+    '                  <button class="btn btn-success" type="submit">'
+    '<i class="glyphicon glyphicon-search" aria-hidden="true"></i>Search</button>\n'
+    "                </span>\n"
+    "              </div>\n"
+    "            </div>\n"
+    "          </form>\n%(end)s"
+)
+
+
+# Search results
+
+
+def results_page(frame: Frame, page: int, total: int, products: Sequence[Product]) -> Markup:
     """One page of search results; `total` counts those on all pages."""
-    before = _turn(frame, "&lt; Prev", page - 1)
-    if page <= 1:
-        before = '            <div class="col-sm-2">\n            </div>\n'
-    items = "".join(_result(frame, product) for product in products)
-    return (
-        f"{frame.top()}"
-        '      <div class="row top-buffer">\n'
-        '        <div class="col-sm-8">\n'
-        '          <div class="display-4">\n'
-        f"            <h3>Page {page} (Total results: {total})</h3>\n"
-        "          </div>\n"
-        f"          \n{before}{_turn(frame, 'Next &gt;', page + 1)}          \n"
-        "        </div>\n"
-        "      </div>\n\n"
-        f'      <div class="row top-buffer">\n        {items}\n'
-        "      </div>\n    </div>\n  </body>\n</html>"
+    return _fill(
+        _RESULTS,
+        top=frame.top(),
+        page=page,
+        total=total,
+        before=_turn(frame, "< Prev", page - 1) if page > 1 else _NO_TURN,
+        after=_turn(frame, "Next >", page + 1),
+        items=_NOTHING.join(_result(frame, product) for product in products),
     )
 
 
-def _turn(frame: Frame, label: str, page: int) -> str:
-    address = text(frame.links.search_results(frame.session, frame.keywords, page))
-    return (
-        '            <div class="col-sm-2">\n'
-        f'              <form method="post" action="{address}">\n'
-        f'                <button type="submit" class="btn btn-primary">{label}</button>\n'
-        "              </form>\n"
-        "            </div>\n"
+_RESULTS = Markup(
+    '%(top)s      <div class="row top-buffer">\n'
+    '        <div class="col-sm-8">\n'
+    '          <div class="display-4">\n'
+    "            <h3>Page %(page)s (Total results: %(total)s)</h3>\n"
+    "          </div>\n"
+    "          \n%(before)s%(after)s          \n"
+    "        </div>\n"
+    "      </div>\n\n"
+    '      <div class="row top-buffer">\n        %(items)s\n'
+    "      </div>\n    </div>\n  </body>\n</html>"
+)
+_NO_TURN = Markup('            <div class="col-sm-2">\n            </div>\n')
+
+
+def _turn(frame: Frame, label: str, page: int) -> Markup:
+    address = frame.links.search_results(frame.session, frame.keywords, page)
+    return _fill(_TURN, address, label)
+
+
+_TURN = Markup(
+    '            <div class="col-sm-2">\n'
+    '              <form method="post" action="%s">\n'
+    '                <button type="submit" class="btn btn-primary">%s</button>\n'
+    "              </form>\n"
+    "            </div>\n"
+)
+
+
+def _result(frame: Frame, product: Product) -> Markup:
+    return _fill(
+        _RESULT,
+        image=product.image,
+        address=frame.item_page(product, {}),
+        asin=product.asin,
+        title=product.title,
+        price=product.price_text,
+        category=product.category,
+        query=product.query,
+        product_category=product.product_category,
     )
 
 
-def _result(frame: Frame, product: Product) -> str:
-    address = frame.links.item_page(frame.session, product.asin, frame.keywords, frame.page, {})
-    heading = '<h4 class="mt-0 font-weight-bold mb-2'
-    hidden = "".join(
-        f"                    {FLEX}\n"
-        f'                      <h5 class="{BOLD} product-{name}">{text(value)}</h5>\n'
+_HEADING = '                    <h4 class="mt-0 font-weight-bold mb-2'
+_RESULT = Markup(
+    '\n        <div class="col-lg-12 mx-auto list-group-item">\n'
+    '          <div class="col-lg-4">\n'
+    '            <img src="%(image)s" class="result-img">\n'
+    "          </div>\n"
+    '          <div class="col-lg-8">\n'
+    '            <ul class="list-group shadow">\n'
+    '                <div class="media align-items-lg-center flex-column flex-lg-row p-3">\n'
+    '                  <div class="media-body order-2 order-lg-1 searched-product">\n'
+    "                    \n"
+    f'{_HEADING} product-asin"><a class="product-link" href="%(address)s">%(asin)s</a></h5>\n'
+    f'{_HEADING} product-title">%(title)s</h5>\n'
+    f"                    {_FLEX}\n"
+    f'                      <h5 class="{_BOLD} product-price">%(price)s</h6>\n'
+    "                    </div>\n<!--\n"
+    + "".join(
+        f"                    {_FLEX}\n"
+        f'                      <h5 class="{_BOLD} product-{name}">%({name})s</h5>\n'
         "                    </div>\n"
-        for name, value in (
-            ("category", product.category),
-            ("query", product.query),
-            ("product_category", product.product_category),
+        for name in ("category", "query", "product_category")
+    )
+    + "-->\n"
+    "                  </div>\n"
+    "                </div>\n"
+    "            </ul>\n"
+    "          </div>\n"
+    "        </div>\n        "
+)
+
+
+# A product
+
+
+def item_page(
+    frame: Frame, product: Product, options: Options, show_attributes: bool = False
+) -> Markup:
+    """A product with its options, of which `options` are chosen, and the buttons to its parts."""
+    results = frame.links.search_results(frame.session, frame.keywords, frame.page)
+    attributes = _NOTHING
+    if show_attributes:
+        shown = _part(frame, product, options, "Attributes", "attributes")
+        attributes = _fill(Markup("\n%s            "), shown)
+    return _fill(
+        _ITEM,
+        top=frame.top(),
+        back=_fill(_BACK, results),
+        image=product.image,
+        groups=_groups(frame, product, options),
+        title=product.title,
+        price=product.price_text,
+        rating=RATING,
+        parts=_NOTHING.join(
+            _part(frame, product, options, name, box) for name, box in _BOXES.items()
+        ),
+        attributes=attributes,
+        purchase=frame.links.done(frame.session, product.asin, options),
+        script=_script(product, options),
+    )
+
+
+_ITEM = Markup(
+    '%(top)s%(back)s      <div class="row top-buffer">\n'
+    '        <div class="col-md-4 mb-4 mb-md-0">\n'
+    '          <div class="row top-buffer">\n'
+    '            <img id="product-image" src="%(image)s" class="item-page-img">\n'
+    "          </div>\n          %(groups)s\n"
+    "        </div>\n"
+    '        <div class="col-md-6">\n'
+    "          <h2>%(title)s</h2>\n"
+    "          <h4>Price: %(price)s</h4>\n"
+    "          <h4>Rating: %(rating)s</h4>\n"
+    '          <div class="row top-buffer">\n'
+    "%(parts)s            %(attributes)s\n"
+    "          </div>\n"
+    "        </div>\n"
+    '        <div class="col-sm-2">\n'
+    '          <div class="row top-buffer">\n'
+    '            <form method="post" action="%(purchase)s">\n'
+    '              <button type="submit" class="btn btn-lg purchase">Buy Now</button>\n'
+    "            </form>\n"
+    "          </div>\n"
+    "        </div>\n"
+    "      </div>\n    </div>\n  </body>\n%(script)s</html>"
+)
+
+
+def _groups(frame: Frame, product: Product, options: Options) -> Markup:
+    return _NOTHING.join(
+        _fill(
+            _GROUP,
+            group,
+            _NOTHING.join(
+                _choice(frame, product, dict(options) | {group: value}, group, number)
+                for number, value in enumerate(values)
+            ),
         )
+        for group, values in product.options.items()
     )
-    return (
-        '\n        <div class="col-lg-12 mx-auto list-group-item">\n'
-        '          <div class="col-lg-4">\n'
-        f'            <img src="{text(product.image)}" class="result-img">\n'
-        "          </div>\n"
-        '          <div class="col-lg-8">\n'
-        '            <ul class="list-group shadow">\n'
-        '                <div class="media align-items-lg-center flex-column flex-lg-row p-3">\n'
-        '                  <div class="media-body order-2 order-lg-1 searched-product">\n'
-        "                    \n"
-        f'                    {heading} product-asin"><a class="product-link"'
-        f' href="{text(address)}">{text(product.asin)}</a></h5>\n'
-        f'                    {heading} product-title">{text(product.title)}</h5>\n'
-        f"                    {FLEX}\n"
-        f'                      <h5 class="{BOLD} product-price">{text(product.price_text)}</h6>\n'
-        f"                    </div>\n<!--\n{hidden}-->\n"
-        "                  </div>\n"
-        "                </div>\n"
-        "            </ul>\n"
-        "          </div>\n"
-        "        </div>\n        "
+
+
+_GROUP = Markup(
+    '\n            <div class="row top-buffer">\n'
+    "              <h4>%s</h4>\n"
+    '              <div class="radio-toolbar">\n                %s\n'
+    "              </div>\n"
+    "            </div>\n          "
+)
+
+
+def _choice(
+    frame: Frame, product: Product, chosen: dict[str, str], group: str, number: int
+) -> Markup:
+    """One value of a group; `chosen` are the options once it is clicked."""
+    return _fill(
+        _CHOICE,
+        name=group,
+        number=number,
+        value=chosen[group],
+        address=frame.item_page(product, chosen),
     )
+
+
+_BLANK = " " * 18
+_CHOICE = Markup(
+    f"\n{_BLANK}\n{_BLANK}\n{_BLANK}\n"
+    f'{_BLANK}<input type="radio" id="radio_%(name)s%(number)s" name="%(name)s"'
+    ' value="%(value)s" data-url="%(address)s">\n'
+    f'{_BLANK}<label for="radio_%(name)s%(number)s">%(value)s</label>\n'
+    "                "
+)
+
+
+def _part(frame: Frame, product: Product, options: Options, name: str, box: str) -> Markup:
+    address = frame.links.item_sub_page(
+        frame.session, product.asin, frame.keywords, frame.page, name, options
+    )
+    return _fill(_PART, box, address, name)
+
+
+_PART = Markup(
+    '            <div class="col-sm-3" name="%s">\n'
+    '              <form method="post" action="%s">\n'
+    '                <button class="btn btn-primary" type="submit">%s</button>\n'
+    "              </form>\n"
+    "            </div>\n"
+)
+
+
+def _script(product: Product, options: Options) -> Markup:
+    """The script that marks what is chosen; it holds the choice, and the picture of each value."""
+    values = [value for group in product.options.values() for value in group]
+    images = {value: product.option_images.get(value) for value in values}
+    return _fill(_SCRIPT, _script_json(options), _script_json(images))
+
+
+_SCRIPT = Markup(
+    "\n".join(
+        [
+            "  <script>",
+            "    $(document).ready(function() {",
+            "      $('input:radio').each(function() {",
+            "        //console.log($(this).val());",
+            "        let options = JSON.parse(`%s`);",
+            "        let optionValues = $.map(options, function(value, key) { return value });",
+            "        //console.log(optionValues);",
+            "        if (optionValues.includes($(this).val())) {",
+            "          $(this).prop('checked', true);",
+            "",
+            "          let option_to_image = JSON.parse(`%s`);",
+            "//          console.log($(this).val());",
+            "//          console.log(options);",
+            "//          console.log(option_to_image);",
+            "          let image_url = option_to_image[$(this).val()];",
+            "",
+            "          //console.log(image_url);",
+            "          if (image_url) {",
+            '            $("#product-image").attr("src", image_url);',
+            "          }",
+            "        }",
+            "        ",
+            "        // reload with updated options",
+            '        this.addEventListener("click", function() {',
+            "          window.location.href = this.dataset.url;",
+            "        });",
+            "",
+            "      });",
+            "    });",
+            "  </script>",
+            "",
+        ]
+    )
+)
+
+
+# A product's parts
+
+
+def sub_page(frame: Frame, product: Product, options: Options, name: str) -> Markup:
+    """One of Description, Features, Reviews and Attributes."""
+    match name:
+        case "Description":
+            box = _fill(_CARD, "description", _fill(_PARAGRAPH, product.description))
+        case "Features":
+            box = _fill(_CARD, "bulletpoints", _list("product-info", product.bullets))
+        case "Reviews":
+            box = _fill(_CARD, "reviews", "                \n")
+        case "Attributes":
+            listed = _fill(_CARD, "description", _list("attribute", product.attributes))
+            kinds = (product.category, product.query, product.product_category)
+            box = listed + _fill(_KINDS, *kinds)
+        case _:
+            raise KeyError(name)
+    return _fill(
+        _SUB_PAGE,
+        top=frame.top(),
+        back=_fill(_BACK, frame.item_page(product, options)),
+        box=box,
+    )
+
+
+_SUB_PAGE = Markup(
+    '%(top)s%(back)s      <div class="row top-buffer">\n'
+    '        <div class="col-md-12">\n'
+    '          <div class="row top-buffer">\n%(box)s'
+    "          </div>\n        </div>\n      </div>\n    </div>\n  </body>\n</html>"
+)
+_CARD = Markup(
+    '            <div class="col-sm-6" name="%s">\n'
+    '              <div class="card card-body">\n%s'
+    "              </div>\n            </div>\n"
+)
+_PARAGRAPH = Markup('                <p class="product-info">%s</p>\n')
+_KINDS = Markup(
+    '            <div class="col-sm-6" name="description">\n'
+    + "".join(
+        f"              {_FLEX}\n"
+        f'                <h5 class="{_BOLD} product-{name}">%s</h5>\n'
+        "              </div>\n"
+        for name in ("category", "query", "product_category")
+    )
+    + "            </div>\n"
+)
+
+
+def _list(class_: str, lines: Iterable[str]) -> Markup:
+    return _fill(_LIST, _NOTHING.join(_fill(_LINE, class_, line) for line in lines))
+
+
+_LIST = Markup("                <ul>\n                  %s\n                </ul>\n")
+_LINE = Markup('\n                  <li><p class="%s"> %s</p></li>\n                  ')
+
+
+# After the purchase
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the web site says about a purchase; the environment for agents does not show it."""
+
+    code: str
+    product: Product
+    goal: Mapping[str, Any]
+    info: Mapping[str, Any]
+
+
+def completion_code(session: str) -> str:
+    """What a crowd worker pastes to show that the task was done, made as the original makes it."""
+    digest = hashlib.sha1(session.encode("utf-8", "replace"), usedforsecurity=False)
+    return digest.hexdigest()[:_CODE_LENGTH].upper()
+
+
+def goal_record(goal: Mapping[str, Any]) -> dict[str, Any]:
+    """A goal as the original writes it: no limit is a whole number there."""
+    limit = goal["price_upper"]
+    return {**goal, "price_upper": int(limit) if limit == NO_LIMIT else limit}
+
+
+def done_page(asin: str, options: Options, reward: float, verdict: Verdict | None = None) -> Markup:
+    """The page after a purchase; without a verdict its facts stay None, as agents see it."""
+    goal = None if verdict is None else goal_record(verdict.goal)
+    product = None if verdict is None else verdict.product
+    bought = [
+        ("asin", "asin", asin, "p"),
+        ("options", "options", _script_json(options), "h4"),
+        ("purchased_attrs", "attrs", product and list(product.attributes), "h4"),
+        ("purchased-category", "category", product and product.category, "h4"),
+        ("purchased-query", "query", product and product.query, "h4"),
+        ("purchased-pc", "product category", product and product.product_category, "h4"),
+    ]
+    wanted = [
+        (f"goal-{name}", label, "" if goal is None else goal[key], end)
+        for name, label, key, end in _TARGET
+    ]
+    return _fill(
+        _DONE,
+        head=_PLAIN_HEAD,
+        code=verdict and verdict.code,
+        bought=_table("Purchased", bought),
+        wanted=_table("Target", wanted),
+        goal=pprint.pformat(goal),
+        reward=reward,
+        info=pprint.pformat(None if verdict is None else dict(verdict.info)),
+        end=_PLAIN_END,
+    )
+
+
+_DONE = Markup(
+    '%(head)s          <div id="thankyou" class="text-center">\n'
+    "            <h1>Thank you for shopping with us!</h1>\n"
+    "          </div>\n"
+    '          <div id="stats" class="text-center">\n'
+    '            <h3 align="mturk_code">Your code: </h3>\n'
+    "            <p><pre>%(code)s</pre> (Paste it in your MTurk interface.)</p>\n"
+    '            <div style="display:none">\n%(bought)s%(wanted)s'
+    '              <h4>Goal <div id="goal"><pre>%(goal)s</pre></div></h4>\n'
+    '              <h2 align="left">Reward</h2>\n'
+    "            </div>\n"
+    '            <hr class="solid">\n'
+    '      \t\t\t<h3   id="reward">Your score (min 0.0, max 1.0)<pre>%(reward)s</pre></h3>\n'
+    '            <h4 hidden>Reward Details <div id="reward_info">'
+    "<pre>%(info)s</pre></div></h4>\n"
+    "          </div>\n%(end)s"
+)
+
+
+def _table(title: str, rows: Iterable[tuple[str, str, object, str]]) -> Markup:
+    return _fill(_TABLE, title) + _NOTHING.join(_fill(_ROW, *row) for row in rows)
+
+
+_TABLE = Markup('              <h2 align="left">%s</h2>\n              <hr class="solid">\n')
+_ROW = Markup('              <h4 id="%s">%s<pre>%s</pre></%s>\n')

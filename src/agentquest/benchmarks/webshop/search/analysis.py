@@ -183,11 +183,11 @@ def _ranges(points: list[int]) -> str:
     for point in [*sorted(points), -9]:
         if point != previous + 1:
             if start >= 0:
-                pieces.append(f"{_escaped(start)}-{_escaped(previous)}")
+                pieces.append(f"{_escape(start)}-{_escape(previous)}")
             start = point
         previous = point
     return "".join(pieces)
 
 
-def _escaped(point: int) -> str:
+def _escape(point: int) -> str:
     return f"\\U{point:08x}"

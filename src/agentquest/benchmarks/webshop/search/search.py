@@ -13,6 +13,7 @@ bound is exact, so pruning never changes a ranking.
 import json
 import math
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentquest.benchmarks.webshop.search.analysis import analyse
-from agentquest.benchmarks.webshop.search.small import LARGEST, SmallIndex
 
+_LARGEST_IN_MEMORY = 20_000  # documents
 _ROWS = 64
 _WORTH_PRUNING = 30_000  # postings; fewer are read faster than thought about
 _LIKELY = 0.5  # the best documents seldom have more than this share of what terms can give
@@ -32,6 +33,59 @@ _SLACK = 1 + 1e-6  # scores that are equal in 32 bits may differ by less than th
 
 Scores = NDArray[np.float64]
 Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class SmallIndex:
+    """A small index, held in memory.
+
+    With a few thousand documents the arithmetic of a query costs less than looking
+    its terms up and deciding what to leave out. So terms are in a dictionary, what
+    depends on a posting alone is precomputed, and every posting is added up. The
+    numbers, and the order in which they are added, are those of the large index:
+    rankings and scores are the same to the last bit.
+
+    The postings of term n are those from `offsets[n]` to `offsets[n + 1]`.
+    """
+
+    numbers: dict[bytes, int]
+    offsets: list[int]
+    docs: NDArray[np.intp]
+    divisors: NDArray[np.float32]  # 1 + factor, of each posting
+    peaks: NDArray[np.float32]  # the largest of these, of each term
+    idf: NDArray[np.float32]  # of each term
+    ranks: NDArray[np.uint32]
+    documents: int
+
+    def search(self, terms: Mapping[str, int], limit: int) -> list[tuple[int, float]]:
+        """The best documents for counted terms as (number, score), best first."""
+        found = []
+        for term, occurrences in terms.items():
+            number = self.numbers.get(term.encode("utf-8", "surrogatepass"))
+            if number is not None:
+                weight = np.float32(occurrences) * self.idf[number]
+                found.append((weight - weight / self.peaks[number], weight, number))
+        if not found or limit < 1:
+            return []
+        found.sort(key=lambda each: -each[0])
+        docs, gains = [], []
+        for _, weight, number in found:
+            start, end = self.offsets[number], self.offsets[number + 1]
+            docs.append(self.docs[start:end])
+            gains.append(weight - weight / self.divisors[start:end])
+        # Adds in 64 bits and in this order: term by term, as the large index does.
+        totals = np.bincount(np.concatenate(docs), np.concatenate(gains), self.documents)
+        return self._best(totals.astype(np.float64, copy=False), limit)
+
+    def _best(self, totals: NDArray[np.float64], limit: int) -> list[tuple[int, float]]:
+        docs = np.flatnonzero(totals)
+        scores = totals[docs].astype(np.float32)
+        if len(docs) > limit:
+            at = len(docs) - limit
+            kept = np.flatnonzero(scores >= np.partition(scores, at)[at])
+            docs, scores = docs[kept], scores[kept]
+        order = np.lexsort((self.ranks[docs], -scores))[:limit]
+        return list(zip(docs[order].tolist(), scores[order].tolist(), strict=True))
 
 
 @dataclass(frozen=True)
@@ -50,9 +104,9 @@ class SearchIndex:
         meta = json.loads((folder / "index.json").read_text("utf-8"))
         self.documents: int = meta["documents"]
         self._counted: int = meta["counted"]
-        self._docs = _mapped(folder / "docs.bin", np.uint32)
-        self._codes = _mapped(folder / "codes.bin", np.dtype(meta["codes"]))
-        self._terms = _mapped(folder / "terms.bin", np.uint8)
+        self._docs = _map_array(folder / "docs.bin", np.uint32)
+        self._codes = _map_array(folder / "codes.bin", np.dtype(meta["codes"]))
+        self._terms = _map_array(folder / "terms.bin", np.uint8)
         self._offsets, self._term_offsets, self._peaks, self._ranks = (
             np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r"))
             for name in ("offsets", "term_offsets", "peaks", "ranks")
@@ -65,7 +119,7 @@ class SearchIndex:
     def search(self, query: str, limit: int = 50) -> list[tuple[int, float]]:
         """The best documents for `query` as (number, score), best first."""
         counted = Counter(analyse(query))
-        if self.documents <= LARGEST:
+        if self.documents <= _LARGEST_IN_MEMORY:
             return self._small.search(counted, limit)
         return self._search(counted, limit)
 
@@ -196,7 +250,7 @@ def _column_peaks(total: Scores) -> Scores:
     return np.asarray(total.reshape(_ROWS, -1).max(axis=0))
 
 
-def _mapped(path: Path, dtype: Any) -> Array:
+def _map_array(path: Path, dtype: Any) -> Array:
     if path.stat().st_size == 0:
         return np.empty(0, dtype)
     return np.asarray(np.memmap(path, dtype, "r"))  # a plain view: slicing a memmap is slow

@@ -18,25 +18,26 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from agentquest.benchmarks.webshop.catalogue.products import Product
-from agentquest.benchmarks.webshop.original.html import Frame, results_page, search_page
-from agentquest.benchmarks.webshop.original.item_html import item_page
-from agentquest.benchmarks.webshop.original.links import STYLE, SiteLinks
-from agentquest.benchmarks.webshop.original.literals import read_dict, read_list
-from agentquest.benchmarks.webshop.original.other_html import (
+from agentquest.benchmarks.webshop.original.html import (
+    Frame,
     Verdict,
     completion_code,
     done_page,
+    item_page,
+    results_page,
+    search_page,
     sub_page,
 )
+from agentquest.benchmarks.webshop.original.links import STYLE, SiteLinks, read_dict, read_list
 from agentquest.benchmarks.webshop.serving.kept import Full, Kept, Stage
 from agentquest.benchmarks.webshop.serving.requests import (
     MAX_NAME,
     Limits,
+    Work,
     address_of,
     connection_of,
     form_fields,
 )
-from agentquest.benchmarks.webshop.serving.work import Work
 from agentquest.benchmarks.webshop.shop.goals import Goal
 from agentquest.benchmarks.webshop.shop.pages import PAGE_SIZE, SUB_PAGES
 from agentquest.benchmarks.webshop.shop.shop import LONGEST_ACTION, Shop

@@ -32,12 +32,12 @@ from agentquest.benchmarks.webshop.serving.outcome_views import (
 from agentquest.benchmarks.webshop.serving.people import Visit, search_action
 from agentquest.benchmarks.webshop.serving.requests import (
     Limits,
+    Work,
     address_of,
     connection_of,
     form_fields,
 )
 from agentquest.benchmarks.webshop.serving.views import CHOOSE, chosen_options, shop_page
-from agentquest.benchmarks.webshop.serving.work import Work
 from agentquest.benchmarks.webshop.shop.shop import Session, Shop
 from agentquest.errors import DataError
 from agentquest.http.guard import page_headers

@@ -13,10 +13,15 @@ the product's own, so that a task has the same instruction in every catalogue.
 """
 
 import random
+import zipfile
+import zlib
 from abc import abstractmethod
+from array import array
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,12 +30,16 @@ from numpy.typing import NDArray
 from agentquest.benchmarks.webshop.catalogue.catalogue import Catalogue
 from agentquest.benchmarks.webshop.catalogue.products import Product
 from agentquest.benchmarks.webshop.shop.prices import Draw, Prices, SeededPrices, StreamPrices
-from agentquest.benchmarks.webshop.shop.shuffling import shuffled
 from agentquest.errors import ConfigError, DataError
+from agentquest.files import replace_with_draft
 
 SPLITS = {"test": (0, 500), "eval": (500, 1500), "train": (1500, None)}
+SEED = 233  # of the original's shuffle
+WORTH_KEEPING = 200_000
+_CACHED_GOALS = 4096
+_STATE_NUMBERS = 625
 
-_KEPT_GOALS = 4096
+State = tuple[Any, ...]
 
 Filter = Callable[[int, dict[str, Any]], bool]
 """Whether to keep a goal, by its number and its record, as in the original."""
@@ -76,7 +85,7 @@ class Goals(Sequence[Goal]):
         total = int(self._ends[-1]) if len(self._ends) else 0
         if total == 0:
             raise DataError(f"{catalogue.folder}: the data has no {self.kind} goal")
-        self.order, self.state_after_shuffle = shuffled(total, catalogue.folder)
+        self.order, self.state_after_shuffle = shuffle_goals(total, catalogue.folder)
         self._weights = weights
 
     @property
@@ -111,7 +120,7 @@ class Goals(Sequence[Goal]):
         if not len(order):
             raise ConfigError("the filter leaves no goal")
         self.order = order
-        for name in ("_cumulative", "_known"):
+        for name in ("_cumulative", "_cached"):
             self.__dict__.pop(name, None)
 
     @abstractmethod
@@ -131,17 +140,17 @@ class Goals(Sequence[Goal]):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        return self._known(int(index))
+        return self._cached(int(index))
 
     @cached_property
-    def _known(self) -> Callable[[int], Goal]:
+    def _cached(self) -> Callable[[int], Goal]:
         """Goals by number; those asked for lately are kept."""
-        return lru_cache(_KEPT_GOALS)(self._made)
+        return lru_cache(_CACHED_GOALS)(self._make)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_known"}
+        return {name: value for name, value in vars(self).items() if name != "_cached"}
 
-    def _made(self, index: int) -> Goal:
+    def _make(self, index: int) -> Goal:
         original = int(self.order[index])
         owner = int(np.searchsorted(self._ends, original, side="right"))
         before = int(self._ends[owner - 1]) if owner else 0
@@ -249,3 +258,36 @@ def make_goals(catalogue: Catalogue, kind: str, seed: int, strict: bool) -> Goal
     if kind not in kinds:
         raise ConfigError(f"goals must be one of {', '.join(kinds)}, not {kind!r}")
     return kinds[kind](catalogue, seed, strict)
+
+
+def shuffle_goals(count: int, folder: Path) -> tuple[NDArray[np.int64], State]:
+    """The numbers below `count` in the order of the goals, and the generator's state after it.
+
+    Python needs seconds to shuffle millions of goals, so a long order is cached beside the
+    catalogue, with the generator's state.
+    """
+    path = folder / f"order-{count}.npz"
+    known = _load_order(path, count)
+    if known is not None:
+        return known
+    rng = random.Random(SEED)
+    numbers = array("q", range(count))
+    rng.shuffle(numbers)
+    order, state = np.frombuffer(numbers, np.int64), rng.getstate()
+    if count > WORTH_KEEPING:
+        # A cache that cannot be written to costs time, nothing else.
+        with suppress(OSError), replace_with_draft(path) as draft, draft.open("wb") as file:
+            np.savez(file, order=order, state=np.array(state[1], np.uint64))
+    return order, state
+
+
+def _load_order(path: Path, count: int) -> tuple[NDArray[np.int64], State] | None:
+    """The cached order; None if it is missing or damaged (the file has checksums)."""
+    try:
+        with np.load(path) as cached:
+            order, state = cached["order"], cached["state"]
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
+        return None
+    if order.shape != (count,) or state.shape != (_STATE_NUMBERS,):
+        return None
+    return order, (3, tuple(state.tolist()), None)

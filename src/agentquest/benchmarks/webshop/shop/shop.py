@@ -13,12 +13,13 @@ from typing import Any
 
 from agentquest.benchmarks.webshop.catalogue.catalogue import Catalogue
 from agentquest.benchmarks.webshop.catalogue.products import Product
+from agentquest.benchmarks.webshop.original import html
+from agentquest.benchmarks.webshop.original.links import EnvironmentLinks
 from agentquest.benchmarks.webshop.shop import pages
 from agentquest.benchmarks.webshop.shop.goals import Filter, Goal, Goals, make_goals
 from agentquest.benchmarks.webshop.shop.nouns import Nouns, best_nouns
 from agentquest.benchmarks.webshop.shop.pages import Kind, Page, Piece
 from agentquest.benchmarks.webshop.shop.reward import Reward, score
-from agentquest.benchmarks.webshop.shop.session_html import page_html
 
 BASE_URL = "http://127.0.0.1:3000"
 RANDOM_RESULTS = 50
@@ -170,7 +171,7 @@ class Session:
             return self._search(argument.split(" "), 1)
         return self._click(argument, self.page.clickables[argument])
 
-    def _moved(self, page: Page, reward: float = 0.0, done: bool = False) -> Step:
+    def _go_to(self, page: Page, reward: float = 0.0, done: bool = False) -> Step:
         self.page = page
         return Step(page, reward, done, valid=True)
 
@@ -180,11 +181,11 @@ class Session:
             # Before the buttons: a product may be named like one.
             self.asin = target.text
             self.visited.add(target.text)
-            return self._moved(self._item_page())
+            return self._go_to(self._item_page())
         if argument == "buy now":
             return self._buy()
         if argument == "back to search":
-            return self._moved(self.restart())
+            return self._go_to(self.restart())
         if argument == "next >" and place == "search_results":
             return self._search(self.keywords, self.page_number + 1)
         if argument == "< prev" and place == "search_results":
@@ -192,10 +193,10 @@ class Session:
         if argument == "< prev" and place == "item_page":
             return self._search(self.keywords, self.page_number)
         if argument in _SUB_PAGES:
-            return self._moved(self._sub_page(_SUB_PAGES[argument]))
+            return self._go_to(self._sub_page(_SUB_PAGES[argument]))
         if target.kind is Kind.OPTION:
             self.options[target.group.lower()] = argument
-        return self._moved(self._item_page())
+        return self._go_to(self._item_page())
 
     def _place(self) -> str:
         """The kind of page we are on, as far as the shop knows.
@@ -216,7 +217,7 @@ class Session:
         products = [self.shop.catalogue.product(number) for number in shown]
         url = f"{BASE_URL}/search_results/{self.id}/{'+'.join(keywords)}/{page_number}"
         total = len(found)
-        return self._moved(pages.results_page(self.instruction, url, page_number, total, products))
+        return self._go_to(pages.results_page(self.instruction, url, page_number, total, products))
 
     def product(self) -> Product:
         """The product that is open."""
@@ -242,7 +243,7 @@ class Session:
         self.last_reward, self.bought = reward, product.asin
         url = f"{BASE_URL}/done/{self.id}/{product.asin}/{self.options}"
         page = pages.done_page(url, product.asin, self.options, reward.value)
-        return self._moved(page, reward.value, done=True)
+        return self._go_to(page, reward.value, done=True)
 
     @property
     def details(self) -> dict[str, Any]:
@@ -265,3 +266,34 @@ def parse(action: str) -> tuple[str, str | None]:
     if opening < 0:
         return action, None
     return line[:opening], line[opening + 1 : closing].lower()
+
+
+def page_html(session: Session) -> str:
+    """The session's current page in the original's HTML; at first the search page."""
+    frame = html.Frame(
+        EnvironmentLinks(),
+        session.id,
+        session.instruction,
+        session.keywords,
+        session.page_number,
+    )
+    match session.place:
+        case "search_results":
+            return _results_html(session, frame)
+        case "item_page":
+            shown = session.shop.show_attributes
+            return html.item_page(frame, session.product(), session.options, shown)
+        case "item_sub_page":
+            return html.sub_page(frame, session.product(), session.options, session.page.part)
+        case "done" if session.last_reward is not None:
+            asin = session.product().asin
+            return html.done_page(asin, session.options, session.last_reward.value)
+    return html.search_page(frame)
+
+
+def _results_html(session: Session, frame: html.Frame) -> str:
+    catalogue = session.shop.catalogue
+    links = (piece.text for piece in session.page.pieces if piece.kind is Kind.LINK)
+    numbers = (catalogue.number(asin) for asin in links)
+    products = [catalogue.product(number) for number in numbers if number is not None]
+    return html.results_page(frame, session.page_number, session.page.total, products)

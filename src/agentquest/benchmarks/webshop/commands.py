@@ -1,4 +1,4 @@
-"""`agentquest serve`: a benchmark over HTTP, for agents and for people."""
+"""`agentquest download webshop` and `agentquest serve webshop`."""
 
 import os
 from contextlib import ExitStack
@@ -20,6 +20,9 @@ from agentquest.words import counted, plural
 
 if TYPE_CHECKING:
     from agentquest.benchmarks.webshop.serving.running import Access
+from agentquest.benchmarks.webshop.download import OFFICIAL_URL, download_webshop
+from agentquest.benchmarks.webshop.tasks import default_data_folder
+from agentquest.downloads.bars import DownloadBars
 
 TOKEN = "AGENTQUEST_TOKEN"
 HUMAN_RUN = Path("runs/webshop-human")
@@ -34,13 +37,13 @@ class GoalsKind(str, Enum):
 
 
 class Size(str, Enum):
-    """Which catalogue, if the data folder has both."""
+    """The first thousand products, or all."""
 
     SMALL = "small"
     ALL = "all"
 
 
-def command(
+def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     allow_host: Annotated[
         list[str] | None,
@@ -97,7 +100,7 @@ def command(
     from agentquest.benchmarks.webshop.serving import running
     from agentquest.benchmarks.webshop.serving.human_records import HumanRecords
     from agentquest.benchmarks.webshop.serving.requests import Limits
-    from agentquest.http.serving import serve
+    from agentquest.http.serving import serve as serve_all
 
     folder = data_root(data)
     if goals is None:  # the original's site plays people's wordings, its server for agents does not
@@ -115,7 +118,7 @@ def command(
             served["scrapers"] = running.original_pages(shop, limits, access, site_port)
         typer.echo(f"data: {folder or BUILTIN}", err=True)
         _announce(shop, access, {use: each.url for use, each in served.items()})
-        serve(*served.values())
+        serve_all(*served.values())
 
 
 def _check_options(site: bool, original_pages: bool, records: Path | None, images: bool) -> None:
@@ -143,8 +146,9 @@ def _open_shop(
 
 def _announce(shop: Shop, access: "Access", urls: dict[str, str]) -> None:
     products, goals = len(shop.catalogue), len(shop.goals)
-    told = f"{goals:,} {shop.goals.kind} {plural(goals, 'goal')}"
-    typer.echo(f"{counted(products, 'product')}, {told}")
+    typer.echo(
+        f"{counted(products, 'product')}, {goals:,} {shop.goals.kind} {plural(goals, 'goal')}"
+    )
     for use, url in urls.items():
         typer.echo(f"WebShop for {use}: {url}")
     if not is_loopback(access.host):
@@ -153,3 +157,37 @@ def _announce(shop: Shop, access: "Access", urls: dict[str, str]) -> None:
         if free:
             text += f", and {' and '.join(free)} need no token there"
         typer.secho(text, fg="yellow", err=True)
+
+
+def download(
+    data_path: Annotated[
+        Path | None,
+        typer.Option(
+            help="Target folder; default $WEBSHOP_DATA or ~/.cache/agentquest/webshop-data."
+        ),
+    ] = None,
+    size: Annotated[
+        Size, typer.Option(help="1,000 products (10 MB) or all 1.18 million (5.7 GB).")
+    ] = Size.SMALL,
+    base_url: Annotated[
+        str, typer.Option(help="Download from this mirror of the official site.")
+    ] = OFFICIAL_URL,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+) -> None:
+    """Download the official WebShop files.
+
+    An interrupted download resumes, also when the command is run again.
+
+    Example: agentquest download webshop --size all
+    """
+    with DownloadBars() as bars:
+        download_webshop(
+            data_path,
+            size=size.value,
+            base_url=base_url,
+            force=force,
+            on_file=lambda file: bars.bar(file.name),
+        )
+        folder = data_path or default_data_folder()
+        catalogue = open_catalogue(folder, size=size.value, progress=bars.bar("catalogue"))
+    typer.echo(f"WebShop data is in {folder}: {counted(len(catalogue), 'product')}")

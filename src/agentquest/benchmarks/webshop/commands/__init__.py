@@ -1,1 +1,0 @@
-"""Commands of WebShop for the command line."""

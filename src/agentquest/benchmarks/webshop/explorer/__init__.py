@@ -1,1 +1,0 @@
-"""The rule-based shopper: reads only what an LLM would read."""
