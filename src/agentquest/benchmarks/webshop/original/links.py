@@ -15,6 +15,7 @@ from urllib.parse import quote, quote_plus
 STYLE = "/static/style.css"
 _PATH_SAFE = "!$'()*+,/:;"
 _QUERY_SAFE = "!$'()*,;"
+_BLANKS = re.compile(r"\s*")
 _STRING = re.compile(r"""\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)")\s*""")
 _ESCAPE = re.compile(
     r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U000[0-9a-fA-F]{5}|U0010[0-9a-fA-F]{4}|.)"
@@ -204,8 +205,8 @@ def _after_comma(text: str, at: int, end: int) -> int:
         return at
     if text[at] != ",":
         raise ValueError("a comma is missing")
-    rest = text[at + 1 : end]
-    return end if not rest.strip() else at + 1
+    blanks = _BLANKS.match(text, at + 1)
+    return blanks.end() if blanks else at + 1
 
 
 def _unescape(escape: re.Match[str]) -> str:
