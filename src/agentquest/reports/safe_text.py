@@ -5,8 +5,9 @@ says. Nothing of them is ever dropped or cut: what a reader could not see, or
 what would act on a terminal, a table or a page, is shown as visible text.
 """
 
-import html
 import re
+
+from markupsafe import Markup, escape
 
 # Control characters, and those that reorder or hide the text around them or that nobody
 # sees: direction marks, soft hyphens, fillers, tags, variation selectors beyond the basic ones.
@@ -37,9 +38,9 @@ def markdown_text(text: object) -> str:
     return _MARKDOWN.sub(r"\\\1", one_line(text))
 
 
-def html_text(text: object) -> str:
+def html_text(text: object) -> Markup:
     """The text for an element's content or a quoted attribute."""
-    return html.escape(visible(str(text)), quote=True)
+    return escape(visible(str(text)))
 
 
 def csv_text(text: object) -> str:

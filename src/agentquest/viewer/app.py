@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
+import htpy as h
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -15,7 +16,6 @@ from starlette.routing import Route
 from agentquest import registry
 from agentquest.errors import AgentQuestError, UserError
 from agentquest.records.episode import EpisodeRecord
-from agentquest.reports.safe_text import html_text
 from agentquest.viewer.addresses import ServedAddresses
 from agentquest.viewer.compare_page import compare_page
 from agentquest.viewer.entry import ENTER, enter
@@ -25,7 +25,7 @@ from agentquest.viewer.filters import whole
 from agentquest.viewer.games import Games, Recorder
 from agentquest.viewer.glances import Glance
 from agentquest.viewer.insight import Insight, insight
-from agentquest.viewer.layout import link, page
+from agentquest.viewer.layout import link, page, render
 from agentquest.viewer.library import Library, OpenRun
 from agentquest.viewer.people_page import people_page
 from agentquest.viewer.play_routes import PlayRoutes
@@ -141,7 +141,7 @@ class Viewer:
                 raise UserError("the start of an episode has no prompt")
             one = record.steps[step - 1]
             if asked.get("bare"):
-                return prompt(record, one)
+                return render(prompt(record, one))
             return page(SITE, "Prompt", prompts_page(SITE, run.name, record, [one]))
 
         return await self.answer(make)
@@ -179,7 +179,7 @@ class Viewer:
             return {
                 "from": end,
                 "state": [run.state, len(run.rows)],
-                "events": [_told(event) for event in events[-_EVENTS_TOLD:]],
+                "events": [_describe_event(event) for event in events[-_EVENTS_TOLD:]],
             }
 
         try:
@@ -190,16 +190,15 @@ class Viewer:
 
 
 def _problem(title: str, why: str) -> Response:
-    back = link(SITE.page("runs"), "All runs")
-    body = f"<h1>{title}</h1><p>{html_text(why)}</p><p>{back}</p>"
-    return HTMLResponse(page(SITE, title, [body]), status_code=404)
+    body = [h.h1[title], h.p[why], h.p[link(SITE.page("runs"), "All runs")]]
+    return HTMLResponse(page(SITE, title, body), status_code=404)
 
 
 async def _no_such_page(request: Request, error: Exception) -> Response:
     return _problem("Not found", "there is no such page here")
 
 
-def _told(event: Any) -> dict[str, Any]:
+def _describe_event(event: Any) -> dict[str, Any]:
     step = event.step
     return {
         "event": event.event,

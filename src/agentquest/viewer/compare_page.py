@@ -1,67 +1,90 @@
-"""Two or more runs beside each other: differences, tasks that flipped, steps and cost."""
+"""Two or more runs side by side: differences, tasks that flipped, steps and cost; and the
+trajectories of one task, lined up where they do the same."""
 
+import difflib
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+
+import htpy as h
+from markupsafe import Markup
 
 from agentquest.metrics.rows import EpisodeRow
+from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.reports.compare import ComparedRun, Comparison, compare_runs
 from agentquest.reports.render.comparison import answer, difference_table, sentences
-from agentquest.reports.safe_text import html_text
 from agentquest.viewer.addresses import Addresses
-from agentquest.viewer.alignment import side_by_side
 from agentquest.viewer.charts import Dot, scatter
-from agentquest.viewer.figures import captioned, data_table
-from agentquest.viewer.layout import KINDS, alert, badge, link, outcome, table
+from agentquest.viewer.figures import data_table, figure
+from agentquest.viewer.layout import (
+    KINDS,
+    Piece,
+    Template,
+    alert,
+    badge,
+    fold,
+    legend,
+    link,
+    outcome,
+    pre,
+    table,
+    up_link,
+)
 from agentquest.viewer.library import OpenRun
+from agentquest.viewer.prompt_page import mark_new_lines
 from agentquest.viewer.runs_page import overview
 from agentquest.words import counted
 
 _MOST_TASKS = 500
+_OBSERVATION_SHOWN = 400
 # What the colours of the dots mean.
-_LEGEND = "".join(
-    f'<span class="key {kind}">{text}</span>'
-    for kind, text in {
-        "won": "better solved by the other",
-        "lost": "better solved by the baseline",
-        "unscored": "the same in both",
-    }.items()
+_LEGEND = {
+    "won": "better solved by the other",
+    "lost": "better solved by the baseline",
+    "unscored": "the same in both",
+}
+_MARKED = Template("%s %s")
+_TRIAL = Template('%s <span class="soft">%s</span> ')
+_STEP = Template(
+    '<a class="%s" href="%s"><code>%s</code></a> <span class="soft">%.2f</span>'
+    '<span class="seen">%s%s</span>'
 )
-Rows = Sequence[EpisodeRow]
 Tasks = dict[str, list[EpisodeRow]]
+Line = tuple[Step | None, ...]
+Played = Sequence[tuple[str, EpisodeRecord]]
 
 
-def compare_page(site: Addresses, runs: Sequence[OpenRun], task: str | None) -> Iterator[str]:
+def compare_page(site: Addresses, runs: Sequence[OpenRun], task: str | None) -> Iterator[h.Node]:
     """All tasks of the runs, or one of them side by side."""
-    back = site.page("runs")
-    yield f'<p class="up">{link(back, "All runs")}</p>' if back else ""
-    yield "<h1>Compare</h1>"
+    yield up_link(site.page("runs"), "All runs")
+    yield h.h1["Compare"]
     if task is not None:
-        yield f'<p class="up">{link(site.compare([run.name for run in runs]), "All tasks")}</p>'
-        yield from side_by_side(site, runs, task)
+        yield up_link(site.compare([run.name for run in runs]), "All tasks")
+        yield h.section("#pair")[h.h2[task], _trajectories(site, runs, task)]
         return
     yield overview(site, [run.glance for run in runs])
-    tasks = [_by_task(run) for run in runs]
+    tasks = [_group_by_task(run) for run in runs]
     compared = [
         ComparedRun(run.name, run.manifest, [one.row for one in run.rows], run.table)
         for run in runs
     ]
     for place, comparison in enumerate(compare_runs(compared), start=1):
-        yield f'<section><h2 class="answer">{html_text(answer(comparison))}</h2>'
-        for warning in comparison.warnings:
-            yield alert(warning)
-        yield data_table(difference_table(comparison))
-        yield f'<p class="note">{html_text(" ".join(sentences(comparison)))}</p>'
-        yield f'<p class="legend">{_LEGEND}</p>'
-        yield f'<div class="grid">{"".join(_scatters(comparison, tasks[0], tasks[place]))}</div>'
-        yield "</section>"
-    yield from _flips(site, runs, tasks)
+        yield h.section[
+            h.h2(".answer")[answer(comparison)],
+            map(alert, comparison.warnings),
+            data_table(difference_table(comparison)),
+            h.p(".note")[" ".join(sentences(comparison))],
+            h.p(".legend")[legend(_LEGEND)],
+            h.div(".grid")[_scatters(comparison, tasks[0], tasks[place])],
+        ]
+    yield _flips(site, runs, tasks)
 
 
-def flipped(runs: Sequence[OpenRun]) -> list[str]:
+def flipped_tasks(runs: Sequence[OpenRun]) -> list[str]:
     """The tasks whose outcome is not the same in all runs that scored them."""
-    return _flipped([_by_task(run) for run in runs])
+    return _find_flips([_group_by_task(run) for run in runs])
 
 
-def _flipped(tasks: Sequence[Tasks]) -> list[str]:
+def _find_flips(tasks: Sequence[Tasks]) -> list[str]:
     found = []
     for task in dict.fromkeys(name for one in tasks for name in one):
         rates = {
@@ -74,55 +97,51 @@ def _flipped(tasks: Sequence[Tasks]) -> list[str]:
     return found
 
 
-def _by_task(run: OpenRun) -> Tasks:
+def _group_by_task(run: OpenRun) -> Tasks:
     tasks: Tasks = {}
     for one in run.in_order():
         tasks.setdefault(one.row.task_id, []).append(one.row)
     return tasks
 
 
-def _flips(site: Addresses, runs: Sequence[OpenRun], tasks: Sequence[Tasks]) -> Iterator[str]:
+def _flips(site: Addresses, runs: Sequence[OpenRun], tasks: Sequence[Tasks]) -> h.Element:
     names = [run.name for run in runs]
-    found = _flipped(tasks)
-    yield f'<section><h2 id="flipped">Tasks that went differently <small>{len(found)}</small></h2>'
-    if len(found) > _MOST_TASKS:
-        yield f'<p class="note">The first {_MOST_TASKS} are shown.</p>'
+    found = _find_flips(tasks)
+    more = h.p(".note")[f"The first {_MOST_TASKS} are shown."]
     rows = (
         (
             link(site.compare(names, task), task, "task"),
-            *("".join(_trial(row) for row in one.get(task, ())) or "–" for one in tasks),
+            *(Markup().join(map(_trial, one.get(task, ()))) or "–" for one in tasks),
         )
         for task in found[:_MOST_TASKS]
     )
-    yield table(("task", *names), rows, "flips", "Tasks that went differently")
-    yield "</section>"
+    return h.section[
+        h.h2("#flipped")["Tasks that went differently ", h.small[len(found)]],
+        more if len(found) > _MOST_TASKS else None,
+        table(("task", *names), rows, "flips", "Tasks that went differently"),
+    ]
 
 
-def _trial(row: EpisodeRow) -> str:
+def _trial(row: EpisodeRow) -> Markup:
     kind = outcome(row.scored, row.success)
-    steps = counted(row.steps, "step")
-    return f'{badge(kind, KINDS[kind])} <span class="soft">{steps}</span> '
+    return _TRIAL(badge(kind, KINDS[kind]), counted(row.steps, "step"))
 
 
-def _scatters(comparison: Comparison, before: Tasks, after: Tasks) -> Iterator[str]:
+def _scatters(comparison: Comparison, before: Tasks, after: Tasks) -> Iterator[h.Node]:
     shared = [task for task in before if task in after]
-    steps = [_dot(task, before[task], after[task], "steps") for task in shared]
-    yield _scatter("Steps", comparison, [dot for dot in steps if dot])
-    cost = [_dot(task, before[task], after[task], "cost") for task in shared]
-    if any(dot and dot.x + dot.y for dot in cost):
-        yield _scatter("Cost", comparison, [dot for dot in cost if dot])
-    tokens = [_dot(task, before[task], after[task], "tokens") for task in shared]
-    if any(dot and dot.x + dot.y for dot in tokens):
-        yield _scatter("Tokens", comparison, [dot for dot in tokens if dot])
+    for what in ("steps", "cost", "tokens"):
+        dots = [_dot(task, before[task], after[task], what) for task in shared]
+        known = [dot for dot in dots if dot]
+        if what == "steps" or any(dot.x + dot.y for dot in known):
+            title = f"{what.capitalize()} of each task"
+            chart = scatter(title, comparison.baseline, comparison.other, known)
+            yield figure(f"{title}: below the line, the other took less", chart)
 
 
-def _scatter(what: str, comparison: Comparison, dots: Sequence[Dot]) -> str:
-    drawn = scatter(f"{what} of each task", comparison.baseline, comparison.other, dots)
-    return captioned(drawn, f"{what} of each task: below the line, the other took less")
-
-
-def _dot(task: str, before: Rows, after: Rows, of: str) -> Dot | None:
-    x, y = _mean(before, of), _mean(after, of)
+def _dot(
+    task: str, before: Sequence[EpisodeRow], after: Sequence[EpisodeRow], what: str
+) -> Dot | None:
+    x, y = _mean(before, what), _mean(after, what)
     if x is None or y is None:
         return None
     won = [sum(row.success for row in rows) / len(rows) for rows in (before, after)]
@@ -130,15 +149,112 @@ def _dot(task: str, before: Rows, after: Rows, of: str) -> Dot | None:
     return Dot(x, y, kind, f"{task}: {x:g} against {y:g}")
 
 
-def _mean(rows: Sequence[EpisodeRow], of: str) -> float | None:
-    values = [_value(row, of) for row in rows]
+def _mean(rows: Sequence[EpisodeRow], what: str) -> float | None:
+    values = [_value(row, what) for row in rows]
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
 
 
-def _value(row: EpisodeRow, of: str) -> float | None:
-    if of == "steps":
+def _value(row: EpisodeRow, what: str) -> float | None:
+    if what == "steps":
         return float(row.steps)
-    if of == "tokens":
+    if what == "tokens":
         return row.spent.tokens
     return row.spent.cost if row.spent.calls and not row.spent.unpriced_calls else None
+
+
+def _trajectories(site: Addresses, runs: Sequence[OpenRun], task: str) -> Iterator[h.Node]:
+    """The first trial of one task in each run, step by step, the first difference marked."""
+    records = []
+    for run in runs:
+        one = next((one for one in run.in_order() if one.row.task_id == task), None)
+        if one is not None:
+            records.append((run.name, run.index.record(one)))
+    if len(records) < 2:
+        yield h.p["Only one of these runs has this task."]
+        return
+    played = [record for _, record in records]
+    differs = first_difference(played)
+    yield h.p[played[0].goal]
+    if differs is not None:
+        yield h.p(".note")[f"The trajectories first differ at step {differs}."]
+    else:
+        yield h.p(".note")["The trajectories are the same."]
+    headings = ["#step", *(name for name, _ in records)]
+    yield table(headings, _rows(site, records, differs), "pair", "Trajectories side by side")
+    links = (link(site.episode(name, record.key), name) for name, record in records)
+    yield h.p(".note")["Whole episodes: ", Markup(" · ").join(links)]
+    yield _prompts(records, differs or 1)
+
+
+def first_difference(records: Sequence[EpisodeRecord]) -> int | None:
+    """The first step whose actions are not the same in all episodes, from 1; None for no such."""
+    actions = [record.actions for record in records]
+    for place, together in enumerate(zip_longest(*actions), start=1):
+        if len(set(together)) > 1:
+            return place
+    return None
+
+
+def align(records: Sequence[EpisodeRecord]) -> Iterator[Line]:
+    """Steps that belong together: two episodes by their common actions, more by their places."""
+    if len(records) != 2:
+        yield from zip_longest(*(record.steps for record in records))
+        return
+    first, second = (record.steps for record in records)
+    matcher = difflib.SequenceMatcher(None, records[0].actions, records[1].actions, autojunk=False)
+    for _, a, a_end, b, b_end in matcher.get_opcodes():
+        yield from zip_longest(first[a:a_end], second[b:b_end])
+
+
+def _rows(site: Addresses, records: Played, differs: int | None) -> Iterator[Sequence[Piece]]:
+    marked_already = False
+    for together in align([record for _, record in records]):
+        places = {step.index for step in together if step is not None}
+        first = differs in places and not marked_already
+        marked_already = marked_already or first
+        mark = badge("lost", "first difference")
+        shown = "/".join(str(step.index) if step else "–" for step in together)
+        shown = str(places.pop()) if len(places) == 1 and None not in together else shown
+        yield (
+            _MARKED(shown, mark) if first else shown,
+            *(
+                _cell(site, name, record, step)
+                for (name, record), step in zip(records, together, strict=True)
+            ),
+        )
+    yield ("end", *(record.end.value.replace("_", " ") for _, record in records))
+
+
+def _cell(site: Addresses, run: str, record: EpisodeRecord, step: Step | None) -> Piece:
+    if step is None:
+        return ""
+    return _STEP(
+        "act" if step.valid else "act invalid",
+        site.episode(run, record.key, step.index),
+        step.action if step.action is not None else "no action",
+        step.progress,
+        step.observation[:_OBSERVATION_SHOWN],
+        "…" if len(step.observation) > _OBSERVATION_SHOWN else "",
+    )
+
+
+def _prompts(records: Played, place: int) -> Iterator[h.Node]:
+    """The prompts of the step where they part; what the first run's does not say is marked."""
+    texts = []
+    for name, record in records:
+        steps = record.steps[place - 1 : place] or record.steps[:1]
+        messages = record.prompt(steps[0]) if steps else []
+        texts.append((name, "\n\n".join(f"[{one.role}]\n{one.content}" for one in messages)))
+    if not any(text for _, text in texts):
+        return
+    yield h.h3[f"Prompts at step {place}"]
+    yield h.p(".note")["Text that is not in the first prompt is marked."]
+    base = texts[0][1]
+
+    def folded(number: int, name: str, text: str) -> Markup:
+        content = mark_new_lines(base, text) if number else None
+        size = counted(len(text), "character")
+        return fold(f"{name}: {size}", pre(text or "no prompt", content=content))
+
+    yield h.div(".beside")[(folded(number, *one) for number, one in enumerate(texts))]

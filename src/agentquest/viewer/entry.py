@@ -7,6 +7,7 @@ cookie is `SameSite=Strict`, so that no other site's page can use it.
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
+import htpy as h
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse
@@ -18,17 +19,22 @@ from agentquest.viewer.layout import page
 ENTER = "/enter"
 OPEN_PATHS = (ENTER, "/static/viewer.css", "/static/viewer.js", "/static/icon.svg")
 _COOKIE = "agentquest_token"
-_FORM = (
-    '<h1>This viewer needs a token</h1><form method="post" class="filters">'
-    '<label>Token<input name="token" type="password" autocomplete="current-password" required>'
-    '</label><button class="primary">Enter</button></form>'
-)
+_FORM = h.fragment[
+    h.h1["This viewer needs a token"],
+    h.form(".filters", method="post")[
+        h.label[
+            "Token",
+            h.input(name="token", type="password", autocomplete="current-password", required=True),
+        ],
+        h.button(".primary")["Enter"],
+    ],
+]
 
 
 def with_cookie(app: ASGIApp) -> ASGIApp:
-    """`app`, told of the cookie as if the request had sent its token."""
+    """`app`, called as if the request had sent the cookie's token in its header."""
 
-    async def told(scope: Scope, receive: Receive, send: Send) -> None:
+    async def with_header(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             token = _token_in(Headers(scope=scope).get("cookie", ""))
             if token and "authorization" not in Headers(scope=scope):
@@ -36,7 +42,7 @@ def with_cookie(app: ASGIApp) -> ASGIApp:
                 scope = {**scope, "headers": [*scope["headers"], header]}
         await app(scope, receive, send)
 
-    return told
+    return with_header
 
 
 async def enter(request: Request) -> HTMLResponse | RedirectResponse:
@@ -47,7 +53,7 @@ async def enter(request: Request) -> HTMLResponse | RedirectResponse:
             answer = RedirectResponse("/", status_code=303)
             answer.set_cookie(_COOKIE, given, httponly=True, samesite="strict")
             return answer
-    return HTMLResponse(page(ServedAddresses(), "Token", [_FORM]))
+    return HTMLResponse(page(ServedAddresses(), "Token", _FORM))
 
 
 def _token_in(cookies: str) -> str:

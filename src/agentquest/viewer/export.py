@@ -5,13 +5,15 @@ An export is written beside its place and put there when it is whole.
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
+import htpy as h
+
 from agentquest.errors import UserError
 from agentquest.viewer.addresses import FileAddresses, Files
-from agentquest.viewer.compare_page import compare_page, flipped
+from agentquest.viewer.compare_page import compare_page, flipped_tasks
 from agentquest.viewer.episode_page import episode_page
 from agentquest.viewer.glances import Glance
 from agentquest.viewer.insight import insight
@@ -105,8 +107,8 @@ class _Export:
             self._page(file, record.goal, episode_page(here, run.name, record, seen, 0))
             asked = [step for step in record.steps if step.prompt]
             if asked:
-                content = prompts_page(here, run.name, record, asked)
-                self._page(self._files.prompts_file(run.name, one.key), "Prompts", content)
+                prompts = prompts_page(here, run.name, record, asked)
+                self._page(self._files.prompts_file(run.name, one.key), "Prompts", prompts)
 
     def _pairs(self, glances: list[Glance | Broken]) -> Iterator[tuple[str, str]]:
         """The best run of each table with each of the others."""
@@ -116,7 +118,7 @@ class _Export:
                 number = len({runs for runs, _ in self._files.comparisons}) + 1
                 folder = f"compare/{number}/"
                 self._files.comparisons[pair, None] = f"{folder}index.html"
-                tasks = flipped([self._library.run(name) for name in pair])
+                tasks = flipped_tasks([self._library.run(name) for name in pair])
                 for place, task in enumerate(tasks[:_MOST_TASKS], start=1):
                     self._files.comparisons[pair, task] = f"{folder}{place}.html"
                 yield pair
@@ -130,7 +132,7 @@ class _Export:
     def _at(self, file: str) -> FileAddresses:
         return FileAddresses(self._files, file)
 
-    def _page(self, file: str, title: str, body: Iterable[str], here: str = "") -> None:
+    def _page(self, file: str, title: str, body: h.Node, here: str = "") -> None:
         self._put(file, page(self._at(file), title, body, here).encode())
 
     def _put(self, file: str, content: bytes) -> None:

@@ -14,11 +14,22 @@ from agentquest.viewer.library import OpenRun
 from agentquest.words import parse_whole_number
 
 SEARCHED_BYTES = 48 * 1024 * 1024
+# What episodes can be filtered by: a value, or the least that a figure must be.
+CHOICES: dict[str, Callable[[IndexedRow], str]] = {
+    "type": lambda one: one.row.task_type,
+    "outcome": lambda one: outcome(one.row.scored, one.row.success),
+    "end": lambda one: one.row.end.value,
+}
+LEAST: dict[str, Callable[[IndexedRow], float]] = {
+    "invalid": lambda one: invalid_actions(one),
+    "repetition": lambda one: one.row.values.get("repetition") or 0,
+    "cost": lambda one: one.row.spent.cost,
+}
 SORTS: dict[str, Callable[[IndexedRow], float]] = {
     "most steps": lambda one: -one.row.steps,
     "least progress": lambda one: one.progress[-1] if one.progress else 0.0,
     "most invalid actions": lambda one: -invalid_actions(one),
-    "most repetition": lambda one: -(one.row.values.get("repetition") or 0.0),
+    "most repetition": lambda one: -LEAST["repetition"](one),
     "highest cost": lambda one: -one.row.spent.cost,
     "slowest": lambda one: -one.row.seconds,
 }
@@ -39,7 +50,13 @@ class Found:
 
 def find(run: OpenRun, query: Mapping[str, str], most_bytes: int = SEARCHED_BYTES) -> Found:
     """The episodes that a query asks for, in its order."""
-    rows = [one for one in run.in_order() if _wanted(one, query)]
+    rows = run.in_order()
+    for name, value_of in CHOICES.items():
+        if chosen := query.get(name):
+            rows = [one for one in rows if value_of(one) == chosen]
+    for name, figure_of in LEAST.items():
+        if least := _number(query.get(name)):
+            rows = [one for one in rows if figure_of(one) >= least]
     if query.get("sort") in SORTS:
         rows.sort(key=SORTS[query["sort"]])
     text = query.get("text", "").strip().lower()
@@ -57,18 +74,6 @@ def invalid_actions(one: IndexedRow) -> int:
 def whole(text: str) -> int:
     """A number in an address; 0 if it is not one."""
     return parse_whole_number(text) or 0
-
-
-def _wanted(one: IndexedRow, query: Mapping[str, str]) -> bool:
-    row = one.row
-    return (
-        query.get("type", "") in ("", row.task_type)
-        and query.get("outcome", "") in ("", outcome(row.scored, row.success))
-        and query.get("end", "") in ("", row.end.value)
-        and invalid_actions(one) >= _number(query.get("invalid"))
-        and (row.values.get("repetition") or 0.0) >= _number(query.get("repetition"))
-        and row.spent.cost >= _number(query.get("cost"))
-    )
 
 
 def _number(text: str | None) -> float:
@@ -113,5 +118,5 @@ def _first_step(record: EpisodeRecord, text: str) -> int | None:
 
 
 def _says(step: Step, text: str) -> bool:
-    told = (step.action or "", step.observation, step.reply, step.reasoning)
-    return any(text in part.lower() for part in told)
+    parts = (step.action or "", step.observation, step.reply, step.reasoning)
+    return any(text in part.lower() for part in parts)

@@ -1,10 +1,39 @@
-"""What all pages have in common, and small pieces that several use."""
+"""The frame of every page, and the pieces that several pages use.
+
+Pages are htpy nodes: text is escaped by its type, markup is an element or a `Markup`.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import TypeAlias
+
+import htpy as h
+from markupsafe import Markup, escape
 
 from agentquest.metrics.statistics import Estimate
-from agentquest.reports.safe_text import html_text
+from agentquest.reports.safe_text import visible
 from agentquest.viewer.addresses import PAGES, Addresses
+
+# A text, which is escaped where it is used, or a finished piece of a page.
+Piece: TypeAlias = str | h.Renderable
+
+
+class Template:
+    """HTML with `%` places for what a page has hundreds of: cells, steps, shapes.
+
+    Values are escaped by their type, as in htpy, which takes ten times as long.
+    """
+
+    _SAFE = frozenset((Markup, int, float))
+
+    def __init__(self, html: str) -> None:
+        self._html = html
+
+    def __call__(self, *values: Piece | float) -> Markup:
+        """The HTML with these values."""
+        safe = [one if type(one) in self._SAFE else escape(one) for one in values]
+        return Markup(self._html % tuple(safe))
+
 
 KINDS = {"won": "solved", "lost": "not solved", "unscored": "no score"}
 _LONG = 3000  # characters
@@ -13,39 +42,71 @@ POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self';"
     " base-uri 'none'; form-action 'none'"
 )
+_LINK = Template('<a href="%s"%s>%s</a>')
+_NO_LINK = Template("<span%s>%s</span>")
+_CLASS = Template(' class="%s"')
+_BADGE = Template('<span class="badge %s">%s</span>')
+_FOLD = Template("<details><summary>%s</summary>%s</details>")
+_PRE = Template("<pre%s%s>%s</pre>")
+_REACHABLE = Markup(' tabindex="0" role="region" aria-label="a long text"')
+_DATA = Template(' data-%s="%s"')
+_INTERVAL = Template(
+    '<span class="rate"><b>%.1f%%</b> <span class="soft">%.0f–%.0f</span></span>'
+    '<svg class="mini" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
+    '<rect class="band" x="%s" y="0" width="%.1f" height="8"/>'
+    '<rect class="dot" x="%.1f" y="0" width="1.6" height="8"/></svg>'
+)
 
 
-def page(site: Addresses, title: str, body: Iterable[str], here: str = "", follow: str = "") -> str:
-    """A whole page; `follow` is what the script asks whether something has changed."""
-    links = "".join(
-        f'<a href="{address}"{" aria-current=page" if name == here else ""}>{text}</a>'
+def page(site: Addresses, title: str, body: h.Node, here: str = "", follow: str = "") -> str:
+    """A whole page; the script asks `follow` whether something has changed."""
+    links = [
+        h.a(href=address, aria_current="page" if name == here else None)[text]
         for name, text in PAGES.items()
         if (address := site.page(name))
-    )
-    policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-    followed = f' data-follow="{html_text(follow)}"' if follow else ""
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f"{'' if site.served else policy}"
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta name="color-scheme" content="light dark">'
-        f"<title>{html_text(title)} · AgentQuest</title>"
-        f'<link rel="icon" href="{site.asset("icon.svg")}">'
-        f'<link rel="stylesheet" href="{site.asset("viewer.css")}">'
-        f'<script src="{site.asset("viewer.js")}" defer></script></head>'
-        f'<body{followed}><a class="skip" href="#content">Skip to content</a>'
-        f'<header class="top"><span class="brand">AgentQuest</span>'
-        f'<nav aria-label="Pages">{links}</nav></header>'
-        f'<main id="content" tabindex="-1">{"".join(body)}</main></body></html>\n'
+    ]
+    policy = h.meta(http_equiv="Content-Security-Policy", content=POLICY)
+    return render(
+        h.html(lang="en")[
+            h.head[
+                h.meta(charset="utf-8"),
+                None if site.served else policy,
+                h.meta(name="viewport", content="width=device-width, initial-scale=1"),
+                h.meta(name="color-scheme", content="light dark"),
+                h.title[f"{title} · AgentQuest"],
+                h.link(rel="icon", href=site.asset("icon.svg")),
+                h.link(rel="stylesheet", href=site.asset("viewer.css")),
+                h.script(src=site.asset("viewer.js"), defer=True),
+            ],
+            h.body(data_follow=follow or None)[
+                h.a(".skip", href="#content")["Skip to content"],
+                h.header(".top")[h.span(".brand")["AgentQuest"], h.nav(aria_label="Pages")[links]],
+                h.main("#content", tabindex="-1")[body],
+            ],
+        ]
     )
 
 
-def link(href: str | None, text: object, kind: str = "") -> str:
-    """A link, or the text alone where there is nothing to lead to."""
-    style = f' class="{kind}"' if kind else ""
+def render(node: h.Node) -> str:
+    """The HTML of a node.
+
+    The one place where characters that nobody sees become visible escapes. No markup of ours
+    has such characters, so the whole page can be cleaned at once and no text is forgotten.
+    """
+    return visible("".join(h.fragment[node].iter_chunks()))
+
+
+def link(href: str | None, text: Piece, kind: str = "") -> Markup:
+    """A link, or the text alone where there is nothing to link to."""
+    style = _CLASS(kind) if kind else ""
     if href is None:
-        return f"<span{style}>{html_text(text)}</span>"
-    return f'<a href="{html_text(href)}"{style}>{html_text(text)}</a>'
+        return _NO_LINK(style, text)
+    return _LINK(href, style, text)
+
+
+def up_link(href: str | None, text: str) -> h.Node:
+    """The link to the page above this one, if there is one."""
+    return href and h.p(".up")[link(href, text)]
 
 
 def outcome(scored: bool, success: bool) -> str:
@@ -55,118 +116,139 @@ def outcome(scored: bool, success: bool) -> str:
     return "won" if success else "lost"
 
 
-def fold(summary: str, content: str) -> str:
-    """A part that is closed at first; `content` is HTML, `summary` is not."""
-    return f"<details><summary>{html_text(summary)}</summary>{content}</details>"
+def legend(kinds: Mapping[str, str]) -> list[h.Node]:
+    """What colours mean: a sign and a text for each style class."""
+    return [h.span(class_=f"key {kind}")[text] for kind, text in kinds.items()]
 
 
-def pre(text: str, kind: str = "", content: str | None = None) -> str:
-    """A text as it is; `content` is its HTML where that is more than the text.
+def fold(summary: str, content: Piece) -> Markup:
+    """A part that is closed at first."""
+    return _FOLD(summary, content)
 
-    A long one scrolls, and can then be reached by keyboard.
+
+def pre(text: str, kind: str = "", content: Piece | None = None) -> Markup:
+    """A text as it is; `content` shows it where marks are added to it.
+
+    A long text scrolls, and can then be reached by keyboard.
     """
-    kinds = f"{kind} long".strip() if len(text) > _LONG else kind
-    style = f' class="{kinds}"' if kinds else ""
-    reach = ' tabindex="0" role="region" aria-label="a long text"' if len(text) > _LONG else ""
-    return f"<pre{style}{reach}>{html_text(text) if content is None else content}</pre>"
+    long = len(text) > _LONG
+    kinds = f"{kind} long".strip() if long else kind
+    style = _CLASS(kinds) if kinds else ""
+    return _PRE(style, _REACHABLE if long else "", text if content is None else content)
 
 
-def facts(pairs: Iterable[tuple[str, str]]) -> str:
-    """Names and values, which are HTML already."""
-    body = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in pairs)
-    return f'<dl class="facts">{body}</dl>'
+def facts(pairs: Iterable[tuple[str, h.Node]]) -> h.Element:
+    """Names and values."""
+    return h.dl(".facts")[(h.div[h.dt[name], h.dd[value]] for name, value in pairs)]
 
 
-def table(
-    headings: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "", caption: str = ""
-) -> str:
-    """Cells are HTML already; a heading that begins with `#` is of numbers.
-
-    A row may begin with a mapping of what filters know of it.
-    """
-    head = "".join(
-        f'<th scope="col"{_number(heading)}>{html_text(heading.lstrip("#"))}</th>'
-        for heading in headings
-    )
-    return (
-        f'<div class="wide" tabindex="0" role="region" aria-label="{html_text(caption or kind)}">'
-        f'<table class="{kind}"><caption>{html_text(caption)}</caption>'
-        f"<thead><tr>{head}</tr></thead>"
-        f"<tbody>{''.join(_table_row(headings, row) for row in rows)}</tbody></table></div>"
-    )
-
-
-def known_columns(
-    headings: Sequence[str], rows: Sequence[Sequence[str]]
-) -> tuple[list[str], list[Sequence[str]]]:
-    """Headings and rows without the columns that no row knows anything of."""
-    kept = [place for place, column in enumerate(zip(*rows, strict=True)) if {*column} - {"–", ""}]
-    kept = kept or [*range(len(headings))]
-    return [headings[place] for place in kept], [_some(row, kept) for row in rows]
-
-
-def _some(row: Sequence[str], places: Sequence[int]) -> Sequence[str]:
-    cells = [row[place] for place in places]
-    return Cells(cells, row.known) if isinstance(row, Cells) else cells
-
-
-class Cells(tuple[str, ...]):
-    """The cells of a row, and what filters know of it."""
+class TableRow(tuple[Piece, ...]):
+    """The cells of a row, and the values that the script of an exported page filters by."""
 
     known: Mapping[str, str]
 
-    def __new__(cls, cells: Iterable[str], known: Mapping[str, str]) -> "Cells":
-        made = super().__new__(cls, cells)
-        made.known = known
-        return made
+    def __new__(cls, cells: Iterable[Piece], known: Mapping[str, str]) -> "TableRow":
+        row = super().__new__(cls, cells)
+        row.known = known
+        return row
 
 
-def _table_row(headings: Sequence[str], row: Sequence[str]) -> str:
-    known = row.known if isinstance(row, Cells) else {}
-    data = "".join(f' data-{name}="{html_text(value)}"' for name, value in known.items())
-    cells = "".join(
-        f"<td{_number(heading)}>{cell}</td>" for heading, cell in zip(headings, row, strict=True)
+def table(
+    headings: Sequence[str],
+    rows: Iterable[Sequence[Piece]],
+    kind: str = "",
+    caption: str = "",
+) -> h.Element:
+    """A heading that begins with `#` is of numbers."""
+    numeric = [heading.startswith("#") for heading in headings]
+    head = (
+        h.th(scope="col", class_=number and "number")[heading.lstrip("#")]
+        for heading, number in zip(headings, numeric, strict=True)
     )
-    return f"<tr{data}>{cells}</tr>"
+    row = Template(
+        "<tr%s>"
+        + "".join('<td class="number">%s</td>' if number else "<td>%s</td>" for number in numeric)
+        + "</tr>"
+    )
+    return scrolling(
+        caption or kind,
+        h.table(class_=kind)[
+            h.caption[caption],
+            h.thead[h.tr[head]],
+            h.tbody[Markup().join(row(_filter_data(cells), *cells) for cells in rows)],
+        ],
+    )
 
 
-def _number(heading: str) -> str:
-    return ' class="number"' if heading.startswith("#") else ""
+def scrolling(label: str, wide_table: h.Node) -> h.Element:
+    """A table that scrolls by itself where it is wider than the page."""
+    return h.div(".wide", tabindex="0", role="region", aria_label=label)[wide_table]
 
 
-def interval(estimate: Estimate | None) -> str:
+def _filter_data(row: Sequence[Piece]) -> str:
+    if not isinstance(row, TableRow):
+        return ""
+    return Markup().join(_DATA(name, value) for name, value in row.known.items())
+
+
+def known_columns(
+    headings: Sequence[str], rows: Sequence[Sequence[Piece]]
+) -> tuple[list[str], list[Sequence[Piece]]]:
+    """Headings and rows without the columns in which every row is empty."""
+    empty = ("–", "")
+    full = [
+        place
+        for place, column in enumerate(zip(*rows, strict=True))
+        if any(cell not in empty for cell in column)
+    ] or [*range(len(headings))]
+    return [headings[place] for place in full], [_some_cells(row, full) for row in rows]
+
+
+def _some_cells(row: Sequence[Piece], places: Sequence[int]) -> Sequence[Piece]:
+    cells = [row[place] for place in places]
+    return TableRow(cells, row.known) if isinstance(row, TableRow) else cells
+
+
+def number(value: float | None, decimals: int = 0) -> str:
+    """A figure of a table; unknown is not zero."""
+    if value is None:
+        return "–"
+    return f"{value:.{decimals}f}" if decimals else f"{value:,}"
+
+
+def interval(estimate: Estimate | None) -> Piece:
     """A rate with its interval, as text and as a small picture."""
     if estimate is None:
         return "–"
     low, dot, high = (round(100 * v, 1) for v in (estimate.low, estimate.value, estimate.high))
-    return (
-        f'<span class="rate"><b>{dot:.1f}%</b> <span class="soft">{low:.0f}–{high:.0f}</span>'
-        "</span>"
-        f'<svg class="mini" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect class="band" x="{low}" y="0" width="{max(high - low, 0.8):.1f}" height="8"/>'
-        f'<rect class="dot" x="{max(dot - 0.8, 0):.1f}" y="0" width="1.6" height="8"/></svg>'
-    )
+    width = max(high - low, 0.8)
+    return _INTERVAL(dot, low, high, low, width, max(dot - 0.8, 0))
 
 
 def choice(
     name: str, label: str, options: Iterable[str], chosen: str, any_text: str = "any"
-) -> str:
+) -> h.Element:
     """A labelled choice of values; the first is none of them."""
-    listed = "".join(
-        f"<option{' selected' if option == chosen else ''}>{html_text(option)}</option>"
-        for option in options
-    )
-    return (
-        f'<label>{label}<select name="{name}"><option value="">{any_text}</option>{listed}'
-        "</select></label>"
-    )
+    return h.label[
+        label,
+        h.select(name=name)[
+            h.option(value="")[any_text],
+            (h.option(selected=option == chosen)[option] for option in options),
+        ],
+    ]
 
 
-def badge(kind: str, text: str | None = None) -> str:
+def filter_form(served: bool, listed: str, fields: h.Node) -> h.Element:
+    """What a list is filtered by: the server does it, or the script where there is none."""
+    return h.form(".filters", data_here=None if served else listed)[fields, h.button["Show"]]
+
+
+@lru_cache(maxsize=256)
+def badge(kind: str, text: str | None = None) -> Markup:
     """A word with a small sign; `kind` is its style class."""
-    return f'<span class="badge {html_text(kind)}">{html_text(text or kind)}</span>'
+    return _BADGE(kind, text or kind)
 
 
-def alert(text: str) -> str:
+def alert(text: str) -> h.Element:
     """What must not be overlooked."""
-    return f'<div class="alert" role="alert">{html_text(text)}</div>'
+    return h.div(".alert", role="alert")[text]

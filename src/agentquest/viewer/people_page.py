@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+import htpy as h
+
 from agentquest.metrics.row_index import IndexedRow
-from agentquest.reports.safe_text import html_text
 from agentquest.viewer.addresses import Addresses
 from agentquest.viewer.glances import Figures, Glance, figures_of
-from agentquest.viewer.layout import badge, interval, link, table
+from agentquest.viewer.layout import Piece, badge, interval, link, table
 from agentquest.viewer.library import Broken, Library
 
 _PERSON = "human"
@@ -20,9 +21,9 @@ Setting = tuple[str, str, str]
 
 def people_page(
     site: Addresses, library: Library, glances: Sequence[Glance | Broken]
-) -> Iterator[str]:
+) -> Iterator[h.Node]:
     """A table for each benchmark, split and data that somebody has played."""
-    yield "<h1>People</h1>"
+    yield h.h1["People"]
     groups: dict[Setting, list[Glance]] = {}
     for one in glances:
         if isinstance(one, Glance):
@@ -33,16 +34,16 @@ def people_page(
         if any(one.manifest.agent == _PERSON for one in members)
     }
     if not groups:
-        yield "<p>Nobody has played here yet."
-        yield f" {link(site.page('play'), 'Play a game')}.</p>" if site.served else "</p>"
+        play = site.served and [" ", link(site.page("play"), "Play a game"), "."]
+        yield h.p["Nobody has played here yet.", play]
         return
-    yield (
-        '<p class="note">Agents are measured over the tasks that people played, and only those.'
+    yield h.p(".note")[
+        "Agents are measured over the tasks that people played, and only those."
         " Games with hints or undone steps, and games that an agent started, are listed"
-        " separately; unfinished games have no score.</p>"
-    )
+        " separately; unfinished games have no score."
+    ]
     for (title, split, data), members in groups.items():
-        yield f"<h2>{html_text(title)} <small>{html_text(f'{split}, {data} data')}</small></h2>"
+        yield h.h2[f"{title} ", h.small[f"{split}, {data} data"]]
         rows = _rows(site, library, members)
         yield table(_HEADINGS, rows, "people", f"People and agents: {title}")
 
@@ -53,7 +54,9 @@ def _setting(one: Glance) -> Setting:
     return manifest.benchmark_title or manifest.benchmark, where.split, where.data
 
 
-def _rows(site: Addresses, library: Library, members: Sequence[Glance]) -> Iterator[Sequence[str]]:
+def _rows(
+    site: Addresses, library: Library, members: Sequence[Glance]
+) -> Iterator[Sequence[Piece]]:
     tasks: set[tuple[str, str]] = set()
     for one in members:
         if one.manifest.agent == _PERSON:
@@ -66,7 +69,7 @@ def _rows(site: Addresses, library: Library, members: Sequence[Glance]) -> Itera
             rows = library.run(one.name).rows
             same = [row for row in rows if (row.row.task_id, row.row.data_hash) in tasks]
             if same:
-                yield _row(site, html_text(one.manifest.agent), one, same)
+                yield _row(site, one.manifest.agent, one, same)
 
 
 def _parts(rows: Iterable[IndexedRow]) -> dict[str, list[IndexedRow]]:
@@ -84,13 +87,15 @@ def _parts(rows: Iterable[IndexedRow]) -> dict[str, list[IndexedRow]]:
     return dict(sorted(parts.items()))
 
 
-def _row(site: Addresses, player: str, one: Glance, rows: Sequence[IndexedRow]) -> Sequence[str]:
+def _row(
+    site: Addresses, player: Piece, one: Glance, rows: Sequence[IndexedRow]
+) -> Sequence[Piece]:
     figures: Figures = figures_of(rows, "")
     scored = [row for row in rows if row.scored]
     seconds = sum(row.row.seconds for row in scored) / len(scored) if scored else None
     return (
         player,
-        html_text(one.manifest.model or "–"),
+        one.manifest.model or "–",
         interval(figures.success),
         "–" if figures.progress is None else f"{figures.progress:.2f}",
         "–" if figures.steps is None else f"{figures.steps:.1f}",

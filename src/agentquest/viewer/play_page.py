@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from htpy import fragment
+from htpy import Node, fragment
+from markupsafe import Markup
 
 from agentquest import registry
 from agentquest.errors import AgentQuestError
@@ -28,7 +29,7 @@ def form(action: str, token: str, content: str, kind: str = "") -> str:
     )
 
 
-def play_page(site: Addresses, token: str) -> Iterator[str]:
+def play_page(site: Addresses, token: str) -> Iterator[Node]:
     """A card for each benchmark."""
     yield "<h1>Play</h1>"
     yield (
@@ -51,7 +52,7 @@ def play_page(site: Addresses, token: str) -> Iterator[str]:
             '<label>task (optional)<input name="task" autocomplete="off"></label>',
             '<button class="primary">Play</button>',
         ]
-        yield form("/play", token, "".join(fields), "filters")
+        yield form("/play", token, "".join(map(str, fields)), "filters")
         if "serve" in found.commands:
             yield (
                 '<p class="note">As a separate web site, for many people:'
@@ -63,7 +64,7 @@ def play_page(site: Addresses, token: str) -> Iterator[str]:
 
 def play_on_page(
     site: Addresses, token: str, run: str, record: EpisodeRecord, step: int
-) -> Iterator[str]:
+) -> Iterator[Node]:
     """What will be opened, and the button that opens it."""
     yield f'<p class="up">{link(site.episode(run, record.key, step), run)}</p>'
     yield f"<h1>Play on from step {step}</h1><p>{html_text(record.goal)}</p>"
@@ -81,7 +82,7 @@ def play_on_page(
     yield form("/play-on", token, f'{fields}<p><button class="primary">Play on</button></p>')
 
 
-def game_page(site: Addresses, token: str, game: WebGame) -> Iterator[str]:
+def game_page(site: Addresses, token: str, game: WebGame) -> Iterator[Node]:
     """A game as it stands."""
     session = game.session
     yield f'<p class="up">{_back(site, game)}</p><h1>{html_text(session.goal)}</h1>'
@@ -111,7 +112,7 @@ def _back(site: Addresses, game: WebGame) -> str:
     return link(site.episode(origin.run, origin.key, origin.step), text)
 
 
-def _transcript(game: WebGame) -> Iterator[str]:
+def _transcript(game: WebGame) -> Iterator[Node]:
     session = game.session
     yield pre(session.view.room(session.introduction), "told")
     steps = list(zip(session.moves, session.driver.metrics.interactions, strict=False))
@@ -191,7 +192,7 @@ def _commands(token: str, game: WebGame, possible: Sequence[str]) -> str:
     if not parts:
         return ""
     content = _posted(token, game, "".join(parts), "commands-form")
-    return fold(f"Possible commands: {len(possible)}", content)
+    return str(fold(f"Possible commands: {len(possible)}", Markup(content)))
 
 
 def _result(site: Addresses, game: WebGame) -> str:

@@ -5,10 +5,12 @@ word that is only in pages of this very process, and that no other site can read
 """
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
+from htpy import Node
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -51,7 +53,7 @@ class PlayRoutes:
     async def choose(self, request: Request) -> Response:
         """The page on which a person chooses what to play."""
         return await self._viewer.answer(
-            lambda: page(SITE, "Play", play_page(SITE, self._token), "play")
+            lambda: page(SITE, "Play", _as_markup(play_page(SITE, self._token)), "play")
         )
 
     async def begin(self, request: Request) -> Response:
@@ -70,7 +72,7 @@ class PlayRoutes:
         def make() -> str:
             run, record, step = self._viewer.episode_asked(asked)
             content = play_on_page(SITE, self._token, run.name, record, step)
-            return page(SITE, "Play on", content, "play")
+            return page(SITE, "Play on", _as_markup(content), "play")
 
         return await self._viewer.answer(make)
 
@@ -89,7 +91,8 @@ class PlayRoutes:
 
         def make() -> str:
             game = self._games.find(name)
-            return page(SITE, game.session.goal, game_page(SITE, self._token, game), "play")
+            content = _as_markup(game_page(SITE, self._token, game))
+            return page(SITE, game.session.goal, content, "play")
 
         return await self._viewer.answer(make)
 
@@ -128,6 +131,10 @@ class PlayRoutes:
         if not made:
             return answered
         return RedirectResponse(f"/game/{made[0].name}", status_code=303)
+
+
+def _as_markup(parts: Iterable[Node]) -> Markup:
+    return Markup("".join(map(str, parts)))
 
 
 def _line(given: Fields) -> str:

@@ -1,27 +1,34 @@
-"""One run: its figures, a matrix of its episodes, and the list of those that fit a filter."""
+"""One run: its figures, all its episodes at a glance, and the list of those that fit a filter."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import urlencode
 
+import htpy as h
+from markupsafe import Markup
+
 from agentquest.metrics.row_index import IndexedRow
 from agentquest.metrics.table import Metric
-from agentquest.reports.safe_text import html_text
 from agentquest.viewer.addresses import Addresses
 from agentquest.viewer.charts import sparkline
 from agentquest.viewer.figures import figures, opening, pictures
-from agentquest.viewer.filters import SORTS, Found, find, invalid_actions, whole
+from agentquest.viewer.filters import CHOICES, LEAST, SORTS, Found, find, invalid_actions, whole
 from agentquest.viewer.layout import (
     KINDS,
-    Cells,
+    Piece,
+    TableRow,
+    Template,
     badge,
     choice,
+    filter_form,
     known_columns,
+    legend,
     link,
+    number,
     outcome,
     table,
+    up_link,
 )
 from agentquest.viewer.library import OpenRun
-from agentquest.viewer.matrix import matrix
 from agentquest.words import counted
 
 PAGE_SIZE = 200
@@ -29,133 +36,189 @@ _HEADINGS = (
     "outcome", "goal", "task", "end", "#steps", "#progress", "over its steps", "#invalid",
     "#repetition", "#tokens", "#cost", "#seconds",
 )  # fmt: skip
-_LEAST = {"invalid": "invalid actions from", "repetition": "repetition from", "cost": "cost from"}
+_TASK = Template('<span class="task" title="%s">%s</span><small>%s%s</small>')
+# With more squares than this the matrix is one picture, without a link for each.
+_MOST_LINKS = 2500
+_SIDE, _APART, _ACROSS = 5, 6, 160
+_SQUARE = Template('<a class="square %s p%s" href="%s" title="%s" aria-label="%s"></a>')
 
 
-def run_page(site: Addresses, run: OpenRun, query: Mapping[str, str]) -> Iterator[str]:
+def run_page(site: Addresses, run: OpenRun, query: Mapping[str, str]) -> Iterator[h.Node]:
     """The whole page of a run; `query` chooses among its episodes."""
     report = run.report
-    yield f'<p class="up">{link(site.page("runs"), "All runs")}</p>' if site.page("runs") else ""
-    yield from opening(report)
+    yield up_link(site.page("runs"), "All runs")
+    yield opening(report)
     if site.served and run.state == "running":
-        yield '<section id="live" aria-live="polite"><h2>In progress</h2><ol></ol></section>'
+        yield h.section("#live", aria_live="polite")[h.h2["In progress"], h.ol]
     if not run.rows:
-        yield '<p class="note">No episode has ended yet.</p>'
+        yield h.p(".note")["No episode has ended yet."]
         return
-    yield from matrix(site, run)
-    yield from episode_list(site, run, query)
-    yield from figures(report)
-    yield from pictures(report, run.rows)
+    yield _matrix(site, run)
+    yield episode_list(site, run, query)
+    yield figures(report)
+    yield pictures(report, run.rows)
 
 
-def episode_list(site: Addresses, run: OpenRun, query: Mapping[str, str]) -> Iterator[str]:
+def episode_list(site: Addresses, run: OpenRun, query: Mapping[str, str]) -> h.Element:
     """The episodes that fit, a page of them."""
     found = find(run, query)
     start = min(whole(query.get("from", "0")), max(len(found.rows) - 1, 0))
     shown = found.rows[start : start + PAGE_SIZE]
-    yield '<section><h2 id="episodes">Episodes</h2>'
-    yield _filters(site, run, query)
     episodes = counted(len(run.rows), "episode")
-    yield f'<p class="note" id="fitting">{len(found.rows):,} of {episodes}</p>'
-    yield _searched(site, run, query, found)
     # Metrics of the benchmark's or the user's own have columns of their own.
     own = [metric for metric in run.report.shown if metric.path]
     headings = (*_HEADINGS, *(f"#{metric.heading}" for metric in own))
     rows = [_row(site, run, one, found, own) for one in shown]
     if rows:
-        yield table(*known_columns(headings, rows), "episodes sortable", "Episodes")
+        listed = table(*known_columns(headings, rows), "episodes sortable", "Episodes")
     else:
-        yield f"<p>No episode matches. {link(site.run(run.name), 'All episodes')}</p>"
-    yield _pages(site, run, len(found.rows), start, query)
-    yield "</section>"
+        listed = h.p["No episode matches. ", link(site.run(run.name), "All episodes")]
+    return h.section[
+        h.h2("#episodes")["Episodes"],
+        _filters(site, run, query),
+        h.p("#fitting.note")[f"{len(found.rows):,} of {episodes}"],
+        _search_state(site, run, query, found),
+        listed,
+        _page_links(site, run, len(found.rows), start, query),
+    ]
 
 
 def _row(
     site: Addresses, run: OpenRun, one: IndexedRow, found: Found, own: Sequence[Metric]
-) -> Sequence[str]:
+) -> Sequence[Piece]:
     row = one.row
-    kind, task = outcome(row.scored, row.success), html_text(row.task_id)
+    kind, task = outcome(row.scored, row.success), row.task_id
     trial = f", trial {row.trial + 1}" if run.manifest.trials > 1 or row.trial else ""
     repetition = row.values.get("repetition")
-    tokens, calls = row.spent.tokens, row.spent.calls
+    priced = row.spent.calls and not row.spent.unpriced_calls
     cells = (
         badge(kind, KINDS[kind]),
         link(site.episode(run.name, row.key, found.steps.get(row.key)), one.goal or "(no goal)"),
-        f'<span class="task" title="{task}">{task}</span>'
-        f"<small>{html_text(row.task_type)}{trial}</small>",
-        html_text(row.end.value.replace("_", " ")),
+        _TASK(task, task, row.task_type, trial),
+        row.end.value.replace("_", " "),
         str(row.steps),
-        f"{one.progress[-1]:.2f}" if one.progress else "–",
+        number(one.progress[-1] if one.progress else None, 2),
         sparkline((0.0, *one.progress), kind),
         str(invalid_actions(one)),
-        "–" if repetition is None else f"{repetition:.2f}",
-        "–" if tokens is None else f"{tokens:,}",
-        f"{row.spent.cost:.4f}" if calls and not row.spent.unpriced_calls else "–",
+        number(repetition, 2),
+        number(row.spent.tokens),
+        number(row.spent.cost if priced else None, 4),
         f"{row.seconds:.1f}",
         *(_value(metric, one) for metric in own),
     )
     if site.served:
         return cells
-    known = {
-        "type": row.task_type,
-        "outcome": kind,
-        "end": row.end.value,
-        "invalid": str(invalid_actions(one)),
-        "repetition": str(repetition or 0),
-        "cost": str(row.spent.cost),
-    }
-    return Cells(cells, known)
+    known = {name: str(value_of(one)) for name, value_of in {**CHOICES, **LEAST}.items()}
+    return TableRow(cells, known)
 
 
 def _value(metric: Metric, one: IndexedRow) -> str:
     value = one.row.values.get(metric.key)
-    return "–" if value is None else html_text(metric.written(value))
+    return "–" if value is None else metric.written(value)
 
 
-def _filters(site: Addresses, run: OpenRun, query: Mapping[str, str]) -> str:
-    rows = run.rows
-    choices = {
-        "type": sorted({one.row.task_type for one in rows}),
-        "outcome": sorted({outcome(one.row.scored, one.row.success) for one in rows}),
-        "end": sorted({one.row.end.value for one in rows}),
-    }
-    parts = [choice(name, name, values, query.get(name, "")) for name, values in choices.items()]
-    for name, label in _LEAST.items():
-        value = html_text(query.get(name, ""))
-        parts.append(
-            f'<label>{label}<input type="number" name="{name}" min="0" step="any"'
-            f' value="{value}"></label>'
-        )
+def _filters(site: Addresses, run: OpenRun, query: Mapping[str, str]) -> h.Element:
+    fields = [
+        choice(name, name, sorted(set(map(value_of, run.rows))), query.get(name, ""))
+        for name, value_of in CHOICES.items()
+    ]
+    for name in LEAST:
+        label = "invalid actions" if name == "invalid" else name
+        least = h.input(type="number", name=name, min="0", step="any", value=query.get(name, ""))
+        fields.append(h.label[f"{label} from", least])
     if site.served:
-        parts.append(choice("sort", "order", SORTS, query.get("sort", ""), "as in the run"))
-    text = html_text(query.get("text", ""))
+        fields.append(choice("sort", "order", SORTS, query.get("sort", ""), "as in the run"))
     label = "text in actions, observations, thoughts" if site.served else "text in the list"
-    parts.append(f'<label>{label}<input type="search" name="text" value="{text}"></label>')
-    here = "" if site.served else ' data-here="episodes"'
-    return f'<form class="filters"{here}>{"".join(parts)}<button>Show</button></form>'
+    text = h.input(type="search", name="text", value=query.get("text", ""))
+    return filter_form(site.served, "episodes", [fields, h.label[label, text]])
 
 
-def _searched(site: Addresses, run: OpenRun, query: Mapping[str, str], found: Found) -> str:
+def _search_state(site: Addresses, run: OpenRun, query: Mapping[str, str], found: Found) -> h.Node:
     """How far a search for words has come, and the way on."""
     if found.searched >= found.among:
-        return ""
+        return None
     on = urlencode({**query, "after": found.searched})
-    rest = link(f"{site.run(run.name)}?{on}#episodes", "Continue searching")
-    told = f"Searched {found.searched:,} of {counted(found.among, 'episode')}."
-    return f'<p class="note">{told} {rest}</p>'
+    return h.p(".note")[
+        f"Searched {found.searched:,} of {counted(found.among, 'episode')}. ",
+        link(f"{site.run(run.name)}?{on}#episodes", "Continue searching"),
+    ]
 
 
-def _pages(site: Addresses, run: OpenRun, total: int, start: int, query: Mapping[str, str]) -> str:
+def _page_links(
+    site: Addresses, run: OpenRun, total: int, start: int, query: Mapping[str, str]
+) -> h.Node:
     if total <= PAGE_SIZE:
-        return ""
-    links = []
+        return None
+    links: list[h.Node] = []
     for first in range(0, total, PAGE_SIZE):
         text = f"{first + 1}–{min(first + PAGE_SIZE, total)}"
         if first == start:
-            links.append(f'<span aria-current="page">{text}</span>')
+            links.append(h.span(aria_current="page")[text])
         elif site.served:
             address = f"{site.run(run.name)}?{urlencode({**query, 'from': first})}#episodes"
             links.append(link(address, text))
         else:
             links.append(link(site.run(run.name, first), text))
-    return f'<nav class="pages" aria-label="More episodes">{"".join(links)}</nav>'
+    return h.nav(".pages", aria_label="More episodes")[links]
+
+
+def _matrix(site: Addresses, run: OpenRun) -> h.Element:
+    """Episodes as squares: a row for each task type, a column for each task, its trials below
+    each other; the fuller a square, the further the episode got."""
+    rows = run.in_order()
+    return h.section[
+        h.h2["Episodes at a glance"],
+        h.p(".legend")[
+            legend(KINDS),
+            h.span(".soft")["The fuller a square, the further the episode got."],
+        ],
+        _one_picture(rows) if len(rows) > _MOST_LINKS else _linked_squares(site, run, rows),
+    ]
+
+
+def _linked_squares(site: Addresses, run: OpenRun, rows: Sequence[IndexedRow]) -> h.Element:
+    types: dict[str, dict[str, list[IndexedRow]]] = {}
+    for one in rows:
+        types.setdefault(one.row.task_type, {}).setdefault(one.row.task_id, []).append(one)
+
+    def task(trials: Sequence[IndexedRow]) -> h.Node:
+        squares = [_square(site, run.name, one) for one in trials]
+        return h.span(".trials")[squares] if len(squares) > 1 else squares
+
+    return h.div(".matrix")[
+        (
+            [h.span(".name")[name], h.div(".squares")[map(task, tasks.values())]]
+            for name, tasks in types.items()
+        )
+    ]
+
+
+def _square(site: Addresses, run: str, one: IndexedRow) -> Markup:
+    row = one.row
+    kind = outcome(row.scored, row.success)
+    title = f"{one.goal} ({KINDS[kind]}, {counted(row.steps, 'step')})"
+    return _SQUARE(kind, _tenths(one), site.episode(run, row.key), title, title)
+
+
+def _tenths(one: IndexedRow) -> int:
+    return min(10, max(0, round(10 * (one.progress[-1] if one.progress else 0.0))))
+
+
+def _one_picture(rows: Sequence[IndexedRow]) -> h.Element:
+    """One path for each look, so that ten thousand squares stay a small page."""
+    paths: dict[tuple[str, int], list[str]] = {}
+    counts = dict.fromkeys(KINDS, 0)
+    for place, one in enumerate(rows):
+        kind = outcome(one.row.scored, one.row.success)
+        counts[kind] += 1
+        x, y = place % _ACROSS * _APART, place // _ACROSS * _APART
+        square = f"M{x} {y}h{_SIDE}v{_SIDE}h-{_SIDE}z"
+        paths.setdefault((kind, _tenths(one)), []).append(square)
+    label = ", ".join(f"{count:,} {KINDS[kind]}" for kind, count in counts.items())
+    box = f"0 0 {_ACROSS * _APART} {(len(rows) // _ACROSS + 1) * _APART}"
+    return h.svg(".many", viewBox=box, role="img", aria_label=label)[
+        (
+            h.path(class_=f"{kind} t{tenths}", d="".join(squares))
+            for (kind, tenths), squares in sorted(paths.items())
+        )
+    ]

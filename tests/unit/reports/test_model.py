@@ -23,6 +23,7 @@ from agentquest.reports.render.csv import csv_report
 from agentquest.reports.render.markdown import markdown_report
 from agentquest.reports.render.text import text_report
 from agentquest.viewer.addresses import ServedAddresses
+from agentquest.viewer.layout import render
 from agentquest.viewer.library import OpenRun
 from agentquest.viewer.run_page import run_page
 from report_runs import hostile, hostile_manifest, manifest, play, record, saved, step
@@ -40,7 +41,7 @@ def html_of(records: list[EpisodeRecord], content: Manifest) -> str:
     with tempfile.TemporaryDirectory() as folder:
         run = saved(Path(folder) / "run", records, content)
         run.write_measured(measured(rows_of(records, table), table))
-        return "".join(run_page(ServedAddresses(), OpenRun("run", run.path), {}))
+        return render(run_page(ServedAddresses(), OpenRun("run", run.path), {}))
 
 
 @pytest.fixture(scope="module")
