@@ -22,7 +22,7 @@ from measuring import Row, duration, machine, table
 from agentquest import registry
 from agentquest.llms.client import HttpModel
 from agentquest.records.messages import Message, ToolCall, ToolSpec
-from agentquest.running.gc_tuning import rare_collections
+from agentquest.running.play import rare_collections
 
 HERE = Path(__file__).resolve().parent
 PROVIDERS = ("openai", "responses", "anthropic", "gemini")

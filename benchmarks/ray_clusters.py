@@ -24,7 +24,7 @@ from agentquest.adapters.arenas import shared_arena
 from agentquest.adapters.ray_vector import RayVector
 from agentquest.config import load_config
 from agentquest.lib import SessionVector
-from agentquest.running.monitor import Watcher
+from agentquest.running.events import RunEvents
 from agentquest.running.run import Run
 
 _MODEL_S = 0.5
@@ -41,7 +41,7 @@ class Taken(NamedTuple):
     bytes: int
 
 
-class Stopwatch(Watcher):
+class Stopwatch(RunEvents):
     """Starting actors is paid once, so the clock starts with the first episode."""
 
     began = 0.0
@@ -97,7 +97,7 @@ def _run(episodes: int, *settings: str) -> Taken:
         run, watch = Run(config), Stopwatch()
         owed = run.prepare()
         processor = time.process_time()
-        asyncio.run(run.play(owed, watch, asyncio.Event(), lambda *given: None))
+        asyncio.run(run.play(owed, watch, asyncio.Event(), lambda: None))
         wall = time.perf_counter() - watch.began
         processor = time.process_time() - processor
         records = run.directory.records(slim=True)

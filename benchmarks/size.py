@@ -25,9 +25,8 @@ from agentquest.api import play, save_results
 from agentquest.config import load_config
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import End
+from agentquest.running.events import RunEvents
 from agentquest.running.factory import Resources
-from agentquest.running.monitor import Watcher
-from agentquest.running.play import Sink
 from agentquest.running.run import Run
 from agentquest.running.spec import EpisodeSpec
 
@@ -48,16 +47,18 @@ class Copies:
         self,
         specs: Sequence[EpisodeSpec],
         resources: Resources,
-        sink: Sink,
+        events: RunEvents,
         parallel: int,
         stop: asyncio.Event,
     ) -> None:
         waiting = iter(specs)
-        await asyncio.gather(*(self._work(waiting, sink) for _ in range(parallel)))
+        await asyncio.gather(*(self._work(waiting, events) for _ in range(parallel)))
 
-    async def _work(self, waiting: Iterator[EpisodeSpec], sink: Sink) -> None:
+    async def _work(self, waiting: Iterator[EpisodeSpec], events: RunEvents) -> None:
         for spec in waiting:
-            await sink.finished(spec, self._copy(spec))
+            record = self._copy(spec)
+            await events.save(record)
+            events.finished(spec, record)
             self.resident.append(resident_bytes())
 
     def _copy(self, spec: EpisodeSpec) -> EpisodeRecord:
@@ -99,7 +100,7 @@ def build(folder: Path, name: str, episodes: int, success: float) -> dict[str, f
     )
     clock, processor = time.perf_counter(), time.process_time()
     asyncio.run(
-        run.play(owed, Watcher(), asyncio.Event(), lambda _: save_results(run), executor=copies)
+        run.play(owed, RunEvents(), asyncio.Event(), lambda: save_results(run), executor=copies)
     )
     tenth = len(copies.resident) // 10
     return {

@@ -12,14 +12,12 @@ functions. All of it works where an event loop is running already, as in a noteb
 """
 
 import asyncio
-import contextlib
 import inspect
 import os
 import warnings
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from agentquest.config import RunConfig, load_config
 from agentquest.errors import ConfigError
@@ -31,17 +29,16 @@ from agentquest.records.run_directory import EPISODES, RunDirectory
 from agentquest.reports.model import build_report
 from agentquest.reports.results_json import results_frame, summary_section
 from agentquest.run_result import RunResult
+from agentquest.running.events import Broadcast, RunEvents
 from agentquest.running.factory import Resources
-from agentquest.running.monitor import Watcher
 from agentquest.running.play import play as play_episode
-from agentquest.running.preflight import preflight
-from agentquest.running.run import Checkpoint, Run
-from agentquest.running.sinks import Sinks
+from agentquest.running.play import preflight, run_in_thread
+from agentquest.running.run import Run
+from agentquest.running.sinks import open_sinks
 from agentquest.running.spec import EpisodeSpec
 
 __all__ = ["RunResult", "evaluate", "load_run", "play"]
 
-T = TypeVar("T")
 AgentChoice = str | type[Agent] | Mapping[str, Any]
 PathLike = str | os.PathLike[str]
 
@@ -51,7 +48,7 @@ def evaluate(
     *,
     agent: AgentChoice | None = None,
     resume: bool = True,
-    watcher: Watcher | None = None,
+    watcher: RunEvents | None = None,
     **settings: Any,
 ) -> RunResult:
     """Play an agent on the tasks of a benchmark and write everything down.
@@ -66,17 +63,11 @@ def evaluate(
     if not resume and run.directory.exists:
         run = Run(run.config.model_copy(update={"run_name": free_name(run.directory.path)}))
 
-    async def ready(stop: asyncio.Event) -> tuple[list[EpisodeSpec], tuple[str, ...]]:
-        return await prepared(run)
-
-    owed, remarks = _in_own_loop(ready)
+    owed, remarks = run_in_thread(prepared(run))
     for remark in remarks:
         warnings.warn(remark, stacklevel=2)
-
-    async def work(stop: asyncio.Event) -> RunResult:
-        return await play_owed(run, owed, watcher, stop)
-
-    return _in_own_loop(work)
+    stop = asyncio.Event()
+    return run_in_thread(play_owed(run, owed, watcher, stop), stop)
 
 
 def play(
@@ -92,11 +83,7 @@ def play(
     """
     chosen: dict[str, Any] = {"num_games": 1} if task is None else {"tasks": [task]}
     run = Run(_configured(None, agent, {"benchmark": benchmark, **chosen, **settings}))
-
-    async def work(stop: asyncio.Event) -> EpisodeRecord:
-        return await play_episode(run.specs[0])
-
-    return _in_own_loop(work)
+    return run_in_thread(play_episode(run.specs[0]))
 
 
 def load_run(path: PathLike) -> RunResult:
@@ -119,39 +106,29 @@ async def prepared(run: Run) -> tuple[list[EpisodeSpec], tuple[str, ...]]:
 async def play_owed(
     run: Run,
     owed: Sequence[EpisodeSpec],
-    watcher: Watcher | None = None,
+    watcher: RunEvents | None = None,
     stop: asyncio.Event | None = None,
 ) -> RunResult:
     """Play the rest of a prepared run, keeping results.json up to date, until `stop` is set."""
     reason = None
     if owed:
 
-        def save(records: Sequence[EpisodeRecord]) -> None:
+        def save() -> None:
             save_results(run)
 
-        reason = await _told(run, owed, watcher or Watcher(), stop or asyncio.Event(), save)
+        sinks = open_sinks(run.config.sinks, run.saved_manifest, run.directory.path)
+        events = Broadcast([watcher or RunEvents(), *sinks])
+        try:
+            reason = await run.play(owed, events, stop or asyncio.Event(), save)
+        finally:
+            if sinks:
+                summary = summary_section(build_report(run.saved_manifest, run.rows, run.table))
+                for sink in sinks:
+                    await asyncio.to_thread(sink.close, summary)
     elif _results_lag(run.directory.path) or not _is_measured(run):
         with run.directory.locked():
             save_results(run)
     return RunResult(run.directory.path, run.saved_manifest, reason, run.rows, run.table)
-
-
-async def _told(
-    run: Run,
-    owed: Sequence[EpisodeSpec],
-    watcher: Watcher,
-    stop: asyncio.Event,
-    save: Checkpoint,
-) -> str | None:
-    """Play, and tell the run's sinks."""
-    if not run.config.sinks:
-        return await run.play(owed, watcher, stop, save)
-    sinks = Sinks(run.config.sinks, run.saved_manifest, run.directory.path, watcher)
-    try:
-        return await run.play(owed, sinks, stop, save)
-    finally:
-        summary = summary_section(build_report(run.saved_manifest, run.rows, run.table))
-        await asyncio.to_thread(sinks.close, summary)
 
 
 async def play_unrecorded(
@@ -226,26 +203,3 @@ def _is_measured(run: Run) -> bool:
         return True
     there = {metric.path for metric in run.directory.measured().metrics}
     return there == {metric.path for metric in run.table if metric.path}
-
-
-def _in_own_loop(work: Callable[[asyncio.Event], Coroutine[Any, Any, T]]) -> T:
-    """Run it in a thread with an event loop of its own: the caller's may be running already.
-
-    Ctrl-C stops the work in an orderly way before it is passed on.
-    """
-    started: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
-
-    async def main() -> T:
-        stop = asyncio.Event()
-        started.append((asyncio.get_running_loop(), stop))
-        return await work(stop)
-
-    with ThreadPoolExecutor(1, thread_name_prefix="agentquest") as pool:
-        done = pool.submit(lambda: asyncio.run(main()))
-        try:
-            return done.result()
-        except KeyboardInterrupt:
-            for loop, stop in started:
-                with contextlib.suppress(RuntimeError):  # it is over already
-                    loop.call_soon_threadsafe(stop.set)
-            raise

@@ -7,7 +7,7 @@ import pytest
 from agentquest.config import config_from, load_config
 from agentquest.errors import ConfigError
 from agentquest.records.outcome import AgentFaults, End
-from agentquest.running.monitor import Watcher
+from agentquest.running.events import RunEvents
 from agentquest.running.run import Run
 
 
@@ -27,7 +27,7 @@ def config(folder, url, **more):
 
 def played(run, specs=None):
     specs = run.prepare() if specs is None else specs
-    asyncio.run(run.play(specs, Watcher(), asyncio.Event(), lambda records: None))
+    asyncio.run(run.play(specs, RunEvents(), asyncio.Event(), lambda: None))
     return {record.key: record for record in run.directory.records()}
 
 

@@ -16,7 +16,7 @@ from agentquest.adapters.mcp_run import seated
 from agentquest.api import evaluate, load_run
 from agentquest.config import load_config
 from agentquest.lib import Arena, Session
-from agentquest.running.monitor import Watcher
+from agentquest.running.events import RunEvents
 from agentquest.running.run import Run
 
 GAMES = ["benchmark=alfworld", "data_path=builtin", "num_games=3"]
@@ -37,7 +37,7 @@ async def _playing(run, work):
     """Do `work` with a caller's tools while the run is open."""
     stop, desk = asyncio.Event(), Desk()
     task = asyncio.create_task(
-        run.play(run.prepare(), Watcher(), stop, lambda records: None, executor=desk)
+        run.play(run.prepare(), RunEvents(), stop, lambda: None, executor=desk)
     )
     await desk.opened.wait()
     seat, host = seated(run, desk)("tester")

@@ -8,7 +8,7 @@ from typing import Any
 from agentquest.config import load_config
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.run_directory import RunDirectory
-from agentquest.running.monitor import Watcher
+from agentquest.running.events import RunEvents
 from agentquest.running.run import Run
 
 # What may differ between two plays of the same episode.
@@ -32,10 +32,10 @@ def on(address: str, workers: int, **resources: float) -> list[str]:
     ]
 
 
-def played(run: Run, watcher: Watcher | None = None) -> list[EpisodeRecord]:
+def played(run: Run, watcher: RunEvents | None = None) -> list[EpisodeRecord]:
     async def work() -> str | None:
         specs = run.prepare()
-        return await run.play(specs, watcher or Watcher(), asyncio.Event(), lambda *given: None)
+        return await run.play(specs, watcher or RunEvents(), asyncio.Event(), lambda: None)
 
     assert asyncio.run(work()) is None
     return run.directory.records()

@@ -18,7 +18,7 @@ from agentquest.agents.baselines.scripted import ClumsyAgent, ClumsySettings, Sc
 from agentquest.errors import UserError
 from agentquest.lib import Answer, Explorer, Observation
 from agentquest.records.episode import EpisodeRecord
-from agentquest.running.monitor import Watcher
+from agentquest.running.events import RunEvents
 from agentquest.running.spec import EpisodeSpec
 
 ray = pytest.importorskip("ray", reason="Ray is not installed (extra `ray`)")
@@ -81,7 +81,7 @@ def test_scores_on_one_two_and_three_nodes_equal_those_of_a_local_run(
     cluster.remove_node(third)
 
 
-class Killer(Watcher):
+class Killer(RunEvents):
     """Takes a node away at a step, without a word."""
 
     def __init__(self, cluster: Any, node: Any, at: int) -> None:

@@ -7,7 +7,6 @@ not in a hundred games.
 """
 
 import asyncio
-from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,7 +27,6 @@ from agentquest.a2a.results import AssessmentInfo, AssessmentResult
 from agentquest.a2a.selecting import choose, is_whole
 from agentquest.config import RunConfig, config_from
 from agentquest.errors import AgentQuestError, UserError
-from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import AgentFaults
 from agentquest.records.run_directory import RunDirectory
 from agentquest.running.factory import make_benchmark
@@ -159,7 +157,7 @@ class _Begun(NamedTuple):
 async def _play(
     run: Run, specs: list[EpisodeSpec], news: News, documents: AssessmentDocuments, party: Party
 ) -> None:
-    def save(records: Sequence[EpisodeRecord]) -> None:
+    def save() -> None:
         documents.write(RUNNING)
 
     # The first alone, then the others.

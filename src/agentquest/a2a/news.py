@@ -10,7 +10,7 @@ from agentquest.a2a.figures import end_reason
 from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.records.messages import Message
 from agentquest.reports.safe_text import one_line
-from agentquest.running.monitor import Watcher
+from agentquest.running.events import RunEvents
 from agentquest.running.run import Run
 from agentquest.running.spec import EpisodeSpec
 from agentquest.words import counted
@@ -20,7 +20,7 @@ _STEP_NEWS_EVERY_S = 2.0
 _LONGEST_REASON = 300
 
 
-class News(Watcher):
+class News(RunEvents):
     """Tells of every finished game in turn, and now and then of a game that goes on.
 
     Use as an asynchronous context manager. When it is left, the games' documents are

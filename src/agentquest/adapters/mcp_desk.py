@@ -16,8 +16,9 @@ from agentquest.lib import Agent, Answer, Episode, Observation, Settings
 from agentquest.lib.commands import command_of
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.messages import ToolCall, ToolSpec
+from agentquest.running.events import RunEvents
 from agentquest.running.factory import Resources
-from agentquest.running.play import Sink, make_player
+from agentquest.running.play import play_one
 from agentquest.running.spec import EpisodeSpec
 
 AGENT = "mcp"
@@ -157,13 +158,13 @@ class Desk:
         self,
         specs: Sequence[EpisodeSpec],
         resources: Resources,
-        sink: Sink,
+        events: RunEvents,
         parallel: int,
         stop: asyncio.Event,
     ) -> None:
         """Be open until `stop`."""
         self._owed = {spec.key: spec for spec in specs}
-        self._resources, self._sink = resources, sink
+        self._resources, self._events = resources, events
         self.opened.set()
         try:
             await stop.wait()
@@ -191,16 +192,7 @@ class Desk:
         """From the first observation to the saved record."""
         shared = self._resources
         resources = Resources(shared.context, shared.benchmark, seat)
-        player = make_player(spec, resources, seat.name)
-        self._sink.started(spec, seat.name)
-        try:
-            record = await player.play(self._sink.stepped(spec, seat.name))
-        except asyncio.CancelledError:
-            cut = player.cut_short()
-            if cut is not None:
-                await self._sink.cut_short(cut)
-            raise
-        await self._sink.finished(spec, record)
+        record = await play_one(spec, resources, self._events, seat.name)
         if not record.scored:
             self._owed[spec.key] = spec
         return record

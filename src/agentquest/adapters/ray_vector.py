@@ -21,7 +21,7 @@ from agentquest.errors import AgentQuestError, UserError
 from agentquest.lib import Session, Task, Turn
 from agentquest.lib.arena import Wanted
 from agentquest.running.executors.ray_cluster import connect, ray_module
-from agentquest.running.gc_tuning import rare_collections
+from agentquest.running.play import rare_collections
 from agentquest.running.spec import versions
 
 Past = tuple[Task, list[str]]

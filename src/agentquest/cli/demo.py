@@ -25,7 +25,7 @@ from agentquest.metrics.table import Metric
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.manifest import Manifest
 from agentquest.reports.safe_text import one_line
-from agentquest.running.monitor import Watcher
+from agentquest.running.events import RunEvents
 from agentquest.running.spec import EpisodeSpec
 from agentquest.viewer.insight import Insight, insight
 from agentquest.words import counted
@@ -45,7 +45,7 @@ _COMMAND = 44
 _AROUND_COMMAND = 31
 
 
-class _Bar(Watcher):
+class _Bar(RunEvents):
     def __init__(self, bars: Progress, title: str, total: int) -> None:
         self._bars = bars
         self._task = bars.add_task(title, total=total)

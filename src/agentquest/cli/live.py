@@ -17,7 +17,7 @@ from agentquest.metrics.statistics import wilson
 from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.records.messages import Message
 from agentquest.reports.safe_text import visible
-from agentquest.running.monitor import Watcher
+from agentquest.running.events import RunEvents
 from agentquest.running.spec import EpisodeSpec
 from agentquest.words import counted, plural
 
@@ -105,7 +105,7 @@ class Tally:
         return f"{len(self.active)} active{f' ({named})' if named else ''}"
 
 
-class LiveView(Watcher):
+class LiveView(RunEvents):
     """Use as a context manager around the run."""
 
     def __init__(self, tally: Tally, log_file: Path, debug: bool) -> None:

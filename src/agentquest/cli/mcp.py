@@ -12,7 +12,7 @@ from agentquest.cli.benchmark_choice import BenchmarkWords, read_words
 from agentquest.cli.terminal import StopSignals
 from agentquest.config import load_config
 from agentquest.extras import require
-from agentquest.running.monitor import Watcher
+from agentquest.running.events import RunEvents
 from agentquest.running.run import Run
 from agentquest.words import counted
 
@@ -76,7 +76,7 @@ def command(
         with signals.listening() as stop:
             desk = Desk()
             playing = asyncio.create_task(
-                run.play(owed, Watcher(), stop, lambda records: save_results(run), executor=desk)
+                run.play(owed, RunEvents(), stop, lambda: save_results(run), executor=desk)
             )
             opening = asyncio.create_task(desk.opened.wait())
             await asyncio.wait({opening, playing}, return_when=asyncio.FIRST_COMPLETED)

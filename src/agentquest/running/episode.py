@@ -39,7 +39,7 @@ class EpisodePlayer:
         spec: EpisodeSpec,
         driver: Driver,
         agent: Agent,
-        told: Callable[[Driver], Episode],
+        introduce: Callable[[Driver], Episode],
         off_loop: bool = False,
         worker: str = "",
     ) -> None:
@@ -48,7 +48,7 @@ class EpisodePlayer:
         self.agent = agent
         self.steps: list[Step] = []
         self.error: Failure | None = None
-        self._told = told
+        self._introduce = introduce
         self._off_loop = off_loop
         self._worker = worker
         self._pool = MessagePool()
@@ -79,7 +79,7 @@ class EpisodePlayer:
 
     async def _to_its_end(self, first: Observation, on_step: OnStep) -> End:
         try:
-            await self._of_agent(self.agent.begin(self._told(self.driver)))
+            await self._of_agent(self.agent.begin(self._introduce(self.driver)))
             return await self._loop(first, on_step)
         except ContextExceeded as error:
             return self._failed(End.CONTEXT_LIMIT, "model", error)

@@ -1,27 +1,79 @@
-"""From a spec to a record: `play(spec)` is all that an executor needs."""
+"""From a spec to a record, in this process: one episode at a time."""
 
-from collections.abc import Callable
-from typing import Protocol
+import asyncio
+import contextlib
+import gc
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, TypeVar
 
 from agentquest.errors import UserError
-from agentquest.lib import Driver, Episode, InformedAgent
+from agentquest.lib import Benchmark, Driver, Episode, InformedAgent
 from agentquest.records.episode import EpisodeRecord
-from agentquest.running.episode import EpisodePlayer, OnStep
-from agentquest.running.factory import Resources
+from agentquest.running.episode import EpisodePlayer
+from agentquest.running.events import RunEvents
+from agentquest.running.factory import Resources, asks_a_model, shares_something
 from agentquest.running.spec import EpisodeSpec
 
+T = TypeVar("T")
+# A run holds many objects until their episode ends, and hardly any cycles.
+_GC_THRESHOLDS = (50_000, 20, 50)
 
-async def play(
-    spec: EpisodeSpec, resources: Resources | None = None, on_step: OnStep | None = None
-) -> EpisodeRecord:
+
+async def play(spec: EpisodeSpec, resources: Resources | None = None) -> EpisodeRecord:
     """Play one episode. Without `resources` everything it needs is opened and closed again."""
     own = resources or Resources(spec.context)
     try:
         await own.open()
-        return await make_player(spec, own).play(on_step)
+        return await make_player(spec, own).play()
     finally:
         if resources is None:
             await own.close()
+
+
+async def play_one(
+    spec: EpisodeSpec,
+    resources: Resources,
+    events: RunEvents,
+    worker: str = "",
+    setting_up: asyncio.Lock | None = None,
+) -> EpisodeRecord:
+    """Play one episode of a run and report it; the record is saved when this returns.
+
+    A cancelled episode is saved as far as it got. Episodes with the same `setting_up` are
+    made one at a time, so that the first have asked their model before the last are made.
+    """
+    async with setting_up or contextlib.nullcontext():
+        player = make_player(spec, resources, worker)
+        await asyncio.sleep(0)
+    events.started(spec, worker)
+    try:
+        record = await player.play(partial(events.stepped, spec))
+    except asyncio.CancelledError:
+        rest = player.cut_short()
+        if rest is not None:
+            await events.save(rest)
+            events.cut_short(spec, rest)
+        raise
+    await _finish(_report(spec, record, events))
+    return record
+
+
+async def _report(spec: EpisodeSpec, record: EpisodeRecord, events: RunEvents) -> None:
+    await events.save(record)
+    events.finished(spec, record)
+
+
+async def _finish(work: Coroutine[Any, Any, None]) -> None:
+    """Do it to its end, and only then be cancelled."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await task
+        raise
 
 
 def make_player(spec: EpisodeSpec, resources: Resources, worker: str = "") -> EpisodePlayer:
@@ -34,7 +86,7 @@ def make_player(spec: EpisodeSpec, resources: Resources, worker: str = "") -> Ep
             raise UserError(f"{benchmark.title} has no oracle")
         agent.oracle = oracle
 
-    def told(driver: Driver) -> Episode:
+    def introduce(driver: Driver) -> Episode:
         context = spec.context
         seed = context.model_seed
         return Episode(
@@ -48,27 +100,67 @@ def make_player(spec: EpisodeSpec, resources: Resources, worker: str = "") -> Ep
             model_seed=None if seed is None else seed + spec.trial,
         )
 
-    return EpisodePlayer(spec, driver, agent, told, benchmark.slow_steps, worker)
+    return EpisodePlayer(spec, driver, agent, introduce, benchmark.slow_steps, worker)
 
 
-class Sink(Protocol):
-    """Where an executor delivers what happens."""
+async def preflight(spec: EpisodeSpec, benchmark: Benchmark) -> tuple[str, ...]:
+    """Make this episode's agent and ask its model one small thing, so that problems show at once.
 
-    def started(self, spec: EpisodeSpec, worker: str) -> None:
-        """An episode begins; `worker` says where, empty in this process."""
-        ...
+    The model is asked with tools if the agent calls them. Raises an error whose one line
+    says what is wrong; returns what is worth knowing.
+    """
+    context = spec.context
+    asks = context.model is not None and asks_a_model(context.agent.name)
+    resources = Resources(context, benchmark)
+    try:
+        # What agents share is opened when they play: those that share something are made then.
+        agent = None if shares_something(context.agent.name) else resources.agent()
+        if not asks:
+            return ()
+        if agent is None or not agent.calls_tools:
+            return await resources.model().preflight()
+        driver = benchmark.driver(spec.task)
+        driver.reset()
+        briefing = benchmark.briefing(driver, spec.task, 0)
+        return await resources.model().preflight(tools=briefing.tools)
+    finally:
+        await resources.close()
 
-    def stepped(self, spec: EpisodeSpec, worker: str) -> OnStep:
-        """What is to be called after each step of this episode."""
-        ...
 
-    async def finished(self, spec: EpisodeSpec, record: EpisodeRecord) -> None:
-        """Called once per played episode; returns when the record is safe."""
-        ...
+def run_in_thread(work: Coroutine[Any, Any, T], stop: asyncio.Event | None = None) -> T:
+    """A coroutine's result, also where an event loop is running already, as in a notebook.
 
-    async def cut_short(self, record: EpisodeRecord) -> None:
-        """An episode that was stopped half-way, whose calls have cost money."""
-        ...
+    Ctrl-C sets `stop`, so that the work ends in an orderly way, and is raised afterwards.
+    """
+    loops: list[asyncio.AbstractEventLoop] = []
+
+    async def main() -> T:
+        loops.append(asyncio.get_running_loop())
+        return await work
+
+    with ThreadPoolExecutor(1, thread_name_prefix="agentquest") as thread:
+        result = thread.submit(lambda: asyncio.run(main()))
+        try:
+            return result.result()
+        except KeyboardInterrupt:
+            if stop is not None and loops:
+                with contextlib.suppress(RuntimeError):  # the loop is closed: it is over already
+                    loops[0].call_soon_threadsafe(stop.set)
+            raise
 
 
-Prepare = Callable[[EpisodeSpec], EpisodePlayer]
+@contextmanager
+def rare_collections() -> Iterator[None]:
+    """Keep Python's garbage collector out of a run's way.
+
+    It would look at all living objects again and again, which is a tenth of the processor
+    time of a step and holds every episode up while it lasts.
+    """
+    before = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(*_GC_THRESHOLDS)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()

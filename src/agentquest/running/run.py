@@ -27,6 +27,7 @@ from agentquest.records.live import LiveLog
 from agentquest.records.manifest import Manifest, PublishedScore
 from agentquest.records.run_directory import RunDirectory, Try
 from agentquest.running.budget import Budget
+from agentquest.running.events import Broadcast, RunEvents
 from agentquest.running.executors import Executor, make_executor
 from agentquest.running.factory import (
     Resources,
@@ -35,14 +36,13 @@ from agentquest.running.factory import (
     make_benchmark,
     model_class,
 )
-from agentquest.running.gc_tuning import rare_collections
-from agentquest.running.monitor import RunMonitor, Watcher
+from agentquest.running.monitor import EpisodeSaver, FailureWatch, LiveFile, Stopper
+from agentquest.running.play import rare_collections
 from agentquest.running.played import Played, Records
 from agentquest.running.selection import Selection, episode_seed, pick_by_name, select
 from agentquest.running.spec import Choice, EpisodeSpec, Limits, RunContext, versions
 from agentquest.words import slug
 
-Checkpoint = Callable[[Sequence[EpisodeRecord]], None]
 Kept = TypeVar("Kept", bound=Try)
 # Runs with more episodes than this compress their records, unless told not to.
 _MANY = 1000
@@ -244,9 +244,9 @@ class Run:
     async def play(
         self,
         specs: Sequence[EpisodeSpec],
-        watcher: Watcher,
+        watcher: RunEvents,
         stop: asyncio.Event,
-        checkpoint: Checkpoint,
+        checkpoint: Callable[[], None],
         shared: Any = None,
         executor: Executor | None = None,
     ) -> str | None:
@@ -264,19 +264,20 @@ class Run:
             packed = len(self.specs) > _MANY
         try:
             with self.directory.locked(packed) as log, rare_collections(), self.played.growing():
-
-                def save_results() -> None:
-                    checkpoint(self.records)
-
-                budget = Budget(self.config.cost_limit, self._price(), watcher.noted)
-                monitor = RunMonitor(log, live, watcher, stop, budget, save_results)
-                left = self._owed(specs)
-                monitor.resume_from(self.played.keep, self.index.cost, self.index.uncounted)
+                stopper = Stopper(stop)
+                budget = Budget(
+                    self.config.cost_limit, self._price(), watcher.noted, stopper.give_up
+                )
+                saver = EpisodeSaver(log, self.played.keep, checkpoint)
+                failures = FailureWatch(stopper.give_up)
+                events = Broadcast([watcher, LiveFile(live), saver, budget, failures])
+                pending = self._owed(specs)
+                budget.resume(self.index.cost, self.index.uncounted)
                 try:
-                    await executor.run(left, resources, monitor, self.config.parallel, stop)
+                    await executor.run(pending, resources, events, self.config.parallel, stop)
                 finally:
-                    save_results()
-                return monitor.reason
+                    checkpoint()
+                return stopper.reason
         finally:
             live.flush()
             live.close()

@@ -16,7 +16,7 @@ from agentquest.api import play_owed
 from agentquest.config import load_config
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.run_directory import EPISODES, RESULTS, RunDirectory
-from agentquest.running.monitor import Watcher
+from agentquest.running.events import RunEvents
 from agentquest.running.run import Run
 from chat_server import server_process
 
@@ -134,7 +134,10 @@ def comparable_results(run: Path) -> dict[str, Any]:
 
 
 async def evaluate(
-    folder: Path, *overrides: str, stop: asyncio.Event | None = None, watcher: Watcher | None = None
+    folder: Path,
+    *overrides: str,
+    stop: asyncio.Event | None = None,
+    watcher: RunEvents | None = None,
 ) -> tuple[Run, str | None]:
     """A run in this process, into `folder`; gives why it stopped early, if it did."""
     config, _ = load_config(None, ["data_path=builtin", f"output_dir={folder}", *overrides])

@@ -10,12 +10,12 @@ from explorer_answers import answer
 from agentquest.records.episode import Step
 from agentquest.records.messages import Message
 from agentquest.records.outcome import End
-from agentquest.running.monitor import Watcher
+from agentquest.running.events import RunEvents
 from agentquest.running.spec import EpisodeSpec
 from chat_server import ChatServer
 
 
-class Onlooker(Watcher):
+class Onlooker(RunEvents):
     def __init__(self) -> None:
         self.trouble: Callable[[], str] = lambda: ""
         self.went_on = asyncio.Event()

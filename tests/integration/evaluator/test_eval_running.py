@@ -11,7 +11,7 @@ from explorer_answers import answer, echo_of_the_goal
 from agentquest.errors import ConfigError, UnknownName
 from agentquest.records.outcome import End
 from agentquest.records.run_directory import RunDirectory
-from agentquest.running.monitor import Watcher
+from agentquest.running.events import RunEvents
 from chat_faults import Fault
 from chat_server import ChatServer
 
@@ -273,7 +273,7 @@ async def test_a_cost_limit_holds_whatever_the_server_counts(tmp_path: Path, fau
     """Without counts costs are estimated, and said to be; a cost the server states is believed."""
     told: list[str] = []
 
-    class Told(Watcher):
+    class Told(RunEvents):
         def noted(self, text: str) -> None:
             told.append(text)
 

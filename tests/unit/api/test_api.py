@@ -17,7 +17,7 @@ from agentquest.errors import ConfigError, UserError
 from agentquest.lib import Agent, Answer, Explorer, Observation, Settings
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import End
-from agentquest.running.monitor import Watcher
+from agentquest.running.events import RunEvents
 from agentquest.running.spec import EpisodeSpec
 
 
@@ -107,7 +107,7 @@ def test_the_same_settings_resume_and_play_only_what_is_owed(tmp_path: Path) -> 
     assert third.path.name == f"{first.path.name}-2"
 
 
-class Counted(Watcher):
+class Counted(RunEvents):
     def __init__(self) -> None:
         self.finished_keys: set[str] = set()
 
@@ -230,7 +230,7 @@ def test_a_class_of_the_main_module_can_be_evaluated(tmp_path: Path, more: str) 
     assert done.stdout == "__main__:Looks True [3, 3]\n"
 
 
-class Interrupts(Watcher):
+class Interrupts(RunEvents):
     """Presses Ctrl-C, as it were, when the second episode is done."""
 
     def __init__(self) -> None:

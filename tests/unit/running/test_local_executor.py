@@ -9,8 +9,9 @@ import pytest
 from agentquest.errors import DataError
 from agentquest.lib import Agent, Answer, Benchmark, Observation
 from agentquest.records.episode import EpisodeRecord, Step
+from agentquest.records.messages import Message
 from agentquest.records.outcome import End
-from agentquest.running.episode import OnStep
+from agentquest.running.events import RunEvents
 from agentquest.running.executors.local import LocalExecutor
 from agentquest.running.spec import EpisodeSpec
 from episode_players import Given, a_context, builtin_homes
@@ -38,8 +39,8 @@ class Stubborn(Looks):
         return Answer("look")
 
 
-class Kept:
-    """A sink that keeps what it is given, slowly, and knows what it was in the middle of."""
+class Kept(RunEvents):
+    """A listener that keeps what it is given, slowly, and knows what it was in the middle of."""
 
     def __init__(
         self,
@@ -57,25 +58,24 @@ class Kept:
         self.under_way += 1
         self.most = max(self.most, self.under_way)
 
-    def stepped(self, spec: EpisodeSpec, worker: str) -> OnStep:
-        return lambda step, prompt: self._on_step(step)
+    def stepped(self, spec: EpisodeSpec, step: Step, prompt: tuple[Message, ...]) -> None:
+        self._on_step(step)
 
-    async def finished(self, spec: EpisodeSpec, record: EpisodeRecord) -> None:
-        await self.cut_short(record)
-        self.under_way -= 1
-
-    async def cut_short(self, record: EpisodeRecord) -> None:
+    async def save(self, record: EpisodeRecord) -> None:
         self.begun.append(record)
         self._on_save(len(self.begun))
         for _ in range(5):
             await asyncio.sleep(0)
         self.done.append(record)
 
+    def finished(self, spec: EpisodeSpec, record: EpisodeRecord) -> None:
+        self.under_way -= 1
+
 
 async def run(
     homes: Benchmark,
     agent: Callable[[], Agent],
-    sink: Kept,
+    kept: Kept,
     count: int,
     parallel: int,
     stop: asyncio.Event | None = None,
@@ -84,7 +84,7 @@ async def run(
     context = a_context(**{"max_steps": 3, **given})
     specs = [EpisodeSpec(context, task) for task in homes.tasks()[:count]]
     resources = Given(context, homes, agent)
-    await LocalExecutor().run(specs, resources, sink, parallel, stop or asyncio.Event())
+    await LocalExecutor().run(specs, resources, kept, parallel, stop or asyncio.Event())
 
 
 @pytest.mark.parametrize("parallel", [1, 3, 100])
@@ -136,7 +136,7 @@ async def test_cancelling_the_whole_ends_every_episode(homes: Benchmark) -> None
 
 async def test_a_disk_that_is_full_ends_the_run_with_its_error(homes: Benchmark) -> None:
     class Full(Kept):
-        async def finished(self, spec: EpisodeSpec, record: EpisodeRecord) -> None:
+        async def save(self, record: EpisodeRecord) -> None:
             raise DataError("cannot write: No space left on device")
 
     with pytest.raises(DataError, match="No space left"):

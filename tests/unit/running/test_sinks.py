@@ -91,7 +91,7 @@ def test_a_failing_sink_harms_nobody(
 def test_a_hanging_sink_is_not_waited_for(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sinks.Sinks.close, "__defaults__", (0.05,))
+    monkeypatch.setattr(sinks.QueuedSink.close, "__defaults__", (0.05,))
     with caplog.at_level(logging.WARNING):
         result = played(tmp_path, f"{__name__}:Hanging")
     assert result.complete
@@ -102,7 +102,7 @@ def test_a_slow_sink_does_not_fill_the_memory(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sinks, "_WAITING", 1)
-    monkeypatch.setattr(sinks.Sinks.close, "__defaults__", (0.05,))
+    monkeypatch.setattr(sinks.QueuedSink.close, "__defaults__", (0.05,))
     with caplog.at_level(logging.WARNING):
         result = played(tmp_path, f"{__name__}:Hanging")
     assert result.complete

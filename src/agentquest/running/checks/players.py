@@ -1,11 +1,9 @@
 """What a benchmark's players must keep to, and what they may know."""
 
-import asyncio
 import pickle
-from collections.abc import Coroutine, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from types import BuiltinFunctionType
-from typing import Any, TypeVar
+from typing import Any
 
 from agentquest.lib import (
     Agent,
@@ -24,10 +22,8 @@ from agentquest.running.checks.reachable import reachable
 from agentquest.running.checks.subject import Problems, Subject, carried_out, shown, transcript
 from agentquest.running.episode import EpisodePlayer
 from agentquest.running.factory import Resources
-from agentquest.running.play import make_player, play
+from agentquest.running.play import make_player, play, run_in_thread
 from agentquest.running.spec import Choice, EpisodeSpec, Limits, RunContext
-
-T = TypeVar("T")
 
 _FORBIDDEN = (Driver, Benchmark, Metrics, State, DriverOracle, EpisodePlayer, Resources)
 _HARMLESS = (Observation, tuple, frozenset, type, BuiltinFunctionType)
@@ -91,7 +87,7 @@ def records(subject: Subject) -> Problems:
             if pickle.loads(pickle.dumps(spec)) != spec:
                 yield f"{task.id}: the spec changes when it is pickled"
             shared = Resources(spec.context, subject.benchmark)
-            record, again = (_finished(play(spec, shared)) for _ in range(2))
+            record, again = (run_in_thread(play(spec, shared)) for _ in range(2))
             where = f"{task.id}, played by {name}"
             if record.error is not None:
                 yield f"{where}: {record.error.source} failed: {record.error.message}"
@@ -107,7 +103,7 @@ def secrecy(subject: Subject) -> Problems:
         for name in _AGENTS:
             spec = _spec(subject, task, name)
             shared = Resources(spec.context, subject.benchmark)
-            found = _finished(held_while_playing(spec, shared))
+            found = run_in_thread(held_while_playing(spec, shared))
             yield from (f"{task.id}, agent {name}: {problem}" for problem in dict.fromkeys(found))
 
 
@@ -150,9 +146,3 @@ def _spec(subject: Subject, task: Task, agent: str) -> EpisodeSpec:
 
 def _actions(record: EpisodeRecord) -> Sequence[Any]:
     return [(step.action, step.observation, step.valid, step.progress) for step in record.steps]
-
-
-def _finished(work: Coroutine[Any, Any, T]) -> T:
-    """Its result, also where an event loop is running already, as in a notebook."""
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, work).result()

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 from agentquest import registry
 from agentquest.lib.settings import validated
+from agentquest.running.events import RunEvents
 from agentquest.running.factory import Resources
-from agentquest.running.play import Sink
 from agentquest.running.spec import EpisodeSpec
 
 
@@ -22,11 +22,14 @@ class Executor(Protocol):
         self,
         specs: Sequence[EpisodeSpec],
         resources: Resources,
-        sink: Sink,
+        events: RunEvents,
         parallel: int,
         stop: asyncio.Event,
     ) -> None:
-        """Play the specs, at most `parallel` at once, until they are done or `stop` is set."""
+        """Play the specs, at most `parallel` at once, until they are done or `stop` is set.
+
+        Every episode is reported to `events`; see `agentquest.running.play.play_one`.
+        """
         ...
 
 

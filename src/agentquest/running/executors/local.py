@@ -6,14 +6,15 @@ next begins; what is not is played when the run resumes.
 """
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from pydantic import BaseModel
 
 from agentquest.lib import Settings
+from agentquest.running.events import RunEvents
 from agentquest.running.factory import Resources
-from agentquest.running.play import Sink, make_player
+from agentquest.running.play import play_one
 from agentquest.running.spec import EpisodeSpec
 
 
@@ -29,7 +30,7 @@ class LocalExecutor:
         self,
         specs: Sequence[EpisodeSpec],
         resources: Resources,
-        sink: Sink,
+        events: RunEvents,
         parallel: int,
         stop: asyncio.Event,
     ) -> None:
@@ -47,20 +48,7 @@ class LocalExecutor:
                 if stopping.is_set():
                     # An agent can swallow a cancellation, but not make the run go on.
                     return
-                async with setting_up:
-                    # One at a time, so that the first have asked their model before the last
-                    # are made.
-                    player = make_player(spec, resources, self._worker)
-                    await asyncio.sleep(0)
-                sink.started(spec, self._worker)
-                try:
-                    record = await player.play(sink.stepped(spec, self._worker))
-                except asyncio.CancelledError:
-                    remains = player.cut_short()
-                    if remains is not None:
-                        await sink.cut_short(remains)
-                    raise
-                await _finish(sink.finished(spec, record))
+                await play_one(spec, resources, events, self._worker, setting_up)
 
         workers = [asyncio.create_task(work()) for _ in range(min(parallel, len(specs)))]
         everything = asyncio.gather(*workers)
@@ -76,13 +64,3 @@ class LocalExecutor:
             for worker in workers:
                 worker.cancel()
             await asyncio.gather(*workers, everything, stopped, return_exceptions=True)
-
-
-async def _finish(work: Awaitable[None]) -> None:
-    """Do it to its end, and only then be cancelled."""
-    task = asyncio.ensure_future(work)
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await task
-        raise

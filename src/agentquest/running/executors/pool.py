@@ -20,8 +20,7 @@ from typing import Literal
 from agentquest.errors import UserError
 from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.records.messages import Message
-from agentquest.running.episode import OnStep
-from agentquest.running.play import Sink
+from agentquest.running.events import RunEvents
 from agentquest.running.spec import Choice, EpisodeSpec, RunContext
 
 logger = logging.getLogger(__name__)
@@ -79,20 +78,19 @@ class Pool:
         new_worker: Callable[[str, Callable[[Worker, Event], None]], Worker],
         prefix: str,
         specs: Sequence[EpisodeSpec],
-        sink: Sink,
+        events: RunEvents,
         workers: int,
         width: int,
     ) -> None:
         self._new_worker = new_worker
         self._prefix = prefix
         self._waiting = deque(specs)
-        self._sink = sink
+        self._run_events = events
         self._width = width
         self._losses: dict[str, int] = {}
         self._events: asyncio.Queue[tuple[Worker, Event]] = asyncio.Queue()
         self._loop = asyncio.get_running_loop()
         self._thread = get_ident()
-        self._steppers: dict[str, OnStep] = {}
         self._made = 0
         self._stillborn = 0
         self._alive = [self._another() for _ in range(workers)]
@@ -186,17 +184,20 @@ class Pool:
     def _deliver(self, worker: Worker, spec: EpisodeSpec, event: Event) -> list[Awaitable[None]]:
         """Pass on what happened; returns what must be waited for until a record is safe."""
         if event.kind == "started":
-            self._sink.started(spec, worker.name)
-            self._steppers[spec.key] = self._sink.stepped(spec, worker.name)
+            self._run_events.started(spec, worker.name)
         elif event.kind == "stepped" and event.step is not None:
-            self._steppers[spec.key](event.step, event.prompt)
+            self._run_events.stepped(spec, event.step, event.prompt)
         elif event.record is not None:
             del worker.playing[spec.key]
-            self._steppers.pop(spec.key, None)
-            if event.kind == "finished":
-                return [self._sink.finished(spec, event.record)]
-            return [self._sink.cut_short(event.record)]
+            return [self._save(spec, event.record, event.kind == "finished")]
         return []
+
+    async def _save(self, spec: EpisodeSpec, record: EpisodeRecord, finished: bool) -> None:
+        await self._run_events.save(record)
+        if finished:
+            self._run_events.finished(spec, record)
+        else:
+            self._run_events.cut_short(spec, record)
 
     def _replace(self, worker: Worker, why: str) -> None:
         """Play a dead worker's episodes elsewhere, but not for ever."""

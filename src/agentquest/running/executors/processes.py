@@ -19,10 +19,10 @@ from typing import Any
 from pydantic import Field
 
 from agentquest.lib import Settings
+from agentquest.running.events import RunEvents
 from agentquest.running.executors.pool import Event, Pool, Worker, divided
 from agentquest.running.executors.worker_loop import GROUP_SIGNALS, serve_process
 from agentquest.running.factory import Resources
-from agentquest.running.play import Sink
 from agentquest.running.spec import EpisodeSpec, RunContext
 
 logger = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ class ProcessExecutor:
         self,
         specs: Sequence[EpisodeSpec],
         resources: Resources,
-        sink: Sink,
+        events: RunEvents,
         parallel: int,
         stop: asyncio.Event,
     ) -> None:
@@ -61,7 +61,7 @@ class ProcessExecutor:
             return _ProcessWorker(name, context, tell)
 
         width = max(1, parallel // number)
-        await Pool(new_worker, "process", specs, sink, number, width).run(stop)
+        await Pool(new_worker, "process", specs, events, number, width).run(stop)
 
 
 @contextmanager

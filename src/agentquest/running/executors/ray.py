@@ -18,12 +18,12 @@ from pydantic import Field
 from agentquest.errors import AgentQuestError, DataError, UnknownName
 from agentquest.extras import require
 from agentquest.lib import Benchmark, Settings, Task
+from agentquest.running.events import RunEvents
 from agentquest.running.executors.pool import Event, Pool, Worker, divided
 from agentquest.running.executors.ray_cluster import cause, connect, in_creation, ray_module
 from agentquest.running.executors.shipping import Pack, in_turn, kept_at, moved, packed, unpacked
 from agentquest.running.executors.worker_loop import Lease, WorkerLoop
 from agentquest.running.factory import Resources
-from agentquest.running.play import Sink
 from agentquest.running.spec import EpisodeSpec, RunContext, versions
 
 _MOST_EVENTS = 2000
@@ -57,7 +57,7 @@ class RayExecutor:
         self,
         specs: Sequence[EpisodeSpec],
         resources: Resources,
-        sink: Sink,
+        events: RunEvents,
         parallel: int,
         stop: asyncio.Event,
     ) -> None:
@@ -74,7 +74,7 @@ class RayExecutor:
                 return _RayWorker(name, context, self._options(), cargo, tell)
 
             width = max(1, parallel // number)
-            await Pool(new_worker, "ray", specs, sink, number, width).run(stop)
+            await Pool(new_worker, "ray", specs, events, number, width).run(stop)
         finally:
             if started:
                 ray_module().shutdown()

@@ -1,11 +1,11 @@
 """Joining a Ray cluster, with a clear error when that fails."""
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from agentquest.errors import UserError
 from agentquest.extras import MissingExtra
+from agentquest.running.play import run_in_thread
 
 _PROBE_S = 10.0
 _IN_CREATION = "error raised in its creation task"
@@ -30,8 +30,7 @@ def connect(address: str | None) -> bool:
     if not address:
         where["include_dashboard"] = False
     try:
-        with ThreadPoolExecutor(1) as thread:  # where no event loop is running already
-            thread.submit(asyncio.run, _probe(address)).result()
+        run_in_thread(_probe(address))
         ray.init(log_to_driver=False, configure_logging=False, namespace="agentquest", **where)
     except (OSError, ValueError, asyncio.TimeoutError) as error:
         raise UserError(f"executor.address: no Ray cluster at {address!r}: {error}") from None

@@ -11,11 +11,11 @@ from agentquest.errors import AgentQuestError
 from agentquest.lib import Task
 from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.records.messages import Message
-from agentquest.running.episode import OnStep
+from agentquest.running.events import RunEvents
 from agentquest.running.executors.local import LocalExecutor
 from agentquest.running.executors.pool import Event
 from agentquest.running.factory import Resources
-from agentquest.running.gc_tuning import rare_collections
+from agentquest.running.play import rare_collections
 from agentquest.running.spec import EpisodeSpec, RunContext
 
 Tell = Callable[[Event], None]
@@ -24,33 +24,25 @@ Lease = Sequence[tuple[Task, int, int]]
 GROUP_SIGNALS = [each for each in signal.Signals if each.name in ("SIGINT", "SIGHUP")]
 
 
-class TellingSink:
-    """Passes everything on, without what only the finished record needs."""
+class Messenger(RunEvents):
+    """Sends every event to the process that owns the pool, without what only records need."""
 
     def __init__(self, tell: Tell, show_prompts: bool) -> None:
         self._tell = tell
         self._show_prompts = show_prompts
 
     def started(self, spec: EpisodeSpec, worker: str) -> None:
-        """Tell that an episode has begun."""
         self._tell(Event("started", spec.key))
 
-    def stepped(self, spec: EpisodeSpec, worker: str) -> OnStep:
-        """Tell each step without its commands; its prompt goes along if somebody watches."""
+    def stepped(self, spec: EpisodeSpec, step: Step, prompt: tuple[Message, ...]) -> None:
+        slim = step.model_copy(update={"admissible": [], "prompt": []})
+        self._tell(Event("stepped", spec.key, slim, prompt if self._show_prompts else ()))
 
-        def on_step(step: Step, prompt: tuple[Message, ...]) -> None:
-            slim = step.model_copy(update={"admissible": [], "prompt": []})
-            self._tell(Event("stepped", spec.key, slim, prompt if self._show_prompts else ()))
-
-        return on_step
-
-    async def finished(self, spec: EpisodeSpec, record: EpisodeRecord) -> None:
-        """Send the record to the process that saves it."""
+    def finished(self, spec: EpisodeSpec, record: EpisodeRecord) -> None:
         self._tell(Event("finished", spec.key, record=record))
 
-    async def cut_short(self, record: EpisodeRecord) -> None:
-        """Send what was played until the stop."""
-        self._tell(Event("cut_short", record.key, record=record))
+    def cut_short(self, spec: EpisodeSpec, record: EpisodeRecord) -> None:
+        self._tell(Event("cut_short", spec.key, record=record))
 
 
 class WorkerLoop:
@@ -60,7 +52,7 @@ class WorkerLoop:
         self._context = context
         self._name = name
         self._tell = tell
-        self._sink = TellingSink(tell, context.show_prompts)
+        self._messenger = Messenger(tell, context.show_prompts)
         self._stop = asyncio.Event()
         self._playing: set[asyncio.Task[None]] = set()
         self.resources = Resources(context)
@@ -75,7 +67,7 @@ class WorkerLoop:
         for task, trial, seed in lease:
             spec = EpisodeSpec(self._context, task, trial, seed)
             episode = LocalExecutor(worker=self._name).run(
-                [spec], self.resources, self._sink, 1, self._stop
+                [spec], self.resources, self._messenger, 1, self._stop
             )
             work = asyncio.create_task(episode)
             self._playing.add(work)
