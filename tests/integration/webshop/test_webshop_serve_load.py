@@ -9,7 +9,7 @@ import pytest
 from serving_process import ServerProcess, post, send
 
 from agentquest.benchmarks.webshop import WebshopAction, WebshopDriver, WebshopUtils
-from agentquest.benchmarks.webshop.serving.requests import Limits, Work
+from agentquest.benchmarks.webshop.serving.requests import SessionLimits, Work
 from agentquest.benchmarks.webshop.serving.running import Access, for_agents
 from agentquest.benchmarks.webshop.shop.shop import Session
 from agentquest.errors import NetworkError
@@ -78,7 +78,7 @@ async def test_hundreds_of_sessions_at_once_each_as_if_alone(server, shop):
 async def test_sessions_stay_apart_in_threads_too(shop, monkeypatch):
     """A large catalogue is searched in threads; here the small one is."""
     monkeypatch.setattr("agentquest.benchmarks.webshop.serving.requests.INLINE_PRODUCTS", 0)
-    served = for_agents(shop, Limits(), Access())
+    served = for_agents(shop, SessionLimits(), Access())
     url = served.url
     running = asyncio.create_task(Serving([served]).run())
     try:

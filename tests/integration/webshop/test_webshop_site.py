@@ -15,7 +15,7 @@ from site_visitor import Visitor
 from agentquest.benchmarks.webshop import WebshopUtils
 from agentquest.benchmarks.webshop.benchmark import WebshopBenchmark
 from agentquest.benchmarks.webshop.catalogue.builtin import official_files
-from agentquest.benchmarks.webshop.serving.people import MAX_STEPS
+from agentquest.benchmarks.webshop.serving.site_session import MAX_STEPS
 from agentquest.benchmarks.webshop.shop.shop import Session
 from agentquest.records.outcome import End
 from agentquest.records.run_directory import RunDirectory

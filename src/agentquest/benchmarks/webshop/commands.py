@@ -99,14 +99,14 @@ def serve(
     require("serve", "starlette", "uvicorn", why="serving")
     from agentquest.benchmarks.webshop.serving import running
     from agentquest.benchmarks.webshop.serving.human_records import HumanRecords
-    from agentquest.benchmarks.webshop.serving.requests import Limits
+    from agentquest.benchmarks.webshop.serving.requests import SessionLimits
     from agentquest.http.serving import serve as serve_all
 
     folder = data_root(data)
     if goals is None:  # the original's site plays people's wordings, its server for agents does not
         goals = GoalsKind.HUMAN if original_pages else GoalsKind.SYNTHETIC
     shop = _open_shop(folder, size, seed, goals, strict)
-    limits = Limits(max_sessions, session_ttl)
+    limits = SessionLimits(max_sessions, session_ttl)
     access = running.Access(host, allow_host or [], os.environ.get(TOKEN))
     with ExitStack() as stack:
         served = {"agents": running.for_agents(shop, limits, access, port)}

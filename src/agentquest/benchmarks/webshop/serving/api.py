@@ -17,27 +17,27 @@ from starlette.routing import Route
 
 from agentquest.benchmarks.webshop.client import SESSION_HEADER
 from agentquest.benchmarks.webshop.driver import WebshopUtils
+from agentquest.benchmarks.webshop.serving.clients import Clients, Sender
 from agentquest.benchmarks.webshop.serving.requests import (
     MAX_ACTION,
     MAX_NAME,
-    Limits,
+    SessionLimits,
     Work,
-    action_in,
     address_of,
     connection_of,
-    json_fields,
-    session_named,
+    read_action,
+    read_json,
+    read_session_name,
 )
-from agentquest.benchmarks.webshop.serving.shoppers import Client, Shoppers
 from agentquest.benchmarks.webshop.shop.shop import Session, Shop, parse
 from agentquest.version import __version__
 
 COOKIE = "webshop_client"
 
 
-def api_app(shop: Shop, limits: Limits | None = None) -> Starlette:
+def api_app(shop: Shop, limits: SessionLimits | None = None) -> Starlette:
     """The server for agents, as an ASGI application."""
-    routes = _Api(shop, limits or Limits())
+    routes = _Api(shop, limits or SessionLimits())
     return Starlette(
         routes=[
             Route("/", routes.test, methods=["GET"]),
@@ -46,7 +46,7 @@ def api_app(shop: Shop, limits: Limits | None = None) -> Starlette:
             Route("/healthz", routes.health, methods=["GET"]),
             Route("/openapi.json", routes.openapi, methods=["GET"]),
         ],
-        exception_handlers={HTTPException: _refused},
+        exception_handlers={HTTPException: _explain_refusal},
         lifespan=routes.lifespan,
     )
 
@@ -57,7 +57,7 @@ def as_json(content: Any, status: int = 200) -> Response:
     return Response(text.encode("ascii"), status, media_type="application/json")
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def _explain_refusal(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     response = as_json({"error": error.detail}, error.status_code)
     response.headers.update(error.headers or {})
@@ -65,14 +65,14 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 
 class _Api:
-    def __init__(self, shop: Shop, limits: Limits) -> None:
+    def __init__(self, shop: Shop, limits: SessionLimits) -> None:
         self.shop = shop
-        self.shoppers = Shoppers(shop, limits)
+        self.clients = Clients(shop, limits)
         self.work = Work(len(shop.catalogue))
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        async with self.shoppers.kept.swept():
+        async with self.clients.expire_regularly():
             yield
         self.work.close()
 
@@ -87,7 +87,7 @@ class _Api:
                 "goals_kind": self.shop.goals.kind,
                 "products": len(self.shop.catalogue),
                 "seed": self.shop.seed,
-                "sessions": len(self.shoppers),
+                "sessions": len(self.clients),
                 "status": "ok",
                 "strict": self.shop.strict,
                 "tagger": self.shop.nouns.name,
@@ -98,22 +98,22 @@ class _Api:
         return as_json(openapi_document())
 
     async def reset(self, request: Request) -> Response:
-        fields = await json_fields(request, ("session",))
-        wanted = session_named(fields.get("session"))
-        session, cookie = await self.shoppers.start(_client(request), wanted)
+        fields = await read_json(request, ("session",))
+        name = read_session_name(fields.get("session"))
+        session, cookie = await self.clients.start(_sender(request), name)
         answer = as_json(WebshopUtils.reset_answer(session))
         if cookie is not None:
             answer.set_cookie(COOKIE, cookie, httponly=True, samesite="strict")
         return answer
 
     async def step(self, request: Request) -> Response:
-        fields = await json_fields(request, ("action", "session"))
-        action = action_in(fields)
-        shopper = self.shoppers.find(_client(request), session_named(fields.get("session")))
+        fields = await read_json(request, ("action", "session"))
+        action = read_action(fields)
+        client = self.clients.find(_sender(request), read_session_name(fields.get("session")))
         self._refuse_crashes(action)
-        async with shopper.lock:
-            answer = await self.work.run(lambda: _step(shopper.session, action))
-        self.shoppers.stepped(shopper)
+        async with client.lock:
+            answer = await self.work.run(lambda: _step(client.session, action))
+        self.clients.mark_used(client)
         return answer
 
     def _refuse_crashes(self, action: str) -> None:
@@ -126,10 +126,10 @@ class _Api:
                 raise HTTPException(422, f"{message}: nothing was done")
 
 
-def _client(request: Request) -> Client:
-    name = session_named(request.headers.get(SESSION_HEADER), f"the header {SESSION_HEADER}")
+def _sender(request: Request) -> Sender:
+    name = read_session_name(request.headers.get(SESSION_HEADER), f"the header {SESSION_HEADER}")
     assert not isinstance(name, int)
-    return Client(name, request.cookies.get(COOKIE), address_of(request), connection_of(request))
+    return Sender(name, request.cookies.get(COOKIE), address_of(request), connection_of(request))
 
 
 def _step(session: Session, action: str) -> Response:

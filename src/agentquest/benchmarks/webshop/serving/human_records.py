@@ -19,7 +19,7 @@ from typing import Any
 import yaml
 
 from agentquest.benchmarks.webshop.benchmark import WebshopBenchmark, task_hash
-from agentquest.benchmarks.webshop.serving.people import MAX_STEPS, Visit
+from agentquest.benchmarks.webshop.serving.site_session import MAX_STEPS, SiteSession
 from agentquest.benchmarks.webshop.shop.shop import Shop
 from agentquest.benchmarks.webshop.tasks import BUILTIN, numbers_of, task_of
 from agentquest.errors import UserError
@@ -84,7 +84,7 @@ class HumanRecords:
         self._given[number] += 1
         return number
 
-    async def save(self, visit: Visit) -> None:
+    async def save(self, visit: SiteSession) -> None:
         """Write a visit down; one that is not over was left."""
         if visit.end is None and not visit.steps:
             self._given[visit.number] -= 1  # nothing happened: the task is free again
@@ -95,7 +95,7 @@ class HumanRecords:
             await asyncio.to_thread(self._log.append, record)
             self._saved[record.task_id] += 1
 
-    def _record(self, visit: Visit) -> EpisodeRecord:
+    def _record(self, visit: SiteSession) -> EpisodeRecord:
         end = visit.end or End.CANCELLED
         task = task_of(self.shop.goals, visit.number)
         trial = self._saved[task.id]
@@ -183,7 +183,7 @@ class HumanRecords:
                 )
 
 
-def _details(visit: Visit) -> dict[str, Any]:
+def _details(visit: SiteSession) -> dict[str, Any]:
     """The goal, what the reward was made of, and who played if they said so."""
     session = visit.session
     return {

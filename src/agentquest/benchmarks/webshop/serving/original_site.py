@@ -1,9 +1,9 @@
 """The original's web site: its routes and its pages, for programs that read them.
 
 Made for scrapers of the original, such as ReAct's: `/fixed_0` plays goal 0, every
-page has its own address, and the address holds all that a page depends on. What
-makes the original fail is refused with a reason. Scripts and styles that the
-pages name are not loaded: the shop for people is the other site.
+page has its own address, and the address contains all that a page depends on. Requests
+that make the original fail are refused with a reason. Scripts and styles that the
+pages name are not served: people use the other site.
 """
 
 import random
@@ -29,29 +29,30 @@ from agentquest.benchmarks.webshop.original.html import (
     sub_page,
 )
 from agentquest.benchmarks.webshop.original.links import STYLE, SiteLinks, read_dict, read_list
-from agentquest.benchmarks.webshop.serving.kept import Full, Kept, Stage
 from agentquest.benchmarks.webshop.serving.requests import (
     MAX_NAME,
-    Limits,
+    SessionLimits,
     Work,
     address_of,
     connection_of,
-    form_fields,
+    read_form,
 )
 from agentquest.benchmarks.webshop.shop.goals import Goal
 from agentquest.benchmarks.webshop.shop.pages import PAGE_SIZE, SUB_PAGES
 from agentquest.benchmarks.webshop.shop.shop import LONGEST_ACTION, Shop
+from agentquest.http.sessions import SessionStore, Stage, StoreFull
+from agentquest.words import parse_whole_number
 
 HOME = "abc"
 _MOST_SCANNED = 20_000  # products that a search by attribute may look through
-_TOLD = ("r_type", "r_att", "w_att", "query_match", "category_match", "title_score",
+_SHOWN_DETAILS = ("r_type", "r_att", "w_att", "query_match", "category_match", "title_score",
          "r_option", "w_option", "r_price", "w_price")  # fmt: skip
 _LINKS = SiteLinks()
 
 
-def original_app(shop: Shop, limits: Limits | None = None) -> Starlette:
+def original_app(shop: Shop, limits: SessionLimits | None = None) -> Starlette:
     """The application; `limits` bound how many visits it remembers."""
-    site = _OriginalSite(shop, limits or Limits())
+    site = _OriginalSite(shop, limits or SessionLimits())
     both = ["GET", "POST"]
     item = "{session}/{asin}/{keywords}/{page}"
     return Starlette(
@@ -65,7 +66,7 @@ def original_app(shop: Shop, limits: Limits | None = None) -> Starlette:
             Route("/done/{session}/{asin}/{options}", site.done, methods=both),
             Route("/{session}", site.index, methods=both),
         ],
-        exception_handlers={HTTPException: _refused},
+        exception_handlers={HTTPException: _explain_refusal},
         lifespan=site.lifespan,
     )
 
@@ -74,7 +75,7 @@ def _html(content: str) -> Response:
     return Response(content.encode("utf-8", "replace"), media_type="text/html")
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def _explain_refusal(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     return PlainTextResponse(f"{error.detail}\n", error.status_code, error.headers)
 
@@ -88,16 +89,18 @@ async def _nothing(request: Request) -> Response:
 
 
 class _OriginalSite:
-    def __init__(self, shop: Shop, limits: Limits) -> None:
+    def __init__(self, shop: Shop, limits: SessionLimits) -> None:
         self.shop = shop
         self.work = Work(len(shop.catalogue))
-        self.goals: Kept[str, Goal] = Kept(limits.max_sessions, limits.session_ttl_s)
-        self.rng = random.Random()  # goes on where the original's stands once the goals are made
+        self.goals: SessionStore[str, Goal] = SessionStore(
+            limits.max_sessions, limits.session_ttl_s
+        )
+        self.rng = random.Random()  # continues the original's stream after the goals were made
         self.rng.setstate(shop.goals.state_after_shuffle)
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        async with self.goals.swept():
+        async with self.goals.expire_regularly():
             yield
         self.work.close()
 
@@ -105,32 +108,32 @@ class _OriginalSite:
         return RedirectResponse(_LINKS.index(HOME), 302)
 
     async def index(self, request: Request) -> Response:
-        """The search page of a session, which begins here; or the way to what was searched for."""
+        """The search page, where a session begins; a search leads to its results."""
         session = request.path_params["session"]
         goal = self.goals.get(session)
         if goal is None:
             goal = self._new_goal(session)
             try:
-                self.goals.put(session, goal, address_of(request), connection_of(request))
-            except Full as error:
+                self.goals.add(session, goal, address_of(request), connection_of(request))
+            except StoreFull as error:
                 raise HTTPException(503, f"{error}; try again later") from error
-        fields = await form_fields(request) if request.method == "POST" else {}
+        fields = await read_form(request) if request.method == "POST" else {}
         if "search_query" in fields:
             keywords = fields["search_query"].lower().split(" ")
             return RedirectResponse(_LINKS.search_results(session, keywords, 1), 302)
         return _html(search_page(Frame(_LINKS, session, goal.instruction_text)))
 
     def _new_goal(self, session: str) -> Goal:
-        """Of `fixed_7` goal 7; of any other name one that is drawn."""
+        """Goal 7 for `fixed_7`; a drawn one for any other name."""
         if len(session) > MAX_NAME:
             raise HTTPException(422, f"a session name can have at most {MAX_NAME} characters")
         if "fixed" not in session:
             return self.shop.goals[self.shop.goals.choose(self.rng)]  # type: ignore[no-any-return]
-        number = session.rpartition("_")[2]
+        number = parse_whole_number(session.rpartition("_")[2])
         count = len(self.shop.goals)
-        if not (number.isascii() and number.isdigit() and len(number) < 16 and int(number) < count):
+        if number is None or number >= count:
             raise HTTPException(404, f"fixed_N plays goal N, and goals are 0 to {count - 1}")
-        return self.shop.goals[int(number)]  # type: ignore[no-any-return]
+        return self.shop.goals[number]  # type: ignore[no-any-return]
 
     def _goal(self, request: Request) -> Goal:
         session = request.path_params["session"]
@@ -139,7 +142,7 @@ class _OriginalSite:
             raise HTTPException(
                 404, f"no session {session[:MAX_NAME]!r}: open its start page first"
             )
-        self.goals.mark(session, Stage.USED)
+        self.goals.mark(session, Stage.IN_USE)
         return goal
 
     async def results(self, request: Request) -> Response:
@@ -147,14 +150,14 @@ class _OriginalSite:
         given = request.path_params["keywords"]
         keywords = _read(read_list, given, "keywords") if given.startswith("[") else [given]
         page = _number(request.path_params["page"])
-        found = await self.work.run(lambda: self._found(keywords))
+        found = await self.work.run(lambda: self._search(keywords))
         shown = found[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
         products = [self.shop.catalogue.product(number) for number in shown]
         session = request.path_params["session"]
         frame = Frame(_LINKS, session, goal.instruction_text, keywords, page)
         return _html(results_page(frame, page, len(found), products))
 
-    def _found(self, keywords: list[str]) -> list[int]:
+    def _search(self, keywords: list[str]) -> list[int]:
         if not keywords or sum(map(len, keywords)) > LONGEST_ACTION:
             raise HTTPException(422, f"a search must have 1 to {LONGEST_ACTION} characters")
         if keywords[0] == "<a>":
@@ -172,17 +175,17 @@ class _OriginalSite:
         return [number for number in numbers if attribute in catalogue.product(number).attributes]
 
     async def item(self, request: Request) -> Response:
-        frame, product, options = self._opened(request)
+        frame, product, options = self._open_product(request)
         return _html(item_page(frame, product, options, self.shop.show_attributes))
 
     async def part(self, request: Request) -> Response:
-        frame, product, options = self._opened(request)
+        frame, product, options = self._open_product(request)
         part = request.path_params["part"]
         if part not in SUB_PAGES:
             raise HTTPException(404, f"a product has {', '.join(SUB_PAGES)}")
         return _html(sub_page(frame, product, options, part))
 
-    def _opened(self, request: Request) -> tuple[Frame, Product, dict[str, str]]:
+    def _open_product(self, request: Request) -> tuple[Frame, Product, dict[str, str]]:
         goal, given = self._goal(request), request.path_params
         frame = Frame(
             _LINKS, given["session"], goal.instruction_text, given["keywords"], given["page"]
@@ -199,9 +202,9 @@ class _OriginalSite:
         goal, product = self._goal(request), self._product(request)
         options = _read(read_dict, request.path_params["options"], "options")
         reward = self.shop.reward(product.asin, options, goal)
-        info = {name: reward.details[name] for name in _TOLD if name in reward.details}
+        info = {name: reward.details[name] for name in _SHOWN_DETAILS if name in reward.details}
         session = request.path_params["session"]
-        self.goals.mark(session, Stage.OVER)
+        self.goals.mark(session, Stage.FINISHED)
         verdict = Verdict(completion_code(session), product, goal.as_dict(), info)
         return _html(done_page(product.asin, options, reward.value, verdict))
 
@@ -214,7 +217,7 @@ def _read(reader: Any, text: str, what: str) -> Any:
 
 
 def _number(text: str) -> int:
-    digits = text.removeprefix("-")
-    if not (digits.isascii() and digits.isdigit() and len(digits) < 10):
+    number = parse_whole_number(text.removeprefix("-"))
+    if number is None:
         raise HTTPException(400, "the page must be a number")
-    return int(text)
+    return -number if text.startswith("-") else number

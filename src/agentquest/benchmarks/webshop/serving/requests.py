@@ -1,8 +1,8 @@
-"""Reading what clients send; every refusal says what was wrong.
+"""What the servers of the shop share: reading requests, limits, and steps in threads.
 
-400: cannot be read; 404, 409: no such session; 413: too long; 422: readable, but
-not something the shop can do. How large a body may be, and who may send it, has
-been checked before (agentquest.http.guard).
+Every refusal says what was wrong. 400: unreadable; 404, 409: no such session; 413: too
+long; 422: readable, but not something the shop can do. The size of a body and who may
+send it have been checked before (agentquest.http.guard).
 """
 
 import asyncio
@@ -29,14 +29,14 @@ _MAX_FIELDS = 20
 
 
 @dataclass(frozen=True)
-class Limits:
-    """How many sessions a server keeps, and for how long unused."""
+class SessionLimits:
+    """How many sessions a server keeps, and for how long when they are idle."""
 
     max_sessions: int = 10_000
     session_ttl_s: float = 6 * 3600.0
 
 
-async def json_fields(request: Request, known: tuple[str, ...]) -> dict[str, Any]:
+async def read_json(request: Request, known: tuple[str, ...]) -> dict[str, Any]:
     """The JSON object that was sent; an empty body is an empty object."""
     body = await request.body()
     if not body.strip():
@@ -55,7 +55,7 @@ async def json_fields(request: Request, known: tuple[str, ...]) -> dict[str, Any
     return fields
 
 
-async def form_fields(request: Request) -> dict[str, str]:
+async def read_form(request: Request) -> dict[str, str]:
     """The fields of a form that was sent."""
     body = await request.body()
     try:
@@ -70,8 +70,8 @@ async def form_fields(request: Request) -> dict[str, str]:
     return dict(pairs)
 
 
-def session_named(value: object, where: str = "session") -> int | str | None:
-    """What a client calls its session: a text, the number of a goal, or nothing."""
+def read_session_name(value: object, where: str = "session") -> int | str | None:
+    """The name of a session: a text, the number of a goal, or nothing."""
     if value is None:
         return None
     if isinstance(value, int) and not isinstance(value, bool):
@@ -89,7 +89,7 @@ def session_named(value: object, where: str = "session") -> int | str | None:
     return value
 
 
-def action_in(fields: dict[str, Any]) -> str:
+def read_action(fields: dict[str, Any]) -> str:
     """The action of a request; raises HTTPException if it is missing, no text or too long."""
     if "action" not in fields:
         raise HTTPException(422, 'action is missing: send {"action": "search[...]"}')

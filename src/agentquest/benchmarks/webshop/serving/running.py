@@ -9,9 +9,9 @@ from starlette.responses import Response
 from agentquest.benchmarks.webshop.serving.api import api_app
 from agentquest.benchmarks.webshop.serving.human_records import HumanRecords
 from agentquest.benchmarks.webshop.serving.original_site import original_app
-from agentquest.benchmarks.webshop.serving.outcome_views import problem_page
-from agentquest.benchmarks.webshop.serving.requests import Limits
+from agentquest.benchmarks.webshop.serving.requests import SessionLimits
 from agentquest.benchmarks.webshop.serving.site import headers, site_app
+from agentquest.benchmarks.webshop.serving.site_pages import problem_page
 from agentquest.benchmarks.webshop.shop.shop import Shop
 from agentquest.http.guard import Names, Rules, guard_app, page_headers
 from agentquest.http.serving import Served
@@ -32,7 +32,7 @@ class Access:
         return Names(self.host, self.names)
 
 
-def for_agents(shop: Shop, limits: Limits, access: Access, port: int = 0) -> Served:
+def for_agents(shop: Shop, limits: SessionLimits, access: Access, port: int = 0) -> Served:
     """The API for agents on its port; the token is asked of all but `/` and `/healthz`."""
     rules = Rules(access.known_as, json_only=True, token=access.token, open_paths=("/", "/healthz"))
     return Served(guard_app(api_app(shop, limits), rules), listen(access.host, port))
@@ -41,7 +41,7 @@ def for_agents(shop: Shop, limits: Limits, access: Access, port: int = 0) -> Ser
 def for_people(
     shop: Shop,
     records: HumanRecords,
-    limits: Limits,
+    limits: SessionLimits,
     access: Access,
     port: int = 0,
     images: bool = False,
@@ -52,7 +52,7 @@ def for_people(
     return Served(app, listen(access.host, port, "--site-port"))
 
 
-def original_pages(shop: Shop, limits: Limits, access: Access, port: int = 0) -> Served:
+def original_pages(shop: Shop, limits: SessionLimits, access: Access, port: int = 0) -> Served:
     """The pages of the original's site, for programs that scrape them."""
     app = guard_app(original_app(shop, limits), Rules(access.known_as, headers=page_headers()))
     return Served(app, listen(access.host, port, "--site-port"))

@@ -1,9 +1,9 @@
 """The shop for people in a browser: server-rendered, no scripts, one cookie.
 
-Every click is a form that is sent (POST), carried out, and answered with the
-address of the page it led to. Options are chosen on the page as it stands and sent
-along with the next click, so that choosing moves nothing. Going back in the browser
-undoes nothing: the visitor is told, and shown where they stand.
+Every click sends a form (POST), which is carried out and answered with the address of
+the page it led to. Options are chosen in the browser and sent along with the next
+click, so that choosing reloads nothing. Going back in the browser undoes nothing: the
+visitor is told so, and shown the current page.
 """
 
 import logging
@@ -20,27 +20,31 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from agentquest.benchmarks.webshop.serving.human_records import HumanRecords
-from agentquest.benchmarks.webshop.serving.kept import Full, Kept, Stage
-from agentquest.benchmarks.webshop.serving.layout import LONGEST_PARTICIPANT, LONGEST_QUERY
-from agentquest.benchmarks.webshop.serving.outcome_views import (
-    address,
-    give_up_page,
-    outcome_page,
-    problem_page,
-    welcome_page,
-)
-from agentquest.benchmarks.webshop.serving.people import Visit, search_action
 from agentquest.benchmarks.webshop.serving.requests import (
-    Limits,
+    SessionLimits,
     Work,
     address_of,
     connection_of,
-    form_fields,
+    read_form,
 )
-from agentquest.benchmarks.webshop.serving.views import CHOOSE, chosen_options, shop_page
+from agentquest.benchmarks.webshop.serving.site_pages import (
+    CHOOSE,
+    LONGEST_PARTICIPANT,
+    LONGEST_QUERY,
+    address,
+    chosen_options,
+    give_up_page,
+    outcome_page,
+    problem_page,
+    shop_page,
+    welcome_page,
+)
+from agentquest.benchmarks.webshop.serving.site_session import SiteSession, search_action
 from agentquest.benchmarks.webshop.shop.shop import Session, Shop
 from agentquest.errors import DataError
 from agentquest.http.guard import page_headers
+from agentquest.http.sessions import SessionStore, Stage, StoreFull
+from agentquest.words import parse_whole_number
 
 COOKIE = "webshop_visit"
 MAX_VISITS = 1000
@@ -52,20 +56,20 @@ _UNDER_WAY = "You have a task in progress. Finish it or give it up to get anothe
 _UNSAVED = "Your visit could not be recorded; please tell whoever runs this site."
 _log = logging.getLogger(__name__)
 
-Handler = Callable[[Request, Visit], Awaitable[Response]]
+Handler = Callable[[Request, SiteSession], Awaitable[Response]]
 
 
 def headers(images: bool = False) -> dict[str, str]:
-    """What every page may load: our own files, and pictures from elsewhere where they are shown."""
+    """What every page may load: our own files, and pictures of other hosts if they are shown."""
     sources = {"img_src": "https:"} if images else {}
     return page_headers(**sources) | {"Cache-Control": "no-store"}
 
 
 def site_app(
-    shop: Shop, records: HumanRecords, limits: Limits | None = None, images: bool = False
+    shop: Shop, records: HumanRecords, limits: SessionLimits | None = None, images: bool = False
 ) -> Starlette:
     """The site as an ASGI application; `records` is open while it runs."""
-    site = _Site(shop, records, limits or Limits(), images)
+    site = _Site(shop, records, limits or SessionLimits(), images)
     return Starlette(
         routes=[
             Route("/", site.welcome, methods=["GET"]),
@@ -77,7 +81,7 @@ def site_app(
             Route("/style.css", _file("site.css", "text/css"), methods=["GET"]),
             Route("/icon.svg", _file("icon.svg", "image/svg+xml"), methods=["GET"]),
         ],
-        exception_handlers={HTTPException: _refused},
+        exception_handlers={HTTPException: _explain_refusal},
         lifespan=site.lifespan,
     )
 
@@ -90,7 +94,7 @@ def _go_to(url: str) -> Response:
     return RedirectResponse(url, 303)
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def _explain_refusal(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     title = HTTPStatus(error.status_code).phrase
     unexplained = error.status_code == HTTPStatus.NOT_FOUND and error.detail == title
@@ -110,35 +114,37 @@ def _file(name: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
 
 
 class _Site:
-    def __init__(self, shop: Shop, records: HumanRecords, limits: Limits, images: bool) -> None:
+    def __init__(
+        self, shop: Shop, records: HumanRecords, limits: SessionLimits, images: bool
+    ) -> None:
         self.shop = shop
         self.images = images
         self.records = records
         self.work = Work(len(shop.catalogue))
-        self.visits: Kept[str, Visit] = Kept(
+        self.visits: SessionStore[str, SiteSession] = SessionStore(
             min(limits.max_sessions, MAX_VISITS), limits.session_ttl_s
         )
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        async with self.visits.swept(self._record_left):
+        async with self.visits.expire_regularly(self._save_unfinished):
             yield
-        await self._record_left(self.visits.drop_all())
+        await self._save_unfinished(self.visits.clear())
         self.work.close()
 
-    async def _record_left(self, visits: list[Visit]) -> None:
+    async def _save_unfinished(self, visits: list[SiteSession]) -> None:
         for visit in visits:
             if visit.end is None:
                 await self._save(visit)
 
-    async def _save(self, visit: Visit) -> None:
+    async def _save(self, visit: SiteSession) -> None:
         try:
             await self.records.save(visit)
         except OSError as error:
             _log.error("a visit could not be recorded: %s", error)
             visit.notice = _UNSAVED
 
-    def _visit(self, request: Request) -> Visit | None:
+    def _visit(self, request: Request) -> SiteSession | None:
         return self.visits.get(request.cookies.get(COOKIE, ""))
 
     def visiting(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
@@ -155,15 +161,15 @@ class _Site:
 
     async def welcome(self, request: Request) -> Response:
         visit = self._visit(request)
-        return _html(welcome_page(len(self.shop.goals), visit, _taken_notice(visit)))
+        return _html(welcome_page(len(self.shop.goals), visit, _take_notice(visit)))
 
     async def start(self, request: Request) -> Response:
-        fields = await form_fields(request)
+        fields = await read_form(request)
         visit = self._visit(request)
         if visit is not None and visit.end is None:
             visit.notice = _UNDER_WAY
             return _go_to(address(visit))
-        wanted = self._wanted(fields.get("number", ""))
+        wanted = self._read_number(fields.get("number", ""))
         participant = _participant(fields)
         try:
             number = self.records.give_task(wanted)
@@ -171,35 +177,36 @@ class _Site:
             raise HTTPException(422, str(error)) from error
         seed = f"{self.shop.seed}/{number}"
         session = Session(self.shop, str(number), self.shop.goals[number], seed)
-        visit = Visit(session, number, participant, images=self.images)
+        visit = SiteSession(session, number, participant, images=self.images)
         name = secrets.token_urlsafe(16)
         try:
-            left = self.visits.put(name, visit, address_of(request), connection_of(request))
-        except Full as error:
+            dropped = self.visits.add(name, visit, address_of(request), connection_of(request))
+        except StoreFull as error:
             raise HTTPException(503, f"{error}. Try again later.") from error
-        await self._record_left(left)
+        await self._save_unfinished(dropped)
         response = _go_to(address(visit))
         response.set_cookie(COOKIE, name, httponly=True, samesite="lax")
         return response
 
-    def _wanted(self, text: str) -> int | None:
+    def _read_number(self, text: str) -> int | None:
         """The number of the task that was asked for."""
         text = text.strip()
         if not text:
             return None
+        number = parse_whole_number(text)
         count = len(self.shop.goals)
-        if not (text.isascii() and text.isdigit() and len(text) < 16 and int(text) < count):
+        if number is None or number >= count:
             raise HTTPException(422, f"A task number is between 0 and {count - 1}.")
-        return int(text)
+        return number
 
-    async def look(self, request: Request, visit: Visit) -> Response:
+    async def look(self, request: Request, visit: SiteSession) -> Response:
         if request.path_params["turn"] != visit.turn:
             visit.notice = _WENT_BACK
             return _go_to(address(visit))
-        return _html(_current(visit, _taken_notice(visit)))
+        return _html(_current(visit, _take_notice(visit)))
 
-    async def act(self, request: Request, visit: Visit) -> Response:
-        fields = await form_fields(request)
+    async def act(self, request: Request, visit: SiteSession) -> Response:
+        fields = await read_form(request)
         async with visit.lock:
             if not _is_current(visit, fields):
                 return _go_to(address(visit))
@@ -210,16 +217,16 @@ class _Site:
                 visit.act(choice)
             if visit.end is None and action != CHOOSE:
                 await self.work.run(lambda: visit.act(action))
-            self.visits.mark(request.cookies[COOKIE], Stage.OVER if visit.end else Stage.USED)
+            self.visits.mark(request.cookies[COOKIE], Stage.FINISHED if visit.end else Stage.IN_USE)
             if visit.end is not None:
                 await self._save(visit)
         return _go_to(address(visit))
 
-    async def ask_to_give_up(self, request: Request, visit: Visit) -> Response:
+    async def ask_to_give_up(self, request: Request, visit: SiteSession) -> Response:
         return _go_to(address(visit)) if visit.end else _html(give_up_page(visit))
 
-    async def give_up(self, request: Request, visit: Visit) -> Response:
-        fields = await form_fields(request)
+    async def give_up(self, request: Request, visit: SiteSession) -> Response:
+        fields = await read_form(request)
         async with visit.lock:
             if _is_current(visit, fields):
                 visit.give_up()
@@ -227,20 +234,20 @@ class _Site:
         return _go_to(address(visit))
 
 
-def _current(visit: Visit, notice: str) -> bytes:
+def _current(visit: SiteSession, notice: str) -> bytes:
     return shop_page(visit, notice) if visit.end is None else outcome_page(visit, notice)
 
 
-def _taken_notice(visit: Visit | None) -> str:
-    """What is to be said to the visitor, once."""
+def _take_notice(visit: SiteSession | None) -> str:
+    """The notice for the visitor, which is shown once."""
     if visit is None:
         return ""
     notice, visit.notice = visit.notice, ""
     return notice
 
 
-def _is_current(visit: Visit, fields: dict[str, str]) -> bool:
-    """Whether a form is of the visitor's own and of the page they stand on."""
+def _is_current(visit: SiteSession, fields: dict[str, str]) -> bool:
+    """Whether a form is the visitor's own, and from their current page."""
     if not secrets.compare_digest(fields.get("token", "").encode(), visit.token.encode()):
         raise HTTPException(403, "This form does not belong to your visit. Reload the page.")
     if fields.get("turn") == str(visit.turn) and visit.end is None:
@@ -250,7 +257,7 @@ def _is_current(visit: Visit, fields: dict[str, str]) -> bool:
     return False
 
 
-def _action(visit: Visit, fields: dict[str, str]) -> tuple[str | None, str]:
+def _action(visit: SiteSession, fields: dict[str, str]) -> tuple[str | None, str]:
     """The action that a form asks for, or what to say instead."""
     if "query" in fields:
         query = fields["query"].strip()

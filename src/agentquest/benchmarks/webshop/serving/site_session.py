@@ -1,4 +1,4 @@
-"""A person's visit: one task, from the instruction to the purchase.
+"""A person in the shop: one task, from the instruction to the purchase.
 
 It is played on the same session that agents play on, and every click is the
 action an agent would have sent, so that a person's record reads like an agent's.
@@ -24,7 +24,7 @@ def _now() -> str:
 
 
 @dataclass
-class Visit:
+class SiteSession:
     """One person at one task; `token` proves that a form came from their own page.
 
     `code` is shown at the end and recorded: who pays people for playing can compare.
