@@ -24,9 +24,9 @@ from pathlib import Path
 from measuring import Row, duration, machine, table
 
 from agentquest.a2a.assessment import Assessment
-from agentquest.a2a.assessment_config import AssessmentConfig
+from agentquest.a2a.config import AssessmentConfig
 from agentquest.a2a.messages import read_message
-from agentquest.a2a.remote_agent import Conversation, Party, RemoteReply
+from agentquest.a2a.remote_agent import AgentConnection, AgentEndpoint, RemoteReply
 from agentquest.a2a.requests import AssessmentRequest
 from agentquest.a2a.results import AssessmentResult
 from agentquest.http.sockets import listen
@@ -42,7 +42,7 @@ def answer(text: str) -> str:
 class InProcess:
     """No network at all: the messages are made, answered and read."""
 
-    async def say(self, text: str) -> RemoteReply:
+    async def send(self, text: str) -> RemoteReply:
         return RemoteReply(answer(text))
 
     async def close(self) -> None:
@@ -58,7 +58,7 @@ class BareJson:
         self._url = url
         self._http = httpx.AsyncClient(trust_env=False, verify=False, timeout=60)
 
-    async def say(self, text: str) -> RemoteReply:
+    async def send(self, text: str) -> RemoteReply:
         response = await self._http.post(self._url, json={"text": text})
         return RemoteReply(str(response.json()["text"]))
 
@@ -70,7 +70,7 @@ class BareJson:
 class Reached:
     """An agent that is connected to in some way of ours."""
 
-    connect: Callable[[], Conversation]
+    connect: Callable[[], AgentConnection]
 
 
 @dataclass(frozen=True)
@@ -97,10 +97,8 @@ def serve_bare(sock: socket.socket) -> None:
 
 
 def serve_a2a(sock: socket.socket) -> None:
-    from agentquest.a2a.cards import white_card
-    from agentquest.a2a.serving import Place, application, serve
-    from agentquest.a2a.white import WhiteExecutor
-    from agentquest.a2a.white_agents import WhiteSource
+    from agentquest.a2a.serving import ServerSettings, build_application, serve
+    from agentquest.a2a.white import WhiteExecutor, WhiteSource, white_card
     from agentquest.lib import Agent, Answer, Observation
 
     class AtOnce(Agent):
@@ -111,7 +109,8 @@ def serve_a2a(sock: socket.socket) -> None:
 
     url = f"http://localhost:{sock.getsockname()[1]}/"
     executor = WhiteExecutor(WhiteSource("at once", AtOnce))
-    serve(application(white_card("at once", url), executor), Place("localhost", 0), sock)
+    app = build_application(white_card("at once", url), executor)
+    serve(app, ServerSettings("localhost", 0), sock)
 
 
 class Served:
@@ -151,7 +150,9 @@ def _serve_and_tell(
     serve(sock)
 
 
-async def measure(options: argparse.Namespace, party: Party, agent: Served | None) -> Measured:
+async def measure(
+    options: argparse.Namespace, endpoint: AgentEndpoint, agent: Served | None
+) -> Measured:
     request = AssessmentRequest(
         agent_url="http://localhost/",
         config=AssessmentConfig(
@@ -166,7 +167,7 @@ async def measure(options: argparse.Namespace, party: Party, agent: Served | Non
     before = agent.cpu() if agent else 0.0
     clock, cpu = time.perf_counter(), time.process_time()
     with tempfile.TemporaryDirectory() as logs:
-        result = await assessment.play("at once", party, Path(logs), tell)
+        result = await assessment.play("at once", endpoint, Path(logs), tell)
     seconds, used = time.perf_counter() - clock, time.process_time() - cpu
     _no_errors(result)
     turns = sum(len(game.record.steps) for game in result.games)
@@ -180,12 +181,12 @@ def _no_errors(result: AssessmentResult) -> None:
 
 
 async def over_a2a(options: argparse.Namespace) -> Measured:
-    from agentquest.a2a.connection import find_agent
+    from agentquest.a2a.client.connection import find_agent
 
     agent = Served(serve_a2a)
     try:
-        party = await find_agent(agent.url, 60)
-        return await measure(options, party, agent)
+        endpoint = await find_agent(agent.url, 60)
+        return await measure(options, endpoint, agent)
     finally:
         agent.stop()
 
@@ -193,7 +194,7 @@ async def over_a2a(options: argparse.Namespace) -> Measured:
 async def over_bare_json(options: argparse.Namespace) -> Measured:
     agent = Served(serve_bare)
     try:
-        await BareJson(agent.url).say("hello")
+        await BareJson(agent.url).send("hello")
         return await measure(options, Reached(lambda: BareJson(agent.url)), agent)
     finally:
         agent.stop()

@@ -27,7 +27,7 @@ ALSO = (
     "agentquest.a2a.green",
     "agentquest.a2a.launcher",
     "agentquest.a2a.serving",
-    "agentquest.a2a.white_agents",
+    "agentquest.a2a.white",
     "agentquest.agents.baselines",
     "agentquest.agents.react.agent",
     "agentquest.benchmarks.alfworld.benchmark",

@@ -2,10 +2,10 @@
 
 import asyncio
 
-from agentquest.a2a.assessment_config import AssessmentConfig
-from agentquest.a2a.connection import find_agent
-from agentquest.a2a.green_client import ask
-from agentquest.a2a.requests import request_text
+from agentquest.a2a.client.connection import find_agent
+from agentquest.a2a.config import AssessmentConfig
+from agentquest.a2a.launcher import ask_green
+from agentquest.a2a.requests import write_request
 
 
 class Green:
@@ -19,13 +19,13 @@ class Green:
 
     def assess(self, agent_url, news=None, **config):
         """The result of an assessment, as the client gets it."""
-        return self.ask(request_text(agent_url, AssessmentConfig(**config)), news)
+        return self.ask(write_request(agent_url, AssessmentConfig(**config)), news)
 
     def ask(self, text, news=None):
         """The answer to a request, whatever it says."""
 
         async def run():
             party = await find_agent(self.url, 10, self.headers)
-            return await ask(party, text, news.append if news is not None else str)
+            return await ask_green(party, text, news.append if news is not None else str)
 
         return asyncio.run(run())

@@ -7,10 +7,8 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from agentquest.a2a.cards import white_card
-from agentquest.a2a.serving import application
-from agentquest.a2a.white import WhiteExecutor
-from agentquest.a2a.white_agents import white_source
+from agentquest.a2a.serving import build_application
+from agentquest.a2a.white import WhiteExecutor, make_source, white_card
 from agentquest.running.factory import make_benchmark
 
 KINDS = ("scripted", "oracle", "random", "repetitive", "alternating")
@@ -22,9 +20,9 @@ if __name__ == "__main__":
     benchmark = make_benchmark("alfworld", {"data_path": "builtin"})
     routes = []
     for name in (*KINDS, *KNOWN):
-        source = white_source(f"known_agents:{name}" if name in KNOWN else name, benchmark)
+        source = make_source(f"known_agents:{name}" if name in KNOWN else name, benchmark)
         card = white_card(source.name, f"http://localhost:{port}/{name}/")
-        routes.append(Mount(f"/{name}", application(card, WhiteExecutor(source))))
+        routes.append(Mount(f"/{name}", build_application(card, WhiteExecutor(source))))
     print(f"port {port}", flush=True)
     server = uvicorn.Server(uvicorn.Config(Starlette(routes=routes), log_level="error"))
     asyncio.run(server.serve(sockets=[sock]))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentquest.a2a.action_parsing import understand
+from agentquest.a2a.remote_agent import parse_action
 from growth import MOST, growth, repeated
 
 LIST = (
@@ -43,7 +43,7 @@ LIST = (
     ],
 )
 def test_understood(reply, command, how):
-    assert understand(reply, LIST) == (command, how)
+    assert parse_action(reply, LIST) == (command, how)
 
 
 @pytest.mark.parametrize(
@@ -66,11 +66,11 @@ def test_understood(reply, command, how):
     ],
 )
 def test_not_an_action(reply):
-    assert understand(reply, LIST) == (None, "invalid")
+    assert parse_action(reply, LIST) == (None, "invalid")
 
 
 def test_two_equally_long_commands_are_no_choice():
-    assert understand("go to desk 1 or go to desk 2", ("go to desk 1", "go to desk 2")) == (
+    assert parse_action("go to desk 1 or go to desk 2", ("go to desk 1", "go to desk 2")) == (
         None,
         "invalid",
     )
@@ -78,14 +78,17 @@ def test_two_equally_long_commands_are_no_choice():
 
 def test_a_search_is_any_search():
     actions = ("search[<query>]", "click[Buy Now]", "click[< Prev]")
-    assert understand("search[red shoes]", actions) == ("search[red shoes]", "normalized")
-    assert understand("I want search[red shoes] now", actions) == ("search[red shoes]", "contained")
-    assert understand("CLICK[buy now]", actions) == ("click[Buy Now]", "normalized")
-    assert understand("search[<query>]", actions).command is None
-    assert understand("search[]", actions).command is None
-    assert understand("1", actions).command is None
-    assert understand("2", actions) == ("click[Buy Now]", "number")
-    assert understand("click[< Prev]", actions) == ("click[< Prev]", "exact")
+    assert parse_action("search[red shoes]", actions) == ("search[red shoes]", "normalized")
+    assert parse_action("I want search[red shoes] now", actions) == (
+        "search[red shoes]",
+        "contained",
+    )
+    assert parse_action("CLICK[buy now]", actions) == ("click[Buy Now]", "normalized")
+    assert parse_action("search[<query>]", actions).command is None
+    assert parse_action("search[]", actions).command is None
+    assert parse_action("1", actions).command is None
+    assert parse_action("2", actions) == ("click[Buy Now]", "number")
+    assert parse_action("click[< Prev]", actions) == ("click[< Prev]", "exact")
 
 
 names = st.from_regex(r"(go to|open|take) [a-z]{3,8} [0-9]{1,2}", fullmatch=True)
@@ -94,19 +97,19 @@ names = st.from_regex(r"(go to|open|take) [a-z]{3,8} [0-9]{1,2}", fullmatch=True
 @given(st.lists(names, unique=True, min_size=1, max_size=20), st.data())
 def test_every_command_is_understood_as_itself(commands, data):
     command = data.draw(st.sampled_from(commands))
-    assert understand(command, commands) == (command, "exact")
-    assert understand(f"Action: {command.upper()}!", commands) == (command, "normalized")
+    assert parse_action(command, commands) == (command, "exact")
+    assert parse_action(f"Action: {command.upper()}!", commands) == (command, "normalized")
 
 
 @given(st.text(max_size=300), st.lists(names, max_size=8))
 def test_nothing_but_an_available_command_comes_out(reply, commands):
-    command, how = understand(reply, commands)
+    command, how = parse_action(reply, commands)
     assert (command is None) == (how == "invalid")
     assert command is None or command in commands
 
 
 def test_without_actions_nothing_is_an_action():
-    assert understand("look", ()) == (None, "invalid")
+    assert parse_action("look", ()) == (None, "invalid")
 
 
 @pytest.mark.parametrize(
@@ -125,4 +128,4 @@ def test_without_actions_nothing_is_an_action():
     ],
 )
 def test_reading_costs_no_more_than_the_reply_is_long(text, options):
-    assert growth(lambda reply: understand(reply, options), text) < MOST
+    assert growth(lambda reply: parse_action(reply, options), text) < MOST

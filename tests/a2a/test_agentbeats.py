@@ -12,8 +12,8 @@ import pytest
 from agent_processes import ROOT, agentquest, clean_environment
 from environments import environment
 
-from agentquest.a2a.assessment_config import AssessmentConfig
-from agentquest.a2a.card_reading import read_card
+from agentquest.a2a.client.cards import read_card
+from agentquest.a2a.config import AssessmentConfig
 from agentquest.a2a.requests import parse_request
 
 FOLDER = ROOT / "agentbeats"
@@ -185,11 +185,12 @@ def test_the_card_names_the_url_it_was_given(tmp_path):
     assert [interface.version for interface in interfaces] == ["1.0", "0.3"]
 
 
-def test_run_serves_the_role_that_the_environment_names():
-    with agentquest("run", ROLE="green", HOST="127.0.0.1", AGENT_PORT="0") as process:
+@pytest.mark.parametrize("name", ["serve-a2a", "run"])
+def test_the_environment_names_the_role_that_is_served(name):
+    with agentquest(name, ROLE="green", HOST="127.0.0.1", AGENT_PORT="0") as process:
         assert any("green agent at" in line for line in process.lines)
     done = subprocess.run(
-        [sys.executable, "-m", "agentquest", "run"],
+        [sys.executable, "-m", "agentquest", name],
         capture_output=True,
         text=True,
         env={**clean_environment(), "ROLE": "blue"},

@@ -14,9 +14,9 @@ from agent_processes import agentquest, clean_environment
 from green_client import Green
 
 from agentquest.a2a.assessment import Assessment
-from agentquest.a2a.assessment_config import AssessmentConfig
+from agentquest.a2a.config import AssessmentConfig
 from agentquest.a2a.figures import end_reason
-from agentquest.a2a.green_client import AssessmentFailed
+from agentquest.a2a.launcher import AssessmentFailed
 from agentquest.a2a.requests import AssessmentRequest
 from agentquest.config import config_from
 from agentquest.metrics.behaviour import behaviour_of

@@ -1,7 +1,7 @@
 """The figures of documents: made by the table of metrics, over the games that say something."""
 
 from agentquest.a2a.assessment import Assessment
-from agentquest.a2a.assessment_config import AssessmentConfig
+from agentquest.a2a.config import AssessmentConfig
 from agentquest.a2a.figures import end_reason
 from agentquest.a2a.messages import read_message
 from agentquest.a2a.remote_agent import RemoteReply
@@ -25,7 +25,7 @@ class Playing:
     def __init__(self, player):
         self._player = player
 
-    async def say(self, text):
+    async def send(self, text):
         return RemoteReply(self._player(text))
 
     async def close(self):

@@ -10,7 +10,7 @@ import pytest
 from agent_processes import agentquest, clean_environment, eventually
 from green_client import Green
 
-from agentquest.a2a.green_client import AssessmentFailed
+from agentquest.a2a.launcher import AssessmentFailed
 
 
 def agentbeats(url, **config):

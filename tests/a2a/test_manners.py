@@ -5,7 +5,7 @@ import json
 import pytest
 from agent_processes import script
 
-from agentquest.a2a.green_client import AssessmentFailed
+from agentquest.a2a.launcher import AssessmentFailed
 
 
 @pytest.fixture(scope="module", params=[("1.0",), ("0.3",)], ids="protocol {0[0]}".format)

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentquest.a2a.assessment_config import AssessmentConfig
+from agentquest.a2a.config import AssessmentConfig
 from agentquest.a2a.requests import (
     RequestRejected,
     parse_request,
-    request_text,
+    write_request,
 )
 from growth import MOST, growth, repeated
 
@@ -42,7 +42,7 @@ You should use the following env configuration:
 
 
 def test_the_documented_request_is_what_the_launcher_sends():
-    assert request_text("http://localhost:9002/", AssessmentConfig()) == DOCUMENTED
+    assert write_request("http://localhost:9002/", AssessmentConfig()) == DOCUMENTED
 
 
 def test_the_documented_request_is_understood():
@@ -62,7 +62,7 @@ def test_a_request_survives_the_journey():
         task_types=(1, 5),
         benchmark="alfworld",
     )
-    assert parse_request(request_text("http://a:1/", config)).config == config
+    assert parse_request(write_request("http://a:1/", config)).config == config
 
 
 def agentbeats(config=None, **more):
@@ -195,7 +195,7 @@ class TestProtocols:
 
     def test_it_survives_the_journey(self):
         config = AssessmentConfig(protocol="unseen-134", concurrency=4)
-        assert parse_request(request_text("http://a:1/", config)).config == config
+        assert parse_request(write_request("http://a:1/", config)).config == config
 
     @pytest.mark.parametrize(
         ("more", "reason"),

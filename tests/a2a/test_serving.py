@@ -1,5 +1,6 @@
 """Our servers: what is refused before an agent sees it, and what they remember of whom."""
 
+import asyncio
 import gzip
 import json
 import socket
@@ -11,8 +12,8 @@ from a2a.server.context import ServerCallContext
 from a2a.types import ListTasksRequest, Message, Role, Task, TaskState, TaskStatus
 from agent_processes import agentquest
 
-from agentquest.a2a.serving import MAX_BODY, Place
-from agentquest.a2a.task_store import MAX_HISTORY, Asker, OwnedTaskStore
+from agentquest.a2a import limits
+from agentquest.a2a.serving import OwnedTaskStore, ServerSettings, TaskOwner
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +61,7 @@ def test_a_web_page_cannot_use_it(white, headers, status):
 
 
 def test_bodies_are_bounded_after_unpacking(white):
-    big = json.dumps(turn("x" * MAX_BODY)).encode()
+    big = json.dumps(turn("x" * limits.MAX_BODY_BYTES)).encode()
     assert post(white, content=None).status_code == 200
     assert httpx.post(white, content=big, headers=JSON).status_code == 413
     packed = gzip.compress(big)
@@ -103,9 +104,9 @@ def test_a_gateway_can_use_its_own_names():
 
 class TestTheAddressOnTheCard:
     def test_on_all_addresses_it_is_one_that_others_can_reach(self):
-        place = Place("0.0.0.0", 0)
-        with place.listen() as sock:
-            url = place.url(sock)
+        server = ServerSettings("0.0.0.0", 0)
+        with server.listen() as sock:
+            url = server.url(sock)
             host = url.removeprefix("http://").partition(":")[0]
             assert host not in ("0.0.0.0", "")
             with socket.create_connection((host, sock.getsockname()[1]), timeout=5):
@@ -113,15 +114,17 @@ class TestTheAddressOnTheCard:
 
     def test_otherwise_it_is_the_host_that_was_asked_for(self, monkeypatch):
         monkeypatch.delenv("AGENT_URL", raising=False)
-        place = Place("localhost", 0)
-        with place.listen() as sock:
-            assert place.url(sock) == f"http://localhost:{sock.getsockname()[1]}/"
-        with Place("localhost", 0, card_url="http://a.example/").listen() as sock:
-            assert Place("localhost", 0, "http://a.example/").url(sock) == "http://a.example/"
+        server = ServerSettings("localhost", 0)
+        with server.listen() as sock:
+            assert server.url(sock) == f"http://localhost:{sock.getsockname()[1]}/"
+        with ServerSettings("localhost", 0, card_url="http://a.example/").listen() as sock:
+            assert (
+                ServerSettings("localhost", 0, "http://a.example/").url(sock) == "http://a.example/"
+            )
 
 
-def asker(name):
-    return ServerCallContext(user=Asker(name))
+def client(name):
+    return ServerCallContext(user=TaskOwner(name))
 
 
 def task(number, state=TaskState.TASK_STATE_COMPLETED, history=0):
@@ -132,37 +135,38 @@ def task(number, state=TaskState.TASK_STATE_COMPLETED, history=0):
 class TestTasks:
     async def test_they_belong_to_who_asked(self):
         store = OwnedTaskStore()
-        await store.save(task(1), asker("one"))
-        await store.save(task(2), asker("two"))
-        assert await store.get("task 1", asker("one")) is not None
-        assert await store.get("task 1", asker("two")) is None
-        assert await store.get("task 1", asker("connection a 1")) is None
-        listed = await store.list(ListTasksRequest(), asker("two"))
+        await store.save(task(1), client("one"))
+        await store.save(task(2), client("two"))
+        assert await store.get("task 1", client("one")) is not None
+        assert await store.get("task 1", client("two")) is None
+        assert await store.get("task 1", client("connection a 1")) is None
+        listed = await store.list(ListTasksRequest(), client("two"))
         assert [one.id for one in listed.tasks] == ["task 2"]
-        await store.delete("task 1", asker("two"))
+        await store.delete("task 1", client("two"))
         assert len(store) == 2
 
     async def test_without_a_token_strangers_see_no_list(self):
         store = OwnedTaskStore()
-        await store.save(task(1), asker("connection a 1"))
-        assert not (await store.list(ListTasksRequest(), asker("connection a 2"))).tasks
-        assert (await store.list(ListTasksRequest(), asker("connection a 1"))).tasks
+        await store.save(task(1), client("connection a 1"))
+        assert not (await store.list(ListTasksRequest(), client("connection a 2"))).tasks
+        assert (await store.list(ListTasksRequest(), client("connection a 1"))).tasks
         # The id is the key; a client may come back over another connection.
-        assert await store.get("task 1", asker("connection a 2")) is not None
+        assert await store.get("task 1", client("connection a 2")) is not None
 
     async def test_they_are_bounded_in_number_time_and_size(self):
         store = OwnedTaskStore(max_tasks=3)
-        await store.save(task(0, TaskState.TASK_STATE_WORKING), asker("one"))
+        await store.save(task(0, TaskState.TASK_STATE_WORKING), client("one"))
         for number in range(1, 10):
-            await store.save(task(number), asker("one"))
+            await store.save(task(number), client("one"))
         assert len(store) == 3
-        assert await store.get("task 0", asker("one")) is not None
-        short = OwnedTaskStore(kept_s=0.0)
-        await short.save(task(1), asker("one"))
-        await short.save(task(2, TaskState.TASK_STATE_WORKING), asker("one"))
+        assert await store.get("task 0", client("one")) is not None
+        short = OwnedTaskStore(finished_s=0.001)
+        await short.save(task(1), client("one"))
+        await asyncio.sleep(0.01)
+        await short.save(task(2, TaskState.TASK_STATE_WORKING), client("one"))
         assert len(short) == 1
-        await store.save(task(10, history=1000), asker("one"))
-        assert len((await store.get("task 10", asker("one"))).history) == MAX_HISTORY
+        await store.save(task(10, history=1000), client("one"))
+        assert len((await store.get("task 10", client("one"))).history) == limits.MAX_TASK_HISTORY
 
 
 def test_strangers_can_neither_list_nor_cancel(green, strange):

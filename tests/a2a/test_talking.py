@@ -4,9 +4,9 @@ import httpx
 import pytest
 
 from agentquest.a2a.addresses import AllowList
-from agentquest.a2a.connection import find_agent
+from agentquest.a2a.client.connection import find_agent
+from agentquest.a2a.client.transport import AccessDenied, AgentBroken
 from agentquest.a2a.messages import first_message
-from agentquest.a2a.transport import AccessDenied, AgentBroken
 from agentquest.lib import Briefing
 
 MESSAGE = first_message(Briefing(""), "A room.", ["go to cabinet 12", "look"])
@@ -18,7 +18,7 @@ async def said(url, headers=None, turns=1, **options):
     conversation = party.connect()
     try:
         for _ in range(turns):
-            reply = await conversation.say(MESSAGE)
+            reply = await conversation.send(MESSAGE)
         return reply
     finally:
         await conversation.close()
@@ -82,7 +82,7 @@ async def test_after_a_refusal_no_game_is_begun(strange):
     party = await find_agent(f"{strange}refuses/", 10)
     conversation = party.connect()
     with pytest.raises(AccessDenied, match=r"HTTP 403: this key is not for you\\x1b\[31m"):
-        await conversation.say(MESSAGE)
+        await conversation.send(MESSAGE)
     await conversation.close()
     with pytest.raises(AccessDenied, match="not called again"):
         party.connect()

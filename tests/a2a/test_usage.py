@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from agent_processes import agentquest
 
-from agentquest.a2a.usage import REPORTED, USAGE, read_calls, usage_metadata
+from agentquest.a2a.messages import REPORTED, USAGE, read_usage, write_usage
 from agentquest.records.episode import Call
 from agentquest.records.messages import Usage
 from chat_server import ChatServer
@@ -14,13 +14,13 @@ CALL = Call(model="m", kind="complete", usage=Usage(prompt_tokens=7, completion_
 
 
 def test_what_was_written_is_read_again():
-    (read,) = read_calls(usage_metadata([CALL]))
+    (read,) = read_usage(write_usage([CALL]))
     assert (read.model, read.usage, read.cost, read.kind) == ("m", CALL.usage, 0.5, REPORTED)
-    assert usage_metadata([]) == {}
+    assert write_usage([]) == {}
 
 
 def test_unknown_is_not_zero():
-    (read,) = read_calls(usage_metadata([Call(model="m", kind="complete")]))
+    (read,) = read_usage(write_usage([Call(model="m", kind="complete")]))
     assert (read.usage, read.cost) == (None, None)
 
 
@@ -34,7 +34,7 @@ def test_unknown_is_not_zero():
     ],
 )
 def test_nonsense_is_left_out(said):
-    assert read_calls({USAGE: said}) == ()
+    assert read_usage({USAGE: said}) == ()
 
 
 @pytest.mark.parametrize(
@@ -47,11 +47,11 @@ def test_nonsense_is_left_out(said):
     ],
 )
 def test_numbers_without_sense_are_unknown(entry):
-    for call in read_calls({USAGE: [entry] * 100}):
+    for call in read_usage({USAGE: [entry] * 100}):
         assert call.usage is None
         assert call.cost is None
         assert len(call.model) <= 200
-    assert len(read_calls({USAGE: [{"model": "m"}] * 100})) == 16
+    assert len(read_usage({USAGE: [{"model": "m"}] * 100})) == 16
 
 
 async def test_the_llm_agents_tokens_are_in_the_result(green):

@@ -7,18 +7,19 @@ import pytest
 from agent_processes import ROOT, agentquest, eventually, port_is_held, running
 
 from agentquest.a2a import new_agent_text_message
-from agentquest.a2a.connection import find_agent
-from agentquest.a2a.llm_white import (
+from agentquest.a2a.client.connection import find_agent
+from agentquest.a2a.messages import first_message, next_message, read_message
+from agentquest.a2a.white import (
     ACT,
     THINK,
     LLMWhiteAgent,
+    WhiteExecutor,
+    WhiteSource,
     has_key,
-    model_settings,
+    make_source,
+    read_model_settings,
     wants_reasoning,
 )
-from agentquest.a2a.messages import first_message, next_message, read_message
-from agentquest.a2a.white import WhiteExecutor
-from agentquest.a2a.white_agents import WhiteSource, white_source
 from agentquest.errors import ConfigError, UserError
 from agentquest.http.sockets import free_port
 from agentquest.lib import Agent, Answer, Briefing, InformedAgent, Observation
@@ -99,17 +100,24 @@ async def test_a_first_message_begins_a_new_game(counting):
 async def test_contexts_are_bounded_and_let_go(counting):
     for number in range(10):
         await turn(counting, str(number), OPENING)
-    assert counting.contexts == 3
     assert Counting.alive == 3
     await counting.close()
-    assert (counting.contexts, Counting.alive) == (0, 0)
+    assert Counting.alive == 0
 
 
-async def test_silent_contexts_are_forgotten():
-    executor = WhiteExecutor(COUNTING, silent_s=0.0)
+async def test_idle_contexts_are_forgotten():
+    Counting.alive = 0
+    executor = WhiteExecutor(COUNTING, idle_s=0.001)
     await turn(executor, "a", OPENING)
+    await asyncio.sleep(0.01)
     await turn(executor, "b", OPENING)
-    assert executor.contexts == 1
+    assert Counting.alive == 1
+
+
+async def test_a_new_game_ends_the_agent_of_the_last(counting):
+    await turn(counting, "a", OPENING)
+    await turn(counting, "a", OPENING)
+    assert Counting.alive == 1
 
 
 class Looking(InformedAgent):
@@ -119,12 +127,12 @@ class Looking(InformedAgent):
 
 def test_an_agent_that_is_shown_the_plan_cannot_be_served():
     with pytest.raises(UserError, match="needs the plan"):
-        white_source(f"{__name__}:Looking", make_benchmark("alfworld", {"data_path": "builtin"}))
+        make_source(f"{__name__}:Looking", make_benchmark("alfworld", {"data_path": "builtin"}))
 
 
 class TestTheModel:
     def test_what_the_variables_say(self):
-        config = model_settings(
+        config = read_model_settings(
             {
                 "OPENAI_API_KEY": "k",
                 "OPENAI_BASE_URL": "http://127.0.0.1:1/v1",
@@ -137,13 +145,13 @@ class TestTheModel:
         assert config.api_key_env == "OPENAI_API_KEY"
 
     def test_the_documented_defaults(self):
-        config = model_settings({"OPENAI_API_KEY": "k"})
+        config = read_model_settings({"OPENAI_API_KEY": "k"})
         assert (config.model, config.temperature) == ("gpt-4o-mini", 0.0)
         assert config.base_url == "https://api.openai.com/v1"
         assert wants_reasoning({}) is True
 
     def test_a_litellm_proxy(self):
-        config = model_settings(
+        config = read_model_settings(
             {"LITELLM_PROXY_API_KEY": "k", "LITELLM_PROXY_API_BASE": "http://p/v1"}
         )
         assert config.base_url == "http://p/v1"
@@ -161,7 +169,7 @@ class TestTheModel:
     )
     def test_wrong_variables_are_named(self, variables, problem):
         with pytest.raises(ConfigError, match=problem):
-            model_settings(variables)
+            read_model_settings(variables)
 
     def test_reasoning_is_true_or_false(self):
         assert wants_reasoning({"WHITE_AGENT_REASONING": "false"}) is False
@@ -204,8 +212,10 @@ async def test_the_llm_agent_over_a2a(reasoning):
         with agentquest("white", "--type", "llm", "--port", "0", **variables) as process:
             assert not any("secret-key" in line for line in process.lines)
             line = (await find_agent(process.url, 10)).connect()
-            first = await line.say(first_message(Briefing(""), "A room.", ["look", "go to desk 1"]))
-            await line.say(next_message("look", "Still a room.", ["look"]))
+            first = await line.send(
+                first_message(Briefing(""), "A room.", ["look", "go to desk 1"])
+            )
+            await line.send(next_message("look", "Still a room.", ["look"]))
             await line.close()
     assert first.text.endswith("look")
     opening, later = (request["messages"] for request in server.requests)

@@ -33,12 +33,11 @@ from boundary_samples import (
     TALK,
 )
 
-from agentquest.a2a.action_parsing import understand
-from agentquest.a2a.card_reading import reachable, read_card
-from agentquest.a2a.messages import read_message
-from agentquest.a2a.replies import AgentError, Turn, read_result, take_in
+from agentquest.a2a.client.cards import make_reachable, read_card
+from agentquest.a2a.client.wire import AgentError, PendingReply, add_result, read_result
+from agentquest.a2a.messages import read_message, read_usage
+from agentquest.a2a.remote_agent import parse_action
 from agentquest.a2a.requests import parse_request
-from agentquest.a2a.usage import read_calls
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.engine.game_files import read_game
 from agentquest.benchmarks.alfworld.game import ParsedGames
@@ -136,15 +135,15 @@ def _json(read: Callable[[Any], object]) -> Callable[[bytes, Path], object]:
 
 def _card(content: Any) -> object:
     with contextlib.suppress(ValueError):  # by which it says what is wrong with the card
-        return reachable(read_card(content), "http://127.0.0.1:9000/")
+        return make_reachable(read_card(content), "http://127.0.0.1:9000/")
     return None
 
 
 def _turn(content: Any) -> object:
     with contextlib.suppress(AgentError):
-        turn = Turn()
-        take_in(turn, read_result(content), "m1")
-        return read_calls(turn.metadata)
+        reply = PendingReply()
+        add_result(reply, read_result(content), "m1")
+        return read_usage(reply.metadata)
     return None
 
 
@@ -219,7 +218,7 @@ BOUNDARIES: dict[str, tuple[bytes, Callable[[bytes, Path], object]]] = {
     "A2A text": (b"TASK: x\nAVAILABLE ACTIONS:\n1. look\n", _text(read_message)),
     "A2A answer": (
         b"Thought: x\nAction: look",
-        _text(lambda text: understand(text, ("look", "go to shelf 1"))),
+        _text(lambda text: parse_action(text, ("look", "go to shelf 1"))),
     ),
     "A2A request": (_bytes(REQUEST), _text(parse_request)),
     "A2A tagged request": (TAGGED, _text(parse_request)),

@@ -42,9 +42,8 @@ FRAGMENTS = {
 READERS_OF_COMMANDS = ("metrics", "play", "reports", "store", "viewer")
 # Documented texts of others that happen to be a benchmark's, and what version 0.2 recorded.
 KNOWN_TEXTS = {
-    "a2a/baselines.py": {"go to kitchen"},
-    "a2a/cards.py": {"Available actions (choose one):\n  1. go to desk 1"},
     "a2a/messages.py": {"Nothing happens."},
+    "a2a/white.py": {"go to kitchen", "Available actions (choose one):\n  1. go to desk 1"},
     "records/manifest.py": {"go to"},
 }
 

@@ -267,6 +267,7 @@ MISTAKES: list[tuple[str, str]] = [
     ("white --type repetetive", "did you mean 'repetitive'?"),
     ("white --port -1", "--port: must be at least 0"),
     ("green --port x", "--port: must be a whole number"),
-    ("run", "ROLE must be green or white"),
+    ("serve-a2a", "ROLE must be green or white"),
+    ("run", "`agentquest eval` runs an evaluation"),
     ("mcp chess", "'chess' is not a benchmark"),
 ]

@@ -1,4 +1,4 @@
-"""Addresses of agents: what is valid, what may be shown, and which may be called."""
+"""Addresses of agents: which are valid, what may be shown, and which may be called."""
 
 import base64
 import ipaddress
@@ -23,26 +23,26 @@ def is_address(value: str) -> bool:
 
 
 class Address(NamedTuple):
-    """An address that can be shown, and the Authorization header that was in it."""
+    """An address that can be shown, and the Authorization header made from its password."""
 
     url: str
     authorization: str | None
 
 
 def without_password(url: str) -> Address:
-    """`http://user:password@host/` as an address and a header: passwords are never saved."""
+    """Split `http://user:password@host/`, so that the password is never shown or saved."""
     parts = urlsplit(url)
-    named, at, host = parts.netloc.rpartition("@")
+    credentials, at, host = parts.netloc.rpartition("@")
     if not at:
         return Address(url, None)
-    plain = unquote(named).encode()
+    plain = unquote(credentials).encode()
     return Address(
         urlunsplit(parts._replace(netloc=host)), f"Basic {base64.b64encode(plain).decode()}"
     )
 
 
 def is_here(parts: SplitResult) -> bool:
-    """Whether it means this machine."""
+    """Whether the address is on this machine."""
     host = parts.hostname or ""
     try:
         address = ipaddress.ip_address(host)
@@ -52,7 +52,7 @@ def is_here(parts: SplitResult) -> bool:
 
 
 def same_place(one: str, other: str) -> bool:
-    """Whether two addresses are of one server; a step up from http to https is allowed."""
+    """Whether two addresses are on one server; a change from http to https is allowed."""
     first, second = urlsplit(one), urlsplit(other)
     if first.hostname != second.hostname:
         return False
@@ -64,15 +64,15 @@ def same_place(one: str, other: str) -> bool:
 
 
 def through(proxy: str, url: str) -> str:
-    """An address of this machine's, as it is reached through a proxy; others as they are."""
-    parts, way = urlsplit(url), urlsplit(proxy)
+    """Send an address on this machine through a proxy; others stay as they are."""
+    parts, gateway = urlsplit(url), urlsplit(proxy)
     if not is_here(parts):
         return url
-    return urlunsplit(parts._replace(scheme=way.scheme, netloc=way.netloc))
+    return urlunsplit(parts._replace(scheme=gateway.scheme, netloc=gateway.netloc))
 
 
 class AllowList:
-    """Which addresses may be asked: those of this machine, and those named.
+    """The addresses that may be called: those on this machine, and those listed.
 
     An entry is a host, a host and port, an address, or `*` for all.
     """
@@ -84,10 +84,10 @@ class AllowList:
             if entry.strip() == "*":
                 self._all = True
             else:
-                self._hosts.add(_entry(entry.strip()))
+                self._hosts.add(_parse_entry(entry.strip()))
 
     def allows(self, url: str) -> bool:
-        """Whether the agent at this address may be asked; never if it is not an address."""
+        """Whether the agent at this address may be called; never if it is not an address."""
         if not is_address(url):
             return False
         parts = urlsplit(url)
@@ -96,7 +96,7 @@ class AllowList:
         return self._all or is_here(parts) or bool(known)
 
 
-def _entry(text: str) -> tuple[str, int | None]:
+def _parse_entry(text: str) -> tuple[str, int | None]:
     """Raises ValueError if it contains no host."""
     parts = urlsplit(text if "://" in text else f"//{text}")
     if not parts.hostname:

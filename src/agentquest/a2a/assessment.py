@@ -1,17 +1,21 @@
-"""One assessment: a `Run` like any other, whose agent is asked over A2A.
+"""One assessment: a `Run` like any other, whose agent is called over A2A.
 
-Which games are played is worked out from the request; the run plays, records
-and resumes them; the documents of an assessment are made from its records. The
-first game is played alone: what is wrong with every answer is found there, and
-not in a hundred games.
+The request decides which games are played; the run plays, records and resumes
+them; the documents of an assessment are made from its records. The first game is
+played alone: what is wrong with every answer is found there, and not in a
+hundred games.
 """
 
 import asyncio
+import time
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import TracebackType
+from typing import NamedTuple
 
-from agentquest.a2a.assessment_config import AssessmentConfig
+from agentquest.a2a import limits
+from agentquest.a2a.config import AssessmentConfig
 from agentquest.a2a.documents import (
     CANCELLED,
     COMPLETED,
@@ -19,22 +23,23 @@ from agentquest.a2a.documents import (
     RUNNING,
     AssessmentDocuments,
 )
-from agentquest.a2a.figures import Game, diagnoses
-from agentquest.a2a.news import News, Tell
-from agentquest.a2a.remote_agent import NO_TEXT, Party
+from agentquest.a2a.figures import Game, diagnoses, end_reason
+from agentquest.a2a.remote_agent import NO_TEXT, AgentEndpoint
 from agentquest.a2a.requests import AssessmentRequest
 from agentquest.a2a.results import AssessmentInfo, AssessmentResult
-from agentquest.a2a.selecting import choose, is_whole
-from agentquest.config import RunConfig, config_from
 from agentquest.errors import AgentQuestError, UserError
-from agentquest.records.outcome import AgentFaults
+from agentquest.records.episode import EpisodeRecord, Step
+from agentquest.records.messages import Message
 from agentquest.records.run_directory import RunDirectory
+from agentquest.reports.safe_text import one_line
+from agentquest.running.events import RunEvents
 from agentquest.running.factory import make_benchmark
 from agentquest.running.run import Run
 from agentquest.running.selection import Selection
 from agentquest.running.spec import EpisodeSpec
 from agentquest.words import counted
 
+Notify = Callable[[str], Awaitable[None]]
 # Failures that every further game would meet as well.
 _HOPELESS = ("AccessDenied",)
 
@@ -44,20 +49,20 @@ class PreflightFailed(AgentQuestError):
 
 
 def check_games(config: AssessmentConfig, data_path: str | None) -> None:
-    """Raise a UserError where what is asked for does not exist; reads the data."""
-    choose(config, make_benchmark(config.benchmark, _benchmark_settings(config, data_path)))
+    """Read the data; raise a UserError if there are no such games."""
+    settings = config.benchmark_settings(data_path)
+    config.select_games(make_benchmark(config.benchmark, settings))
 
 
 class Assessment:
-    """A request that can be met: its games are known. Making one reads the data; play it once."""
+    """A request whose games are known. Making one reads the data; play it once."""
 
     def __init__(self, request: AssessmentRequest, data_path: str | None = None) -> None:
         config = request.config
         self.request = request
-        self._settings = _benchmark_settings(config, data_path)
-        self.benchmark = make_benchmark(config.benchmark, self._settings)
-        self.selection = choose(config, self.benchmark)
-        self._protocol = config.protocol if is_whole(config, self.benchmark) else None
+        self._data_path = data_path
+        self.benchmark = make_benchmark(config.benchmark, config.benchmark_settings(data_path))
+        self.selection = config.select_games(self.benchmark)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -67,87 +72,59 @@ class Assessment:
     def prepare(self, agent: str, log_root: Path, resume: bool = False) -> Run:
         """The run, in a folder of its own; `agent` is the agent's name.
 
-        `resume` goes on with the newest run of the same request that is not finished.
+        `resume` continues the newest unfinished run of the same request.
         """
         if resume:
-            for folder in _runs(log_root):
-                run = self._run(agent, log_root, folder.name)
-                if _is_same(run, folder):
+            for folder in _find_runs(log_root):
+                run = self._run(agent, folder)
+                if _is_unfinished(run):
                     return run
-        return self._run(agent, log_root, _new_folder(log_root))
+        return self._run(agent, _make_folder(log_root))
 
-    def _run(self, agent: str, log_root: Path, run_name: str) -> Run:
-        config = self._run_config(agent, log_root, run_name)
+    def _run(self, agent: str, folder: Path) -> Run:
+        remote = {"url": self.request.agent_url, "label": agent}
+        config = self.request.config.run_config(remote, folder, self.benchmark, self._data_path)
         return Run(config, Selection(self.selection.tasks, self.notes), self.benchmark)
 
-    def _run_config(self, agent: str, log_root: Path, run_name: str) -> RunConfig:
-        asked = self.request.config
-        config, _ = config_from(
-            {
-                "benchmark": asked.benchmark,
-                "benchmark_settings": self._settings,
-                "protocol": self._protocol,
-                **self._games(),
-                "seed": asked.seed,
-                "max_steps": asked.max_steps,
-                "agent": {
-                    "name": "a2a",
-                    "url": self.request.agent_url,
-                    "label": agent,
-                    "invalid_policy": asked.invalid_policy,
-                    "repeat_goal": asked.repeat_goal,
-                },
-                # An agent must not gain by crashing in games it would lose.
-                "agent_faults": AgentFaults.LOSE,
-                "parallel": asked.concurrency,
-                "step_timeout_s": asked.turn_timeout,
-                "output_dir": log_root,
-                "run_name": run_name,
-            }
-        )
-        return config
-
-    def _games(self) -> dict[str, Any]:
-        """A protocol says itself how many; otherwise the tasks are chosen, and named, by us."""
-        asked = self.request.config
-        if self._protocol is not None or asked.per_type is not None:
-            return {}
-        return {"num_games": asked.num_games}
-
     async def play(
-        self, agent: str, party: Party, log_root: Path, tell: Tell, resume: bool = False
+        self,
+        agent: str,
+        endpoint: AgentEndpoint,
+        log_root: Path,
+        notify: Notify,
+        resume: bool = False,
     ) -> AssessmentResult:
-        """Play all games; what is finished is on disk, also when this is cancelled."""
-        began = asyncio.ensure_future(asyncio.to_thread(self._begin, agent, log_root, resume))
+        """Play all games; finished games are on disk, also when this is cancelled."""
+        beginning = asyncio.ensure_future(asyncio.to_thread(self._begin, agent, log_root, resume))
         status = CANCELLED
         try:
-            run, specs, documents = await asyncio.shield(began)
+            run, specs, documents = await asyncio.shield(beginning)
             again = f", {len(run.specs) - len(specs)} already played" if run.records else ""
-            await tell(f"{counted(len(specs), 'game')}, run {run.run_id}{again}")
-            async with News(run, tell, documents) as news:
-                await _play(run, specs, news, documents, party)
+            await notify(f"{counted(len(specs), 'game')}, run {run.run_id}{again}")
+            async with Progress(run, notify, documents) as progress:
+                await _play(run, specs, progress, documents, endpoint)
             status = COMPLETED
         except PreflightFailed:
             status = FAILED
             raise
         finally:
-            *_, documents = await began
-            # Not in a thread: whoever cancels must find it written.
+            *_, documents = await beginning
+            # Not in a thread: after a cancellation the files must be there.
             result = documents.write(status)
         return result
 
-    def _begin(self, agent: str, log_root: Path, resume: bool) -> "_Begun":
+    def _begin(self, agent: str, log_root: Path, resume: bool) -> "_Beginning":
         run = self.prepare(agent, log_root, resume)
         specs = run.prepare()
         documents = AssessmentDocuments(
             run, AssessmentInfo(self.request, agent, run.saved_manifest)
         )
         documents.write(RUNNING)
-        return _Begun(run, specs, documents)
+        return _Beginning(run, specs, documents)
 
 
-class _Begun(NamedTuple):
-    """A run with its folder, what is still to play, and its documents."""
+class _Beginning(NamedTuple):
+    """A run that has its folder, the episodes still to play, and the documents."""
 
     run: Run
     specs: list[EpisodeSpec]
@@ -155,7 +132,11 @@ class _Begun(NamedTuple):
 
 
 async def _play(
-    run: Run, specs: list[EpisodeSpec], news: News, documents: AssessmentDocuments, party: Party
+    run: Run,
+    specs: list[EpisodeSpec],
+    progress: "Progress",
+    documents: AssessmentDocuments,
+    endpoint: AgentEndpoint,
 ) -> None:
     def save() -> None:
         documents.write(RUNNING)
@@ -163,39 +144,100 @@ async def _play(
     # The first alone, then the others.
     for part in (specs[:1], specs[1:]):
         if part:
-            await run.play(part, news, asyncio.Event(), save, shared=party)
-            _check(run, len(specs))
+            await run.play(part, progress, asyncio.Event(), save, shared=endpoint)
+            _check_first_game(run, len(specs))
 
 
-def _check(run: Run, wanted: int) -> None:
-    """Whether it makes sense to go on; a single game is its own result."""
+def _check_first_game(run: Run, games: int) -> None:
+    """Raise PreflightFailed if going on is pointless; a single game is its own result."""
     records = run.records
-    if len(records) != 1 or wanted == 1:
+    if len(records) != 1 or games == 1:
         return
     (record,) = records
     if record.error is not None and record.error.kind in _HOPELESS:
         raise PreflightFailed(f"the agent denied access in the first game: {record.error.message}")
     if record.steps and all(step.how == NO_TEXT for step in record.steps):
-        told = diagnoses([Game.of(0, record, run.saved_manifest)])
-        raise PreflightFailed(f"no reply in the first game could be read: {told[0]}")
+        (reason,) = diagnoses([Game.of(0, record, run.saved_manifest)])
+        raise PreflightFailed(f"no reply in the first game could be read: {reason}")
 
 
-def _benchmark_settings(config: AssessmentConfig, data_path: str | None) -> dict[str, Any]:
-    known = config.benchmark_class.Settings.model_fields
-    given = {"split": config.split, "task_types": config.task_types, "data_path": data_path}
-    return {name: value for name, value in given.items() if value is not None and name in known}
+class Progress(RunEvents):
+    """Reports every finished game, and now and then a step of a running one.
+
+    Use as an asynchronous context manager. On leaving it, the games' documents are written
+    and everything is reported; after an exception, nothing more is reported.
+    """
+
+    def __init__(self, run: Run, notify: Notify, documents: AssessmentDocuments) -> None:
+        self._places = {spec.key: place for place, spec in enumerate(run.specs)}
+        self._notify = notify
+        self._documents = documents
+        self._queue: asyncio.Queue[str | None] = asyncio.Queue()
+        self._notifying: asyncio.Task[None] | None = None
+        self._writing: set[asyncio.Future[None]] = set()
+        played = [row for row in run.rows if row.scored]
+        self._finished = len(played)
+        self._won = sum(row.success for row in played)
+        self._notified_at = time.monotonic()
+
+    async def __aenter__(self) -> "Progress":
+        self._notifying = asyncio.create_task(self._notify_in_order())
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._notifying is not None
+        self._queue.put_nowait(None)
+        if kind is not None:
+            self._notifying.cancel()
+        await asyncio.gather(self._notifying, *self._writing, return_exceptions=kind is not None)
+
+    def stepped(self, spec: EpisodeSpec, step: Step, prompt: tuple[Message, ...]) -> None:
+        """Report a step, unless something was reported a moment ago."""
+        now = time.monotonic()
+        if now - self._notified_at < limits.PROGRESS_INTERVAL_S:
+            return
+        self._notified_at = now
+        action = step.action if step.action is not None else "no available action"
+        text = f"game {self._places[spec.key] + 1}, step {step.index}: {one_line(action)}"
+        self._queue.put_nowait(text)
+
+    def finished(self, spec: EpisodeSpec, record: EpisodeRecord) -> None:
+        """Report how a game ended, and write its documents in the background."""
+        self._notified_at = time.monotonic()
+        self._finished += 1
+        self._won += record.success
+        place = self._places[spec.key]
+        reason = f" ({one_line(record.error.message)})" if record.error else ""
+        self._queue.put_nowait(
+            f"[{self._finished}/{len(self._places)}] game {place + 1}, {record.task_type}: "
+            f"{end_reason(record)} after {counted(len(record.steps), 'step')}"
+            f"{reason[: limits.MAX_REASON_CHARACTERS]}; {self._won} won so far"
+        )
+        writing = asyncio.to_thread(self._documents.write_game, place, record)
+        task = asyncio.ensure_future(writing)
+        self._writing.add(task)
+        task.add_done_callback(self._writing.discard)
+
+    async def _notify_in_order(self) -> None:
+        while (text := await self._queue.get()) is not None:
+            await self._notify(text)
 
 
-def _runs(root: Path) -> list[Path]:
+def _find_runs(root: Path) -> list[Path]:
     """The folders of earlier assessments, the newest first."""
     folders = (folder for folder in root.glob("run_*") if RunDirectory(folder).exists)
     return sorted(folders, key=lambda folder: folder.name, reverse=True)
 
 
-def _is_same(run: Run, folder: Path) -> bool:
-    """Whether a folder holds this run, and not all of it."""
+def _is_unfinished(run: Run) -> bool:
+    """Whether the run's folder holds this run, and not all of it."""
     try:
-        saved = RunDirectory(folder).manifest()
+        saved = run.directory.manifest()
     except UserError:
         return False
     if saved.differences(run.manifest()):
@@ -204,16 +246,16 @@ def _is_same(run: Run, folder: Path) -> bool:
     return bool(run.owed)
 
 
-def _new_folder(root: Path) -> str:
-    """A new folder with a unique name, made of the local time."""
+def _make_folder(root: Path) -> Path:
+    """A new folder with a unique name made of the local time."""
     name = datetime.now().strftime("run_%Y%m%d_%H%M%S")
     for number in range(1, 10_000):
-        numbered = name if number == 1 else f"{name}_{number}"
+        folder = root / (name if number == 1 else f"{name}_{number}")
         try:
-            (root / numbered).mkdir(parents=True)
+            folder.mkdir(parents=True)
         except FileExistsError:
             continue
         except OSError as error:
             raise UserError(f"cannot make the log folder: {error.strerror}") from None
-        return numbered
+        return folder
     raise UserError(f"too many runs are named {name}")

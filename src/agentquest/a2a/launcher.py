@@ -1,30 +1,50 @@
-"""One command: start the agents, have one test the other, stop both whatever happens."""
+"""One command: start the agents, have one test the other, stop both whatever happens.
+
+Each agent runs in its own session, so that Ctrl-C reaches the launcher alone and
+the whole group can be ended; and each holds a pipe from the launcher, so that it
+ends by itself if the launcher is killed.
+"""
 
 import asyncio
+import json
+import os
+import re
 import signal
-from collections.abc import Awaitable, Callable, Mapping
+import subprocess
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import IO, Any, TypeVar
 from uuid import uuid4
 
+from agentquest.a2a import limits
 from agentquest.a2a.addresses import without_password
-from agentquest.a2a.assessment_config import AssessmentConfig
-from agentquest.a2a.connection import RemoteParty, find_agent
-from agentquest.a2a.green_client import AssessmentFailed, GreenAnswer, ask
-from agentquest.a2a.headers import bearer, in_environment
-from agentquest.a2a.processes import AgentProcess, AgentProcessFailed
-from agentquest.a2a.requests import request_text
-from agentquest.a2a.transport import AgentBroken, AgentUnreachable
-from agentquest.errors import AgentQuestError, UserError
+from agentquest.a2a.client.connection import A2AEndpoint, find_agent
+from agentquest.a2a.client.transport import AgentBroken, AgentUnreachable
+from agentquest.a2a.client.wire import (
+    AgentError,
+    MessageIds,
+    PartsContent,
+    read_parts,
+    read_result,
+    write_message,
+)
+from agentquest.a2a.config import AssessmentConfig
+from agentquest.a2a.requests import write_request
+from agentquest.errors import AgentQuestError, ConfigError, UserError
 from agentquest.http.sockets import PortInUse, free_port, is_free
 from agentquest.reports.safe_text import one_line, visible
 
-_START_S = 60.0
-_CARD_S = 2.0
+# How a launcher hands headers to the green agent that it starts.
+HEADERS_VARIABLE = "AGENTQUEST_AGENT_HEADERS"
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 _RULE = "=" * 70
+_RESULT = "Result"
+_NOT_FAILED = ("TASK_STATE_SUBMITTED", "TASK_STATE_WORKING", "TASK_STATE_COMPLETED")
 T = TypeVar("T")
 Say = Callable[[str], None]
 
@@ -56,12 +76,28 @@ class Interrupted(AgentQuestError):
         self.number = number
 
 
+class AgentProcessFailed(AgentQuestError):
+    """A launched agent did not start, or ended before its work was done."""
+
+
+class AssessmentFailed(AgentQuestError):
+    """The green agent did not come to a result; the text is its reason."""
+
+
+@dataclass(frozen=True)
+class GreenAnswer:
+    """The summary for people, and the figures."""
+
+    text: str
+    data: dict[str, Any]
+
+
 def run(launch: Launch, say: Say) -> GreenAnswer:
     """Run a launch to its end, reporting what happens."""
-    return asyncio.run(_until_signalled(_launched(launch, say)))
+    return asyncio.run(_run_until_signal(_run(launch, say)))
 
 
-async def _until_signalled(work: Awaitable[T]) -> T:
+async def _run_until_signal(work: Awaitable[T]) -> T:
     """Turn the first signal into a cancellation, so that everything is cleaned up."""
     task = asyncio.ensure_future(work)
     caught: list[int] = []
@@ -85,25 +121,25 @@ async def _until_signalled(work: Awaitable[T]) -> T:
         raise
 
 
-async def _launched(launch: Launch, say: Say) -> GreenAnswer:
+async def _run(launch: Launch, say: Say) -> GreenAnswer:
     async with AsyncExitStack() as stack:
         stack.callback(say, "✓ Agents terminated successfully.")
-        # The green agent is started last and so stopped first: it must not take the end of a
-        # run for a failure of the agent under test.
+        # The green agent is started last and so stopped first: otherwise it would take the
+        # end of the white agent for a failure.
         white = None if launch.agent_url else await _start("white", launch, stack)
         green = await _start("green", launch, stack)
         say(f"Launching green agent on port {green.port}…")
         if white is not None:
             say(f"Launching white agent ({launch.white_agent_type}) on port {white.port}…")
         stack.callback(say, "Terminating agents…")
-        party = await green.ready(say)
+        endpoint = await green.wait_until_ready(say)
         if white is not None:
-            await white.ready(say)
+            await white.wait_until_ready(say)
         url = str(launch.agent_url) if white is None else white.url
-        text = request_text(url, launch.config)
-        say(visible(request_text(without_password(url).url, launch.config).rstrip()))
+        text = write_request(url, launch.config)
+        say(visible(write_request(without_password(url).url, launch.config).rstrip()))
         try:
-            result = await asyncio.wait_for(ask(party, text, say), launch.timeout)
+            result = await asyncio.wait_for(ask_green(endpoint, text, say), launch.timeout)
         except asyncio.TimeoutError:
             raise AssessmentFailed(f"no result within {launch.timeout:g} s (--timeout)") from None
         say(f"{_RULE}\nASSESSMENT RESULTS\n{_RULE}\n{result.text}")
@@ -111,61 +147,114 @@ async def _launched(launch: Launch, say: Say) -> GreenAnswer:
         return result
 
 
+class _AgentProcess:
+    """`python -m agentquest <arguments>`, started at once.
+
+    `variables` are added to its environment, which others cannot read as they can its arguments.
+    """
+
+    def __init__(self, name: str, arguments: list[str], variables: Mapping[str, str]) -> None:
+        self._name = name
+        self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "agentquest", *arguments],
+            stdin=subprocess.PIPE,
+            stdout=self._output,
+            stderr=self._output,
+            start_new_session=True,
+            env={**os.environ, **variables},
+        )
+
+    def check(self) -> None:
+        """Raise, with the end of its output, if the process has ended."""
+        code = self._process.poll()
+        if code is not None:
+            raise AgentProcessFailed(f"the {self._name} ended (exit {code}): {self._read_end()}")
+
+    def _read_end(self) -> str:
+        size = self._output.seek(0, os.SEEK_END)
+        self._output.seek(max(0, size - limits.SHOWN_OUTPUT_BYTES))
+        return self._output.read().decode("utf-8", "replace").strip() or "it printed nothing"
+
+    async def stop(self) -> None:
+        """End the process and whatever it started. Harmless when it has ended."""
+        process = self._process
+        if process.stdin is not None:
+            process.stdin.close()
+        self._signal(signal.SIGTERM)
+        with suppress(subprocess.TimeoutExpired):
+            await asyncio.to_thread(process.wait, limits.TERMINATE_S)
+        self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
+        process.wait()
+        self._output.close()
+
+    def _signal(self, number: int) -> None:
+        try:
+            if hasattr(os, "killpg"):
+                os.killpg(self._process.pid, number)
+            elif self._process.poll() is None:
+                self._process.terminate()
+        except (ProcessLookupError, PermissionError):
+            return
+
+
 @dataclass(frozen=True)
-class _Started:
+class _LaunchedAgent:
     """An agent whose process runs; it may not answer yet."""
 
     role: str
     host: str
     port: int
     launch_id: str
-    process: AgentProcess
+    process: _AgentProcess
     token: str = field(repr=False)
 
     @property
     def url(self) -> str:
         return f"http://{self.host}:{self.port}/"
 
-    async def ready(self, say: Say) -> RemoteParty:
-        """The agent. Only a card with our launch's id is its own and not some older agent's."""
-        deadline = asyncio.get_running_loop().time() + _START_S
+    async def wait_until_ready(self, say: Say) -> A2AEndpoint:
+        """Wait for the agent. Its card has our launch's id; that of some older agent has not."""
+        deadline = asyncio.get_running_loop().time() + limits.START_TIMEOUT_S
         while asyncio.get_running_loop().time() < deadline:
             self.process.check()
-            party = await _party(self.url, bearer(self.token))
-            if party is not None and party.card.launch_id == self.launch_id:
+            endpoint = await _try_to_find(self.url, _bearer(self.token))
+            if endpoint is not None and endpoint.card.launch_id == self.launch_id:
                 say(f"✓ {self.role.title()} agent is ready on port {self.port}.")
-                return party
-            if party is not None:
+                return endpoint
+            if endpoint is not None:
                 raise UserError(
-                    f"another agent ({one_line(party.card.name)}) answers on port {self.port},"
+                    f"another agent ({one_line(endpoint.card.name)}) answers on port {self.port},"
                     " not the one just started; stop it, or use"
                     f" --{self.role}-port {free_port(self.host)}"
                 )
             await asyncio.sleep(0.05)
         raise AgentProcessFailed(
-            f"the {self.role} agent did not answer on port {self.port} in {_START_S:g} s"
+            f"the {self.role} agent did not answer on port {self.port}"
+            f" in {limits.START_TIMEOUT_S:g} s"
         )
 
 
-async def _start(role: str, launch: Launch, stack: AsyncExitStack) -> _Started:
+async def _start(role: str, launch: Launch, stack: AsyncExitStack) -> _LaunchedAgent:
     wanted = launch.green_port if role == "green" else launch.white_port
-    port = await _port(launch.host, wanted, f"--{role}-port")
+    port = await _choose_port(launch.host, wanted, f"--{role}-port")
     launch_id = uuid4().hex
     arguments = [role, "--host", launch.host, "--port", str(port), "--launched-by", launch_id]
     arguments += _green_options(launch) if role == "green" else _white_options(launch)
     if launch.data_path is not None:
         arguments += ["--data-path", launch.data_path]
-    process = AgentProcess(f"{role} agent", arguments, _variables(role, launch))
+    process = _AgentProcess(f"{role} agent", arguments, _variables(role, launch))
     stack.push_async_callback(process.stop)
-    return _Started(role, launch.host, port, launch_id, process, launch.token)
+    return _LaunchedAgent(role, launch.host, port, launch_id, process, launch.token)
 
 
 def _variables(role: str, launch: Launch) -> dict[str, str]:
-    """What others must not read, and what is not meant for both agents."""
+    """Environment variables: secrets, and what must not reach both agents."""
     variables = {"AGENTQUEST_TOKEN": launch.token, "AGENT_URL": "", "GATEWAY_PROXY_URL": ""}
     if role == "green":
-        ours = bearer(launch.token) if launch.agent_url is None else {}
-        variables |= in_environment({**launch.headers, **ours})
+        ours = _bearer(launch.token) if launch.agent_url is None else {}
+        if headers := {**launch.headers, **ours}:
+            variables[HEADERS_VARIABLE] = json.dumps(headers)
     return variables
 
 
@@ -182,24 +271,99 @@ def _white_options(launch: Launch) -> list[str]:
     return [*options, "--split", config.split, "--seed", str(config.seed)]
 
 
-async def _port(host: str, port: int, option: str) -> int:
+async def _choose_port(host: str, port: int, option: str) -> int:
     if port == 0:
         return free_port(host)
     if is_free(host, port):
         return port
-    party = await _party(f"http://{host}:{port}/")
-    named = (
-        f"an agent that is already running ({one_line(party.card.name)})"
-        if party
+    endpoint = await _try_to_find(f"http://{host}:{port}/")
+    user = (
+        f"an agent that is already running ({one_line(endpoint.card.name)})"
+        if endpoint
         else "another program"
     )
     raise PortInUse(
-        f"port {port} on {host} is in use by {named}; stop it, or try {option} {free_port(host)}"
+        f"port {port} on {host} is in use by {user}; stop it, or try {option} {free_port(host)}"
     )
 
 
-async def _party(url: str, headers: Mapping[str, str] | None = None) -> RemoteParty | None:
+async def _try_to_find(url: str, headers: Mapping[str, str] | None = None) -> A2AEndpoint | None:
     try:
-        return await find_agent(url, _CARD_S, headers)
+        return await find_agent(url, limits.LOCAL_CARD_TIMEOUT_S, headers)
     except (AgentBroken, AgentUnreachable):
         return None
+
+
+async def ask_green(green: A2AEndpoint, request: str, say: Say) -> GreenAnswer:
+    """Send a request to a green agent and follow it to its end; `say` is given all progress.
+
+    Silence can be long, so the caller sets the time limit.
+    """
+    http = green.new_http()
+    ids = MessageIds(str(uuid4()), str(uuid4()))
+    result: GreenAnswer | None = None
+    try:
+        async for event in http.events(write_message(green.interface, ids, request, stream=True)):
+            content = read_result(event)
+            if "artifactUpdate" in content:
+                result = _read_artifact(content["artifactUpdate"]["artifact"]) or result
+            elif "statusUpdate" in content:
+                _follow(content["statusUpdate"]["status"], say)
+    except (AgentBroken, AgentError, AgentUnreachable, KeyError, TypeError) as error:
+        raise AssessmentFailed(f"the green agent gave no result: {error}") from None
+    finally:
+        await http.close()
+    if result is None:
+        raise AssessmentFailed("the green agent ended without a result")
+    return result
+
+
+def _follow(status: dict[str, Any], say: Say) -> None:
+    text = _visible_text(read_parts(status.get("message") or {}))
+    if status["state"] not in _NOT_FAILED:
+        name = str(status["state"]).removeprefix("TASK_STATE_").lower()
+        raise AssessmentFailed(text or f"the assessment was {name}")
+    if text and status["state"] == "TASK_STATE_WORKING":
+        say(text)
+
+
+def _read_artifact(artifact: dict[str, Any]) -> GreenAnswer | None:
+    data = [part["data"] for part in artifact["parts"] if isinstance(part.get("data"), dict)]
+    if artifact.get("name") != _RESULT or not data:
+        return None
+    return GreenAnswer(_visible_text(read_parts(artifact)), data[0])
+
+
+def _visible_text(content: PartsContent) -> str:
+    """The text of a green agent, which contains words of the agent under test."""
+    return visible("\n".join(content.pieces))
+
+
+def read_agent_headers(
+    given: Sequence[str], environment: Mapping[str, str] = os.environ
+) -> dict[str, str]:
+    """Headers for the agent under test: `Name: value`, or `Name: $VARIABLE` with its value in
+    the environment; a launcher passes them on in an environment variable."""
+    try:
+        headers: dict[str, str] = dict(json.loads(environment.get(HEADERS_VARIABLE) or "{}"))
+    except (TypeError, ValueError):
+        raise ConfigError(f"{HEADERS_VARIABLE} is not a JSON object of headers") from None
+    for text in given:
+        name, colon, value = text.partition(":")
+        name, value = name.strip(), value.strip()
+        # What was given may be a key, so it is not shown.
+        if not colon or not value or not _HEADER_NAME.fullmatch(name):
+            raise ConfigError("--agent-header must be of the form `Name: value`")
+        if value.startswith("$"):
+            variable = value.removeprefix("$")
+            if not environment.get(variable):
+                raise ConfigError(f"--agent-header: {variable} is not set in the environment")
+            value = environment[variable].strip()
+        if not value.isascii() or not value.isprintable():
+            raise ConfigError(f"--agent-header: the value of {name} cannot be sent")
+        headers[name] = value
+    return headers
+
+
+def _bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}

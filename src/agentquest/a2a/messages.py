@@ -1,14 +1,26 @@
-"""The texts that pass between the green agent and the agent under test.
+"""What passes between the green agent and the agent under test: texts, and usage as metadata.
 
-They are a contract: agents of other people find the actions by `N. command`
-lines and the observation by its heading, so every byte is held by a golden
-test. `read_message` is the other direction, for the white agents served here.
+The texts are a contract: agents of other people find the actions by `N. command`
+lines and the observation by its heading, so a golden test holds every byte.
+`read_message` is the other direction, for the white agents served here.
+
+Agents under test pay for their own models. Those that report what they paid have
+it in the records and reports, marked as their own statement; it changes no score.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from pydantic import ValidationError
+
+from agentquest.a2a import limits
 from agentquest.lib import Briefing
+from agentquest.records.episode import Call
+from agentquest.records.messages import Usage
+
+USAGE = "urn:agentquest:usage"
+REPORTED = "reported"
 
 NOTHING_HAPPENS = "Nothing happens."
 NOT_AVAILABLE = (
@@ -27,13 +39,13 @@ _AFTER = 'OBSERVATION after your action "'
 
 
 def first_message(briefing: Briefing, observation: str, admissible: Sequence[str]) -> str:
-    """What a game begins with; the benchmark's own words for it are in the briefing."""
+    """The first message of a game; the briefing has the benchmark's own words for it."""
     example = briefing.examples or (f'"{admissible[0]}"' if admissible else '"look"')
     return (
         f"{briefing.role or _ANY_ROLE}\n"
         "\n"
         f"{_OBSERVATION}{observation}"
-        f"{_ACTIONS}{_numbered(admissible)}"
+        f"{_ACTIONS}{_number_options(admissible)}"
         f"{_INSTRUCTIONS}"
         "- Read the observation carefully to understand your current situation and goal.\n"
         "- Choose an action from the available actions list.\n"
@@ -47,16 +59,16 @@ def first_message(briefing: Briefing, observation: str, admissible: Sequence[str
 def next_message(
     action: str | None, observation: str, admissible: Sequence[str], reminder: str = ""
 ) -> str:
-    """Every later turn; `action` is what was executed, None when nothing was.
+    """The message of every later turn; `action` is what was executed, None if nothing was.
 
-    `reminder` goes before it, for agents that forget what was said before.
+    `reminder` comes first, for agents that forget earlier turns.
     """
-    done = f'your action "{action}"' if action is not None else "your last reply"
+    subject = f'your action "{action}"' if action is not None else "your last reply"
     return (
-        f"{reminder}OBSERVATION after {done}:\n"
+        f"{reminder}OBSERVATION after {subject}:\n"
         "\n"
         f"{_OBSERVATION}{observation}"
-        f"{_ACTIONS}{_numbered(admissible)}"
+        f"{_ACTIONS}{_number_options(admissible)}"
         "\n"
         "\n"
         "Please provide your next action (just the action command, no explanation):"
@@ -64,7 +76,7 @@ def next_message(
 
 
 def reminder(briefing: Briefing, goal: str) -> str:
-    """What a game is about, to be said again with every turn."""
+    """The goal of a game, repeated with every turn."""
     return f"{briefing.role or _ANY_ROLE}\n\nYOUR TASK:\n{goal}\n\n"
 
 
@@ -94,7 +106,7 @@ def read_message(text: str) -> ParsedMessage:
         first=bool(instructions),
         observation=observation if found else before,
         admissible=tuple(filter(None, map(_option, options.split("\n")))),
-        action=_done(head),
+        action=_executed_action(head),
     )
 
 
@@ -104,7 +116,7 @@ def _option(line: str) -> str:
     return command.strip() if dot and number.isdecimal() else ""
 
 
-def _done(head: str) -> str | None:
+def _executed_action(head: str) -> str | None:
     """The action that a message says was executed."""
     for line in head.split("\n"):
         if line.startswith(_AFTER) and line.endswith('":'):
@@ -112,7 +124,50 @@ def _done(head: str) -> str | None:
     return None
 
 
-def _numbered(admissible: Sequence[str]) -> str:
+def _number_options(admissible: Sequence[str]) -> str:
     if not admissible:
         return _NO_ACTIONS
     return "\n".join(f"  {number}. {command}" for number, command in enumerate(admissible, 1))
+
+
+def write_usage(calls: Sequence[Call]) -> dict[str, Any]:
+    """The metadata of a reply that took these model calls."""
+    return {USAGE: [_write_call(call) for call in calls]} if calls else {}
+
+
+def read_usage(metadata: dict[str, Any]) -> tuple[Call, ...]:
+    """The model calls that a reply reports; entries that make no sense are skipped."""
+    entries = metadata.get(USAGE)
+    if not isinstance(entries, list):
+        return ()
+    calls = (_read_call(entry) for entry in entries[: limits.MAX_REPORTED_CALLS])
+    return tuple(call for call in calls if call is not None)
+
+
+def _write_call(call: Call) -> dict[str, Any]:
+    usage = call.usage.model_dump() if call.usage is not None else {}
+    cost = {"cost": call.cost} if call.cost is not None else {}
+    return {"model": call.model, **usage, **cost}
+
+
+def _read_call(entry: Any) -> Call | None:
+    if not isinstance(entry, dict):
+        return None
+    counts = {name: _read_number(entry.get(name)) for name in Usage.model_fields}
+    # The numbers of a metadata object arrive as floats.
+    known = {name: int(number) for name, number in counts.items() if number is not None}
+    try:
+        return Call(
+            model=str(entry.get("model", ""))[: limits.MAX_MODEL_NAME_CHARACTERS],
+            kind=REPORTED,
+            usage=Usage(**known) if known else None,
+            cost=_read_number(entry.get("cost")),
+        )
+    except ValidationError:
+        return None
+
+
+def _read_number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value if 0 <= value < limits.MAX_REPORTED_NUMBER else None

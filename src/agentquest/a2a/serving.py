@@ -1,10 +1,16 @@
 """Serving one agent over HTTP until it is told to stop: A2A on top of `agentquest.http`.
 
-A launched agent also stops when its launcher is gone, however that went: the
+A server remembers tasks for the client that asked for them. A client is known by
+its token or, without one, by its connection. Without a token a task can still be
+read and cancelled over another connection, but only by its id, which cannot be
+guessed; lists contain only one's own tasks.
+
+A launched agent also stops when its launcher is gone for whatever reason: the
 launcher holds the other end of its standard input.
 """
 
 import asyncio
+import hashlib
 import os
 import socket
 import sys
@@ -13,35 +19,58 @@ from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from ipaddress import ip_address
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
 
+from a2a.auth.user import User
 from a2a.server.agent_execution import AgentExecutor
+from a2a.server.context import ServerCallContext
 from a2a.server.request_handlers import DefaultRequestHandler
 from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes
-from a2a.types import AgentCard
+from a2a.server.routes.common import DefaultServerCallContextBuilder
+from a2a.server.tasks import InMemoryTaskStore, TaskStore
+from a2a.types import (
+    AgentCapabilities,
+    AgentCard,
+    AgentExtension,
+    AgentInterface,
+    AgentSkill,
+    ListTasksRequest,
+    ListTasksResponse,
+    Task,
+    TaskState,
+)
 from starlette.applications import Starlette
+from starlette.requests import Request
 from starlette.types import ASGIApp
 
-from agentquest.a2a.card_reading import CARD_PATHS
-from agentquest.a2a.task_store import AskerContexts, OwnedTaskStore
+from agentquest.a2a import limits
+from agentquest.a2a.client.cards import CARD_PATHS, LAUNCH_EXTENSION
 from agentquest.http.connections import Limits
 from agentquest.http.guard import Names, Refused, Rules, guard_app, host_in
 from agentquest.http.serving import Served, Serving
+from agentquest.http.sessions import SessionStore, Stage
 from agentquest.http.sockets import LOOPBACK, listen
+from agentquest.version import __version__
 
-MAX_BODY = 256 * 1024
-_LIMITS = Limits(grace_s=1.0)
 ANY = "*"
+_MODES = ["text", "text/plain"]
+_ANONYMOUS = "connection "
+_OVER = (
+    TaskState.TASK_STATE_COMPLETED,
+    TaskState.TASK_STATE_CANCELED,
+    TaskState.TASK_STATE_FAILED,
+    TaskState.TASK_STATE_REJECTED,
+)
 
 
 @dataclass(frozen=True)
-class Place:
+class ServerSettings:
     """Where an agent is served, and for whom.
 
-    `card_url` is how others reach it, if not by host and port. It answers to requests for the
-    names of its address and card, and `allowed_hosts`; `*` means any. `token` is what a
-    requester's `Authorization: Bearer` must hold.
+    `card_url` is how others reach it, if not by host and port. Requests must use the name of
+    its address, of its card, or one of `allowed_hosts` (`*` for any), and carry the `token`,
+    if there is one, as `Authorization: Bearer`.
     """
 
     host: str
@@ -55,29 +84,33 @@ class Place:
         return listen(self.host, self.port)
 
     def url(self, sock: socket.socket) -> str:
-        """The address on the card: one that other machines can reach, where any can."""
-        named = self.card_url or os.environ.get("AGENT_URL")
-        if named:
-            return named
+        """The address on the card: one that other machines can reach, if any can."""
+        given = self.card_url or os.environ.get("AGENT_URL")
+        if given:
+            return given
         host = self.host
         if ip_address(sock.getsockname()[0]).is_unspecified:
-            host = _outward_address()
+            host = _find_outward_address()
         return f"http://{f'[{host}]' if ':' in host else host}:{sock.getsockname()[1]}/"
 
     def rules(self, sock: socket.socket) -> Rules:
-        """What is asked of requests: the right name and token, JSON, and a body within bounds."""
+        """What requests must have: the right name and token, JSON, and a small enough body."""
         if ANY in self.allowed_hosts:
             names: Names = _AnyName(self.host)
         else:
             on_card = urlsplit(self.url(sock)).hostname or ""
             names = Names(self.host, [on_card, *self.allowed_hosts])
         return Rules(
-            names, max_body=MAX_BODY, json_only=True, token=self.token, open_paths=CARD_PATHS
+            names,
+            max_body=limits.MAX_BODY_BYTES,
+            json_only=True,
+            token=self.token,
+            open_paths=CARD_PATHS,
         )
 
 
 class _AnyName(Names):
-    """For agents behind a gateway, which asks by names of its own."""
+    """For agents behind a gateway, which uses names of its own."""
 
     def check_host(self, headers: Mapping[str, str]) -> None:
         if host_in(headers.get("host", "")) is None:
@@ -96,42 +129,68 @@ class Lifecycle(Protocol):
         ...
 
 
-def application(
-    card: AgentCard, executor: AgentExecutor, held: Lifecycle | None = None
+def build_card(
+    name: str, description: str, skill: AgentSkill, url: str, launch_id: str | None
+) -> AgentCard:
+    """The card of one of our agents: both protocol versions on one URL."""
+    extensions = []
+    if launch_id is not None:
+        extensions.append(AgentExtension(uri=LAUNCH_EXTENSION, description=launch_id))
+    return AgentCard(
+        name=name,
+        description=description,
+        version=__version__,
+        default_input_modes=_MODES,
+        default_output_modes=_MODES,
+        capabilities=AgentCapabilities(streaming=True, extensions=extensions),
+        skills=[skill],
+        # Clients of protocol 0.3, such as AgentBeats, find the second one.
+        supported_interfaces=[
+            AgentInterface(url=url, protocol_binding="JSONRPC", protocol_version=version)
+            for version in ("1.0", "0.3")
+        ],
+    )
+
+
+def build_application(
+    card: AgentCard, executor: AgentExecutor, resources: Lifecycle | None = None
 ) -> Starlette:
-    """Both protocol versions on `/`, the card where any version looks for it."""
+    """Both protocol versions on `/`, and the card where either version looks for it."""
     handler = DefaultRequestHandler(
         agent_executor=executor, task_store=OwnedTaskStore(), agent_card=card
     )
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        if held is not None:
-            await held.open()
+        if resources is not None:
+            await resources.open()
         yield
-        # Cancels assessments that go on, so that their documents say so.
+        # Cancels running assessments, so that their documents say so.
         await handler.aclose()
-        if held is not None:
-            await held.close()
+        if resources is not None:
+            await resources.close()
 
     cards = [create_agent_card_routes(card, card_url=path)[0] for path in CARD_PATHS]
     calls = create_jsonrpc_routes(
-        handler, "/", context_builder=AskerContexts(), enable_v0_3_compat=True
+        handler, "/", context_builder=_ClientContexts(), enable_v0_3_compat=True
     )
     return Starlette(routes=[*cards, *calls], lifespan=lifespan)
 
 
-def serve(app: ASGIApp, place: Place, sock: socket.socket, launched: bool = False) -> None:
+def serve(
+    app: ASGIApp, settings: ServerSettings, sock: socket.socket, launched: bool = False
+) -> None:
     """Serve until SIGINT, SIGTERM or, for a launched agent, the launcher's end."""
-    serving = Serving([Served(guard_app(app, place.rules(sock)), sock)], _LIMITS)
+    rules = Limits(grace_s=limits.SHUTDOWN_S)
+    serving = Serving([Served(guard_app(app, settings.rules(sock)), sock)], rules)
     if launched:
         threading.Thread(target=_stop_with_launcher, args=(serving,), daemon=True).start()
     asyncio.run(serving.run())
     serving.exit_by_signal()
 
 
-def _outward_address() -> str:
-    """This machine's address on the way out; nothing is sent to find it."""
+def _find_outward_address() -> str:
+    """This machine's address in its network; nothing is sent to find it."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))  # an address reserved for examples
@@ -144,3 +203,96 @@ def _stop_with_launcher(serving: Serving) -> None:
     while os.read(sys.stdin.fileno(), 4096):
         pass
     serving.stop()
+
+
+class TaskOwner(User):
+    """The client that sent a request."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    @property
+    def is_authenticated(self) -> bool:
+        return not self._name.startswith(_ANONYMOUS)
+
+    @property
+    def user_name(self) -> str:
+        return self._name
+
+    def may_see(self, owner: "TaskOwner") -> bool:
+        """Whether this client may see the tasks of an owner."""
+        if owner.is_authenticated or self.is_authenticated:
+            return self.user_name == owner.user_name
+        return True
+
+
+class _ClientContexts(DefaultServerCallContextBuilder):
+    """Knows clients by their Authorization header, or else by their connection."""
+
+    def build_user(self, request: Request) -> User:
+        given = request.headers.get("authorization")
+        if given:
+            return TaskOwner(hashlib.sha256(given.encode()).hexdigest())
+        host, port = request.client or ("", 0)
+        return TaskOwner(f"{_ANONYMOUS}{host} {port}")
+
+
+class _OwnedTask(NamedTuple):
+    task_id: str
+    owner: TaskOwner
+
+
+class OwnedTaskStore(TaskStore):
+    """Keeps tasks in memory, each for its owner; others are answered as if there were none.
+
+    At most `max_tasks` are kept, and each for `finished_s` after its end; running tasks stay.
+    """
+
+    def __init__(
+        self,
+        max_tasks: int = limits.MAX_TASKS,
+        finished_s: float = limits.FINISHED_TASK_S,
+    ) -> None:
+        self._tasks = InMemoryTaskStore()
+        self._owned: SessionStore[str, _OwnedTask] = SessionStore(max_tasks, finished_s)
+
+    def __len__(self) -> int:
+        return len(self._owned)
+
+    async def save(self, task: Task, context: ServerCallContext) -> None:
+        # Progress messages are part of a task's history. It is shortened in place, because the
+        # SDK goes on with this object.
+        del task.history[: len(task.history) - limits.MAX_TASK_HISTORY]
+        owned, forgotten = self._owned.peek(task.id), self._owned.expire()
+        if owned is None:
+            owned = _OwnedTask(task.id, _client(context))
+            forgotten += self._owned.add(task.id, owned)
+        is_over = task.status.state in _OVER
+        self._owned.mark(task.id, Stage.FINISHED if is_over else Stage.BUSY)
+        await self._tasks.save(task, _context(owned.owner))
+        for one in forgotten:
+            await self._tasks.delete(one.task_id, _context(one.owner))
+
+    async def get(self, task_id: str, context: ServerCallContext) -> Task | None:
+        owned = self._owned.peek(task_id)
+        if owned is None or not _client(context).may_see(owned.owner):
+            return None
+        found: Task | None = await self._tasks.get(task_id, _context(owned.owner))
+        return found
+
+    async def list(self, params: ListTasksRequest, context: ServerCallContext) -> ListTasksResponse:
+        return await self._tasks.list(params, _context(_client(context)))
+
+    async def delete(self, task_id: str, context: ServerCallContext) -> None:
+        owned = self._owned.peek(task_id)
+        if owned is not None and _client(context).may_see(owned.owner):
+            self._owned.remove(task_id)
+            await self._tasks.delete(task_id, _context(owned.owner))
+
+
+def _client(context: ServerCallContext) -> TaskOwner:
+    return TaskOwner(context.user.user_name)
+
+
+def _context(owner: TaskOwner) -> ServerCallContext:
+    return ServerCallContext(user=owner)

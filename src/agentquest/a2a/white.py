@@ -1,106 +1,190 @@
-"""White agents: any agent of the evaluator, answering over A2A.
+"""White agents: the LLM agent, baselines, and any agent of the evaluator, answering over A2A.
 
-A context is one game. Its agent lives from the first message to the next first
-message; contexts that fall silent are forgotten, so that a server can run for
-ever. Two turns of one context wait for each other, as the SDK runs them at once.
+A context is one game. Its agent lives from one first message to the next; idle
+contexts are forgotten, so that a server can run for ever. Two turns of one
+context wait for each other, because the SDK runs them at once.
+
+The LLM agent is configured by environment variables:
+
+OPENAI_API_KEY, OPENAI_BASE_URL            the server; default api.openai.com
+WHITE_AGENT_MODEL                          gpt-4o-mini
+WHITE_AGENT_TEMPERATURE                    0.0; `none` leaves it to the server
+WHITE_AGENT_REASONING                      true: think aloud, then act
+WHITE_AGENT_PROMPT_PRICE, WHITE_AGENT_COMPLETION_PRICE   of a million tokens, for the cost
+LITELLM_PROXY_API_KEY, LITELLM_PROXY_API_BASE   used when no OPENAI_API_KEY is set
 """
 
 import asyncio
-import time
-from collections import OrderedDict
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
+from functools import cache
+from typing import Any
 
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
+from a2a.types import AgentCard, AgentSkill
+from pydantic import ValidationError
 
-from agentquest.a2a import new_agent_text_message
-from agentquest.a2a.messages import ParsedMessage, read_message
-from agentquest.a2a.usage import usage_metadata
-from agentquest.a2a.white_agents import WhiteSource
-from agentquest.lib import Agent, Answer, Episode, Observation
+from agentquest import registry
+from agentquest.a2a import limits, new_agent_text_message
+from agentquest.a2a.messages import ParsedMessage, read_message, write_usage
+from agentquest.a2a.serving import build_card
+from agentquest.agents.model_calls import call_of
+from agentquest.errors import ConfigError, UnknownName, UserError
+from agentquest.http.sessions import SessionStore, Stage
+from agentquest.lib import (
+    Agent,
+    Answer,
+    Benchmark,
+    Briefing,
+    Driver,
+    Episode,
+    InformedAgent,
+    Observation,
+    Oracle,
+    Task,
+)
+from agentquest.lib.settings import suggestion
+from agentquest.llms.config import ModelSettings
+from agentquest.llms.types import ChatModel
+from agentquest.records.messages import Message
+from agentquest.running.factory import Resources, agent_class, asks_a_model
+from agentquest.running.spec import Choice, RunContext
 
-MAX_CONTEXTS = 256
-_SILENT_S = 3600.0
+# Settings of an evaluator's agent when it is served.
+_SERVED_SETTINGS: dict[str, dict[str, Any]] = {"react": {"check_valid_actions": False}}
+# What the agents behind our baselines say when there is nothing to choose from.
+_NO_OPTION = "go to kitchen"
+
+OPENAI = "https://api.openai.com/v1"
+_LITELLM = "http://localhost:4000/v1"
+_KEYS = ("OPENAI_API_KEY", "LITELLM_PROXY_API_KEY")
+# The variable of each setting, for error messages.
+_VARIABLES = {
+    "base_url": "OPENAI_BASE_URL",
+    "temperature": "WHITE_AGENT_TEMPERATURE",
+    "model": "WHITE_AGENT_MODEL",
+    "price_per_million_prompt": "WHITE_AGENT_PROMPT_PRICE",
+    "price_per_million_completion": "WHITE_AGENT_COMPLETION_PRICE",
+}
+ACT = "You play a text game. Answer with exactly one of the available actions and nothing else."
+THINK = (
+    "You play a text game. Think briefly about the goal, what you know and what is missing, then"
+    " end your answer with one line `Action: <action>`, with exactly one of the available actions."
+)
+
+
+def white_card(name: str, url: str, launch_id: str | None = None) -> AgentCard:
+    """The card of a white agent; `name` is that of its source."""
+    return build_card(
+        f"AgentQuest white agent ({name})",
+        "Plays text games: reads an observation and a list of actions, answers with one action.",
+        AgentSkill(
+            id="play",
+            name="Play text games",
+            description="Chooses one of the available actions, one turn at a time.",
+            tags=["white agent", "purple agent", "games"],
+            examples=["Available actions (choose one):\n  1. go to desk 1"],
+        ),
+        url,
+        launch_id,
+    )
+
+
+async def _do_nothing() -> None:
+    return None
+
+
+def _no_briefing(demonstrations: int) -> Briefing:
+    return Briefing(instructions="")
+
+
+@dataclass(frozen=True)
+class WhiteSource:
+    """Makes an agent for each game; `open` and `close` manage what the agents share.
+
+    `briefing` gives the benchmark's instructions with so many example games, `goal_in` reads the
+    goal from a first observation; both are empty for agents that read only the message.
+    """
+
+    name: str
+    new_agent: Callable[[], Agent]
+    briefing: Callable[[int], Briefing] = _no_briefing
+    goal_in: Callable[[str], str] = lambda observation: ""
+    open: Callable[[], Awaitable[None]] = _do_nothing
+    close: Callable[[], Awaitable[None]] = _do_nothing
 
 
 @dataclass
-class _Game:
+class _Context:
+    """One game that is being played."""
+
     agent: Agent
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     begun: bool = False
-    heard_at: float = field(default_factory=time.monotonic)
 
 
 class WhiteExecutor(AgentExecutor):
-    """Answers for the A2A server: each context is a game with an agent of its own."""
+    """Answers for the A2A server: each context is a game with its own agent."""
 
     def __init__(
         self,
         source: WhiteSource,
         seed: int = 42,
-        max_contexts: int = MAX_CONTEXTS,
-        silent_s: float = _SILENT_S,
+        max_contexts: int = limits.MAX_CONTEXTS,
+        idle_s: float = limits.CONTEXT_IDLE_S,
     ) -> None:
         self._source = source
         self._seed = seed
-        self._max_contexts = max_contexts
-        self._silent_s = silent_s
-        self._games: OrderedDict[str, _Game] = OrderedDict()
+        self._contexts: SessionStore[str, _Context] = SessionStore(max_contexts, idle_s)
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         context_id = context.context_id or ""
         heard = read_message(context.get_user_input())
-        game = self._game(context_id, heard)
-        await self._forget()
-        # What an agent raises fails the request: the agent under test has crashed.
+        game = await self._find_game(context_id, heard)
+        # An exception of the agent fails the request: the agent under test has crashed.
         async with game.lock:
-            answer = await self._answer(game, heard)
+            self._contexts.mark(context_id, Stage.BUSY)
+            try:
+                answer = await self._answer(game, heard)
+            finally:
+                self._contexts.mark(context_id, Stage.IN_USE)
         text = answer.action if answer.action is not None else answer.reply
         message = new_agent_text_message(text, context_id=context_id)
-        message.metadata.update(usage_metadata(answer.calls))
+        message.metadata.update(write_usage(answer.calls))
         await event_queue.enqueue_event(message)
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
-        """A turn is over as soon as it is answered; there is nothing to cancel."""
-        game = self._games.pop(context.context_id or "", None)
+        """Forget the game; a turn is over as soon as it is answered."""
+        game = self._contexts.remove(context.context_id or "")
         if game is not None:
             await game.agent.close()
 
     async def open(self) -> None:
-        """Open what the agents share; when the server starts."""
+        """Open what the agents share, when the server starts."""
         await self._source.open()
 
     async def close(self) -> None:
-        """Let go of everything; when the server stops."""
-        while self._games:
-            _, game = self._games.popitem()
+        """Close all agents and what they share, when the server stops."""
+        for game in self._contexts.clear():
             await game.agent.close()
         await self._source.close()
 
-    @property
-    def contexts(self) -> int:
-        """How many games are remembered."""
-        return len(self._games)
-
-    def _game(self, context_id: str, heard: ParsedMessage) -> _Game:
-        game = self._games.get(context_id)
-        if game is None or (heard.first and game.begun):
-            game = self._games[context_id] = _Game(self._source.new_agent())
-        game.heard_at = time.monotonic()
-        self._games.move_to_end(context_id)
+    async def _find_game(self, context_id: str, heard: ParsedMessage) -> _Context:
+        """The game of a context; a first message begins a new one."""
+        game = self._contexts.get(context_id)
+        if game is not None and not (heard.first and game.begun):
+            return game
+        ended = [] if game is None else [game]
+        game = _Context(self._source.new_agent())
+        ended += self._contexts.add(context_id, game)
+        for one in ended:
+            await one.agent.close()
         return game
 
-    async def _forget(self) -> None:
-        """Drop the least recently used games when they are idle or too many."""
-        silent_since = time.monotonic() - self._silent_s
-        while len(self._games) > 1:
-            oldest = next(iter(self._games.values()))
-            if len(self._games) <= self._max_contexts and oldest.heard_at > silent_since:
-                return
-            self._games.popitem(last=False)
-            await oldest.agent.close()
-
-    async def _answer(self, game: _Game, heard: ParsedMessage) -> Answer:
+    async def _answer(self, game: _Context, heard: ParsedMessage) -> Answer:
         if not game.begun:
             game.begun = True
             await game.agent.begin(await self._episode(game.agent, heard))
@@ -114,13 +198,273 @@ class WhiteExecutor(AgentExecutor):
         return await game.agent.act(observation)
 
     async def _episode(self, agent: Agent, heard: ParsedMessage) -> Episode:
-        """What can be known of a game from its first message."""
-        wanted = agent.demonstrations_wanted
+        """What the first message of a game says about it."""
+        demonstrations = agent.demonstrations_wanted
         return Episode(
             benchmark="",
             goal=self._source.goal_in(heard.observation),
             task_type="",
             max_steps=0,
             seed=self._seed,
-            briefing=await asyncio.to_thread(self._source.briefing, wanted),
+            briefing=await asyncio.to_thread(self._source.briefing, demonstrations),
         )
+
+
+class WhiteAgentType(str, Enum):
+    """The named white agents; `llm` and `standard` are the same."""
+
+    LLM = "llm"
+    STANDARD = "standard"
+    SCRIPTED = "scripted"
+    ORACLE = "oracle"
+    RANDOM = "random"
+    REPETITIVE = "repetitive"
+    ALTERNATING = "alternating"
+
+
+def make_source(kind: str, benchmark: Benchmark) -> WhiteSource:
+    """One of the named types, or any agent of the evaluator by its name or `module:Class`."""
+    match kind:
+        case WhiteAgentType.LLM | WhiteAgentType.STANDARD:
+            return _make_llm_source()
+        case WhiteAgentType.REPETITIVE:
+            return WhiteSource(kind, RepetitiveAgent)
+        case WhiteAgentType.ALTERNATING:
+            return WhiteSource(kind, AlternatingAgent)
+        case WhiteAgentType.ORACLE:
+            index = OpeningIndex(benchmark)
+            return WhiteSource(kind, lambda: RecognisingOracle(index))
+    return _make_evaluator_source(kind, benchmark)
+
+
+def _make_llm_source() -> WhiteSource:
+    settings, reasoning = read_model_settings(os.environ), wants_reasoning(os.environ)
+
+    @cache
+    def model() -> ChatModel:
+        """One client for all games, made when the event loop runs."""
+        from agentquest.llms.openai_chat import OpenAIChat, OpenAISettings
+
+        assert isinstance(settings, OpenAISettings)
+        return OpenAIChat(settings)
+
+    async def close() -> None:
+        await model().close()
+
+    return WhiteSource(
+        f"llm, {settings.model}", lambda: LLMWhiteAgent(model(), reasoning), close=close
+    )
+
+
+def _make_evaluator_source(name: str, benchmark: Benchmark) -> WhiteSource:
+    """An agent of the evaluator, made as the evaluator makes it."""
+    known = {*registry.names("agent"), *(each.value for each in WhiteAgentType)}
+    if name not in known and ":" not in name:
+        raise UnknownName(f"{name!r} is not an agent; {suggestion(name, sorted(known))}")
+    if issubclass(agent_class(name), InformedAgent):
+        raise UserError(f"agent {name!r} needs the plan of its game, which A2A does not carry")
+    settings = read_model_settings(os.environ) if asks_a_model(name) else None
+    context = RunContext(
+        run_id="",
+        config_hash="",
+        benchmark=Choice(benchmark.name),
+        agent=Choice(name, _SERVED_SETTINGS.get(name, {})),
+        model=Choice("openai", settings.model_dump()) if settings else None,
+    )
+    resources = Resources(context, benchmark)
+
+    def briefing(demonstrations: int) -> Briefing:
+        """The briefing of any game, because nobody knows which one is played."""
+        task = benchmark.tasks()[0]
+        driver = benchmark.driver(task)
+        driver.reset()
+        return benchmark.briefing(driver, task, demonstrations)
+
+    return WhiteSource(
+        f"{name}, {settings.model}" if settings else name,
+        resources.agent,
+        briefing,
+        benchmark.goal_in,
+        resources.open,
+        resources.close,
+    )
+
+
+class RepetitiveAgent(Agent):
+    """Always chooses the first option."""
+
+    async def act(self, observation: Observation) -> Answer:
+        return Answer(action=_choose_option(observation.admissible, 0))
+
+
+class AlternatingAgent(Agent):
+    """Chooses the first option, then the second, then the first again."""
+
+    async def begin(self, episode: Episode) -> None:
+        await super().begin(episode)
+        self._turn = 0
+
+    async def act(self, observation: Observation) -> Answer:
+        chosen = _choose_option(observation.admissible, self._turn % 2)
+        self._turn += 1
+        return Answer(action=chosen)
+
+
+def _choose_option(admissible: Sequence[str], position: int) -> str:
+    if not admissible:
+        return _NO_OPTION
+    return admissible[position] if position < len(admissible) else admissible[0]
+
+
+@dataclass(frozen=True)
+class _KnownGame:
+    """Our own copy of a game, and the oracle that knows how to win it."""
+
+    driver: Driver
+    oracle: Oracle
+
+    def answers(self, command: str, text: str) -> bool:
+        """Play the command, and compare the answer with that of the game being played."""
+        return self.driver.step(self.driver.action_class(value=command)).text == text
+
+
+class OpeningIndex:
+    """The games of a split by their first observation; read when it is first asked."""
+
+    def __init__(self, benchmark: Benchmark) -> None:
+        self._benchmark = benchmark
+        self._by_opening: dict[str, list[Task]] | None = None
+        self._lock = asyncio.Lock()
+
+    async def find(self, opening: str) -> list[_KnownGame]:
+        """New copies of all games that begin with this text."""
+        async with self._lock:
+            if self._by_opening is None:
+                self._by_opening = await asyncio.to_thread(self._read)
+        return [self._start(task) for task in self._by_opening.get(opening, [])]
+
+    def _read(self) -> dict[str, list[Task]]:
+        found: dict[str, list[Task]] = {}
+        for task in self._benchmark.tasks():
+            found.setdefault(self._benchmark.driver(task).reset().text, []).append(task)
+        return found
+
+    def _start(self, task: Task) -> _KnownGame:
+        driver = self._benchmark.driver(task)
+        driver.reset()
+        oracle = self._benchmark.oracle(driver)
+        if oracle is None:
+            raise UserError(f"{self._benchmark.title} has no oracle")
+        return _KnownGame(driver, oracle)
+
+
+class RecognisingOracle(Agent):
+    """Plays the shortest plan of a game that it recognises by what it is shown.
+
+    Several games can begin alike; those that answer differently from the game being played
+    are dropped on the way.
+    """
+
+    def __init__(self, index: OpeningIndex) -> None:
+        self._index = index
+        self._games: list[_KnownGame] = []
+        self._last: str | None = None
+
+    async def act(self, observation: Observation) -> Answer:
+        if self._last is None:
+            self._games = await self._index.find(observation.text)
+        else:
+            last = self._last
+            self._games = [game for game in self._games if game.answers(last, observation.text)]
+        if not self._games:
+            return Answer(action=None, reply="I do not know this game.")
+        plan = self._games[0].oracle.plan()
+        self._last = plan[0] if plan else _choose_option(observation.admissible, 0)
+        return Answer(action=self._last)
+
+
+class LLMWhiteAgent(Agent):
+    """Shows the model what the green agent sent, and sends back what the model says."""
+
+    def __init__(self, model: ChatModel, reasoning: bool = True) -> None:
+        self._model = model
+        self._turns: list[Message] = []
+        self._system = Message(role="system", content=THINK if reasoning else ACT)
+
+    async def act(self, observation: Observation) -> Answer:
+        self._remember(Message(role="user", content=_describe_turn(observation)))
+        reply = await self._model.complete([self._system, *self._turns])
+        self._remember(Message(role="assistant", content=reply.text))
+        calls = (call_of(self._model, reply),)
+        return Answer(action=None, how="llm", reply=reply.text, calls=calls)
+
+    def _remember(self, message: Message) -> None:
+        """Keep the first turn, which holds the task, and as many of the newest as fit."""
+        self._turns.append(message)
+        while len(self._turns) > 2 and (
+            len(self._turns) > limits.MAX_MESSAGES + 1
+            or sum(len(turn.content) for turn in self._turns) > limits.MAX_PROMPT_CHARACTERS
+        ):
+            del self._turns[1]
+
+
+def _describe_turn(observation: Observation) -> str:
+    options = "\n".join(f"{n}. {command}" for n, command in enumerate(observation.admissible, 1))
+    return f"{observation.text}\n\nAvailable actions:\n{options}"
+
+
+def has_key(environment: Mapping[str, str]) -> bool:
+    """Whether one of the variables that can hold the model's key is set."""
+    return any(environment.get(name, "").strip() for name in _KEYS)
+
+
+def read_model_settings(environment: Mapping[str, str]) -> ModelSettings:
+    """The model that the environment variables describe."""
+    # Imported here, because only agents that ask a model need an HTTP client of their own.
+    from agentquest.llms.openai_chat import OpenAISettings
+
+    def value(name: str, default: str = "") -> str:
+        return environment.get(name, "").strip() or default
+
+    def number(name: str, default: str = "") -> float | None:
+        text = value(name, default)
+        try:
+            return float(text) if text else None
+        except ValueError:
+            raise ConfigError(f"{name} must be a number, not {text!r}") from None
+
+    key, url = _KEYS[0], value("OPENAI_BASE_URL", OPENAI)
+    if not value(key):
+        key, url = _KEYS[1], value("LITELLM_PROXY_API_BASE", _LITELLM)
+    if not value(key):
+        raise ConfigError(
+            "OPENAI_API_KEY is not set: set it, or choose --white-agent-type scripted"
+        )
+    has_temperature = value("WHITE_AGENT_TEMPERATURE").lower() != "none"
+    try:
+        return OpenAISettings(
+            model=value("WHITE_AGENT_MODEL", "gpt-4o-mini"),
+            base_url=url,
+            api_key_env=key,
+            temperature=number("WHITE_AGENT_TEMPERATURE", "0.0") if has_temperature else None,
+            max_tokens=None,
+            price_per_million_prompt=number("WHITE_AGENT_PROMPT_PRICE"),
+            price_per_million_completion=number("WHITE_AGENT_COMPLETION_PRICE"),
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = _VARIABLES.get(str(first["loc"][0]) if first["loc"] else "", "the environment")
+        raise ConfigError(f"{where}: {first['msg']}") from None
+
+
+def wants_reasoning(environment: Mapping[str, str]) -> bool:
+    """Whether the model thinks aloud first: yes, unless WHITE_AGENT_REASONING says no.
+
+    Raises ConfigError for a word that is neither yes nor no.
+    """
+    word = environment.get("WHITE_AGENT_REASONING", "").strip().lower() or "true"
+    if word in ("true", "1", "yes", "on"):
+        return True
+    if word in ("false", "0", "no", "off"):
+        return False
+    raise ConfigError(f"WHITE_AGENT_REASONING must be true or false, not {word!r}")

@@ -34,7 +34,10 @@ COMMANDS = {
     "green": ("agentquest.cli.green", "Serve the agent that assesses others over A2A."),
     "white": ("agentquest.cli.white", "Serve an agent to be assessed over A2A."),
     "info": ("agentquest.cli.info", "Show the task types and how to assess an agent."),
-    "run": ("agentquest.cli.run", "Serve the A2A agent set by ROLE, HOST and AGENT_PORT."),
+    "serve-a2a": (
+        "agentquest.cli.serve_a2a",
+        "Serve the A2A agent set by ROLE, HOST and AGENT_PORT.",
+    ),
     "play": ("agentquest.cli.play", "Play a game yourself in the terminal."),
     "tasks": ("agentquest.cli.tasks", "List and filter a benchmark's tasks."),
     "mcp": ("agentquest.cli.mcp", "Let an MCP client play; record and score its games."),
@@ -44,6 +47,8 @@ COMMANDS = {
         "Check that a benchmark works, by playing it.",
     ),
 }
+# Names that others still use; they work, and are not listed.
+_OLD_NAMES = {"run": "serve-a2a"}
 # Commands that benchmarks provide: `agentquest COMMAND BENCHMARK`. They may provide others too.
 BENCHMARK_COMMANDS = {
     "download": "Download a benchmark's official data.",
@@ -91,7 +96,10 @@ def build(words: Sequence[str]) -> typer.Typer:
             app.command(name, context_settings=context)(command)
         else:
             app.command(name, help=help_line)(_not_loaded)
-    if wanted is not None and wanted not in COMMANDS:
+    if wanted in _OLD_NAMES:
+        module, _ = COMMANDS[_OLD_NAMES[wanted]]
+        app.command(wanted, hidden=True)(importlib.import_module(module).command)
+    elif wanted is not None and wanted not in COMMANDS:
         _add_benchmark_command(app, wanted, words[1] if len(words) > 1 else None)
     for name, help_line in BENCHMARK_COMMANDS.items():
         if name != wanted:

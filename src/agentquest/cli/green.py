@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from agentquest.a2a.installed import require_a2a
+from agentquest.a2a import require_a2a
 from agentquest.errors import ConfigError
 
 Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all interfaces.")]
@@ -77,10 +77,9 @@ def command(
     """
     require_a2a()
     from agentquest.a2a.addresses import AllowList
-    from agentquest.a2a.cards import green_card
-    from agentquest.a2a.green import GreenExecutor, GreenSettings
-    from agentquest.a2a.headers import agent_headers
-    from agentquest.a2a.serving import Place, application, serve
+    from agentquest.a2a.green import GreenExecutor, GreenSettings, green_card
+    from agentquest.a2a.launcher import read_agent_headers
+    from agentquest.a2a.serving import ServerSettings, build_application, serve
 
     try:
         allowed = AllowList([*(allow_agent or ()), *([agent_proxy] if agent_proxy else [])])
@@ -90,16 +89,16 @@ def command(
         log_root=log_dir,
         data_path=data_path,
         allowed=allowed,
-        headers=agent_headers(agent_header or ()),
+        headers=read_agent_headers(agent_header or ()),
         max_assessments=max_assessments,
         resume=resume,
         agent_proxy=agent_proxy or None,
     )
-    place = Place(host, port, card_url, allow_host or (), token)
-    with place.listen() as sock:
-        url = place.url(sock)
-        app = application(green_card(url, launched_by), GreenExecutor(settings))
+    server = ServerSettings(host, port, card_url, allow_host or (), token)
+    with server.listen() as sock:
+        url = server.url(sock)
+        app = build_application(green_card(url, launched_by), GreenExecutor(settings))
         typer.echo(
             f"green agent at {url} (port {sock.getsockname()[1]}); Ctrl-C stops it", err=True
         )
-        serve(app, place, sock, launched=launched_by is not None)
+        serve(app, server, sock, launched=launched_by is not None)

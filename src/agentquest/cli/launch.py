@@ -1,19 +1,20 @@
 """`agentquest launch`: a whole assessment with one command."""
 
+import inspect
 import json
 import os
 from collections.abc import Callable
+from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 from pydantic import ValidationError
+from pydantic.fields import FieldInfo
 
-from agentquest.a2a.assessment_config import AssessmentConfig, CoverageMode, split_list
-from agentquest.a2a.installed import require_a2a
-from agentquest.a2a.llm_white import has_key
+from agentquest.a2a import require_a2a
+from agentquest.a2a.config import AssessmentConfig
 from agentquest.cli.green import AgentHeader, DataPath, LogDir, Resume
-from agentquest.config.settings import DEFAULT_BENCHMARK
 from agentquest.errors import ConfigError
 from agentquest.lib.settings import in_words
 
@@ -22,28 +23,42 @@ if TYPE_CHECKING:
 
 _RULE = "=" * 70
 _OWN_CONCURRENCY = 8
+# Settings for comparisons and for platforms, which only requests have.
+_REQUEST_ONLY = ("invalid_policy", "num_instances", "num_shards", "shard_index")
 
 
+def _with_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command that takes `**settings` an option for each setting of an assessment."""
+    *own, _ = inspect.signature(command).parameters.values()
+    settings = [
+        _option(name, field)
+        for name, field in AssessmentConfig.model_fields.items()
+        if name not in _REQUEST_ONLY
+    ]
+    command.__signature__ = inspect.Signature([*settings, *own])  # type: ignore[attr-defined]
+    return command
+
+
+def _option(name: str, field: FieldInfo) -> inspect.Parameter:
+    """The option of a setting; None means not given, so that defaults stand in one place."""
+    kinds = [kind for kind in (field.annotation, *get_args(field.annotation)) if _is_option(kind)]
+    default = field.default.value if isinstance(field.default, Enum) else field.default
+    shown = f" Default: {default}." if default not in (None, False) else ""
+    option = typer.Option(f"--{name.replace('_', '-')}", help=f"{field.description}{shown}")
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        default=None,
+        annotation=Annotated[(kinds[0] if kinds else str) | None, option],
+    )
+
+
+def _is_option(kind: Any) -> bool:
+    return inspect.isclass(kind) and issubclass(kind, int | float | Enum)
+
+
+@_with_settings
 def command(
-    env_type: Annotated[str, typer.Option(help="Environment type.")] = "AlfredTWEnv",
-    train_eval: Annotated[
-        str | None,
-        typer.Option(help="train, eval_in_distribution or eval_out_of_distribution (default)."),
-    ] = None,
-    num_games: Annotated[int | None, typer.Option(help="Number of games; default 1.")] = None,
-    max_steps: Annotated[
-        int | None, typer.Option(help="Most steps per game; default: the benchmark's.")
-    ] = None,
-    task_types: Annotated[
-        str | None, typer.Option(help='Comma-separated task types, such as "1,2,3"; default all.')
-    ] = None,
-    coverage_mode: Annotated[
-        CoverageMode | None,
-        typer.Option(help="How games are spread over task types; default standard."),
-    ] = None,
-    num_games_per_type: Annotated[
-        int | None, typer.Option(help="Games per task type; overrides --num-games.")
-    ] = None,
     white_agent_type: Annotated[
         str | None,
         typer.Option(
@@ -55,24 +70,7 @@ def command(
         str | None, typer.Option(help="Test the agent at this URL; no white agent is started.")
     ] = None,
     agent_header: AgentHeader = None,
-    benchmark: Annotated[
-        str | None, typer.Option(help=f"Benchmark to play; default {DEFAULT_BENCHMARK}.")
-    ] = None,
-    protocol: Annotated[
-        str | None, typer.Option(help="A named protocol that fixes what is played.")
-    ] = None,
-    repeat_goal: Annotated[
-        bool, typer.Option("--repeat-goal", help="Repeat the goal in every turn.")
-    ] = False,
     resume: Resume = False,
-    concurrency: Annotated[
-        int | None,
-        typer.Option(help="Games at once; default 8, with --agent-url 1."),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Decides which games are played; default 42.")
-    ] = None,
-    turn_timeout: Annotated[float, typer.Option(help="Seconds to wait for each answer.")] = 120.0,
     timeout: Annotated[float | None, typer.Option(help="Seconds for the whole assessment.")] = None,
     log_dir: LogDir = Path("logs"),
     data_path: DataPath = None,
@@ -83,6 +81,7 @@ def command(
         bool,
         typer.Option("--json", help="Print the result as JSON; everything else goes to stderr."),
     ] = False,
+    **settings: Any,
 ) -> None:
     """Start a green and a white agent, run an assessment, and stop both.
 
@@ -91,35 +90,21 @@ def command(
     require_a2a()
     from agentquest.a2a.addresses import is_address
     from agentquest.a2a.assessment import check_games
-    from agentquest.a2a.headers import agent_headers
-    from agentquest.a2a.launcher import Launch
+    from agentquest.a2a.launcher import Launch, read_agent_headers
 
     def say(text: str) -> None:
         typer.echo(text, err=as_json)
 
-    default = _OWN_CONCURRENCY if agent_url is None else 1
-    config = _config(
-        env_type=env_type,
-        train_eval=train_eval,
-        num_games=num_games,
-        max_steps=max_steps,
-        task_types=split_list(task_types) if task_types is not None else None,
-        coverage_mode=coverage_mode,
-        num_games_per_type=num_games_per_type,
-        benchmark=benchmark,
-        concurrency=default if concurrency is None else concurrency,
-        seed=seed,
-        turn_timeout=turn_timeout,
-        protocol=protocol,
-        repeat_goal=repeat_goal,
-    )
+    if settings["concurrency"] is None and agent_url is None:
+        settings["concurrency"] = _OWN_CONCURRENCY
+    config = _validate(settings)
     if agent_url is not None and not is_address(agent_url):
         raise ConfigError("--agent-url: must be an address like http://localhost:9002/")
     check_games(config, data_path)
     say(f"{_RULE}\nAgentQuest A2A assessment ({config.benchmark})\n{_RULE}")
     launch = Launch(
         config=config,
-        white_agent_type=_white_type(white_agent_type, agent_url, say),
+        white_agent_type=_choose_white_type(white_agent_type, agent_url, say),
         agent_url=agent_url,
         host=host,
         green_port=green_port,
@@ -128,7 +113,7 @@ def command(
         data_path=data_path,
         timeout=timeout,
         resume=resume,
-        headers=agent_headers(agent_header or ()),
+        headers=read_agent_headers(agent_header or ()),
     )
     _run(launch, say, as_json)
 
@@ -147,16 +132,20 @@ def _run(launch: "Launch", say: Callable[[str], None], as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _config(**given: object) -> AssessmentConfig:
+def _validate(settings: dict[str, Any]) -> AssessmentConfig:
     try:
-        return AssessmentConfig.model_validate(given)
+        return AssessmentConfig.model_validate(settings)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         option = f"--{str(first['loc'][0]).replace('_', '-')}: " if first["loc"] else ""
         raise ConfigError(f"{option}{in_words(first['msg'])}") from None
 
 
-def _white_type(wanted: str | None, agent_url: str | None, say: Callable[[str], None]) -> str:
+def _choose_white_type(
+    wanted: str | None, agent_url: str | None, say: Callable[[str], None]
+) -> str:
+    from agentquest.a2a.white import has_key
+
     if wanted is not None:
         return wanted
     if agent_url is not None or has_key(os.environ):

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from agentquest import registry
-from agentquest.a2a.installed import require_a2a
+from agentquest.a2a import require_a2a
 from agentquest.cli.green import AllowHost, CardUrl, DataPath, Host, LaunchId, Token
 from agentquest.config.settings import DEFAULT_BENCHMARK
 
@@ -41,25 +41,22 @@ def command(
     Example: agentquest white --type scripted --port 9002
     """
     require_a2a()
-    from agentquest.a2a.cards import white_card
-    from agentquest.a2a.serving import Place, application, serve
-    from agentquest.a2a.white import WhiteExecutor
-    from agentquest.a2a.white_agents import white_source
+    from agentquest.a2a.serving import ServerSettings, build_application, serve
+    from agentquest.a2a.white import WhiteExecutor, make_source, white_card
     from agentquest.running.factory import make_benchmark
 
     given = {"split": split, "data_path": data_path}
     known = registry.load("benchmark", benchmark).Settings.model_fields
     chosen = {key: value for key, value in given.items() if value and key in known}
-    games = make_benchmark(benchmark, chosen)
-    source = white_source(type_, games)
+    source = make_source(type_, make_benchmark(benchmark, chosen))
     executor = WhiteExecutor(source, seed)
 
-    place = Place(host, port, card_url, allow_host or (), token)
-    with place.listen() as sock:
-        url = place.url(sock)
-        app = application(white_card(source.name, url, launched_by), executor, executor)
+    server = ServerSettings(host, port, card_url, allow_host or (), token)
+    with server.listen() as sock:
+        url = server.url(sock)
+        app = build_application(white_card(source.name, url, launched_by), executor, executor)
         typer.echo(
             f"white agent ({source.name}) at {url} (port {sock.getsockname()[1]}); Ctrl-C stops it",
             err=True,
         )
-        serve(app, place, sock, launched=launched_by is not None)
+        serve(app, server, sock, launched=launched_by is not None)

@@ -1,19 +1,20 @@
-"""The cards of other people's agents, in both versions of the protocol.
+"""Agent cards in both versions of the protocol, read leniently.
 
-Read leniently: of a card we need a name and an address that we can talk to.
+All we need of a card is a name and an address that we can talk to.
 """
 
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from agentquest.a2a import limits
 from agentquest.a2a.addresses import is_address, is_here
-from agentquest.a2a.cards import LAUNCH_EXTENSION
 
+# The card of an agent that was launched carries the launch's id in this extension.
+LAUNCH_EXTENSION = "urn:agentquest:launch"
 CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 JSONRPC, HTTP_JSON = "JSONRPC", "HTTP+JSON"
 _BINDINGS = (JSONRPC, HTTP_JSON)
-_LONGEST_NAME = 100
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Interface:
 
 @dataclass(frozen=True)
 class Card:
-    """`interfaces` are those that we support, the best first."""
+    """What we know of an agent; `interfaces` are those that we support, the best first."""
 
     name: str
     interfaces: tuple[Interface, ...]
@@ -45,7 +46,7 @@ def card_addresses(url: str) -> list[str]:
 
 
 def agent_address(url: str) -> str:
-    """The agent's own address, where that of its card was given."""
+    """The agent's own address, also where that of its card was given."""
     parts = urlsplit(url)
     for path in CARD_PATHS:
         if parts.path.endswith(path):
@@ -60,37 +61,38 @@ def read_card(content: Any) -> Card:
     offered = _interfaces(content)
     if not offered:
         raise ValueError("it names no address")
-    spoken = [one for one in offered if one.binding in _BINDINGS and is_address(one.url)]
-    if not spoken:
-        there = ", ".join(sorted({one.binding for one in offered}))
-        raise ValueError(f"it offers no transport that we support (it offers {there[:200]})")
+    supported = [one for one in offered if one.binding in _BINDINGS and is_address(one.url)]
+    if not supported:
+        names = ", ".join(sorted({one.binding for one in offered}))
+        raise ValueError(f"it offers no transport that we support (it offers {names[:200]})")
     capabilities = _object(content.get("capabilities"))
     name = content.get("name")
+    name = name if isinstance(name, str) and name else "unnamed agent"
     return Card(
-        name=name[:_LONGEST_NAME] if isinstance(name, str) and name else "unnamed agent",
-        interfaces=tuple(sorted(spoken, key=_rank)),
+        name=name[: limits.MAX_NAME_CHARACTERS],
+        interfaces=tuple(sorted(supported, key=_rank)),
         streaming=capabilities.get("streaming") is True,
         launch_id=_launch_id(capabilities),
     )
 
 
-def reachable(card: Card, url: str) -> Card:
-    """A card that names an address only its own machine understands, with ours instead."""
+def make_reachable(card: Card, url: str) -> Card:
+    """Replace addresses that only the agent's own machine understands by that of `url`."""
     given = urlsplit(url)
 
-    def ours(interface: Interface) -> Interface:
+    def replace_place(interface: Interface) -> Interface:
         named = urlsplit(interface.url)
-        anywhere = named.hostname in ("0.0.0.0", "::")
-        if not (anywhere or (is_here(named) and not is_here(given))):
+        is_unspecified = named.hostname in ("0.0.0.0", "::")
+        if not (is_unspecified or (is_here(named) and not is_here(given))):
             return interface
         place = (given.scheme, given.netloc, named.path or "/", named.query, "")
         return replace(interface, url=urlunsplit(place))
 
-    return replace(card, interfaces=tuple(map(ours, card.interfaces)))
+    return replace(card, interfaces=tuple(map(replace_place, card.interfaces)))
 
 
 def _interfaces(content: dict[str, Any]) -> list[Interface]:
-    """Protocol 1.0 lists them; 0.3 has one address and, it may be, others beside it."""
+    """Protocol 1.0 lists them; 0.3 has one address and optional additional interfaces."""
     listed = content.get("supportedInterfaces")
     if isinstance(listed, list):
         return [
