@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentquest.adapters.text_player import briefing_of
+from agentquest.benchmarks.alfworld.reading import strip_location
 from agentquest.benchmarks.webshop.game import WebshopGame
 from agentquest.lib import Arena, Session, Turn
 from agentquest.records.messages import ToolSpec
@@ -49,10 +50,7 @@ class AlfworldStyle(Style):
 
     def told(self, session: Session, turn: Turn, action: str | None) -> str:
         """The observation; on arrival, only what is seen there."""
-        text = turn.text
-        if text.startswith("You arrive at loc "):
-            text = text.partition(". ")[2]
-        return f"{text}{_available(turn)}"
+        return f"{strip_location(turn.text)}{_available(turn)}"
 
     def overall(self, rewards: list[float]) -> dict[str, Any]:
         """Samples counted as passed or wrong; only a reward of 1 is a pass."""

@@ -12,11 +12,11 @@ from starlette.requests import Request
 
 from agentquest.adapters.json_requests import Body, Handler, query_number, routes
 from agentquest.adapters.slots import Slots
+from agentquest.benchmarks.alfworld.reading import strip_location
 from agentquest.errors import UserError
 from agentquest.lib import Arena, Session, Task, Turn
 
 WORLDS = ("Text", "Embody", "Hybrid")
-_ARRIVAL = "You arrive at loc "
 
 Json = dict[str, Any]
 
@@ -137,4 +137,4 @@ def _answer(turn: Turn) -> Json:
 def _seen(turn: Turn) -> str:
     """Without the welcome, and without the number of a place one arrives at."""
     text = turn.text if turn.steps else "\n".join(turn.text.split("\n\n")[1:])
-    return text.partition(". ")[2] if text.startswith(_ARRIVAL) else text
+    return strip_location(text)

@@ -13,6 +13,7 @@ from agentquest.benchmarks.alfworld.engine.dialects import Dialect
 from agentquest.benchmarks.alfworld.engine.dialects import dialect as dialect_named
 from agentquest.benchmarks.alfworld.explorer.player import AlfWorldExplorer
 from agentquest.benchmarks.alfworld.game import AlfWorldGame, ParsedGames
+from agentquest.benchmarks.alfworld.reading import read_goal
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES, task_type
 from agentquest.benchmarks.alfworld.tasks import BUILTIN, data_root, find_tasks, open_problem
 from agentquest.benchmarks.alfworld.terminal import AlfWorldView
@@ -118,8 +119,7 @@ class AlfWorldBenchmark(Benchmark):
         )
 
     def goal_in(self, observation: str) -> str:
-        _, _, goal = observation.partition("Your task is to: ")
-        return goal.partition("\n")[0].strip().removesuffix(".")
+        return read_goal(observation) or ""
 
     def data_hash(self, task: Task) -> str:
         settings = self.settings

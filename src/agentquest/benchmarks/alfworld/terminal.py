@@ -1,25 +1,23 @@
 """How a person at the terminal sees an ALFWorld game."""
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from agentquest.benchmarks.alfworld.engine.narrator import ROOM, TASK
+from agentquest.benchmarks.alfworld.reading import kind_of, read_statements
 from agentquest.lib import Observation, TerminalView
-
-_SEEN = re.compile(r"Looking quickly around you, you see (.+)\.")
-_ARTICLE_KIND_NUMBER = re.compile(r"(?:and )?a (\S+) (\d{1,6})")
 
 
 class AlfWorldView(TerminalView):
     """Shows the room with its furniture counted by kind, and groups commands by their verb."""
 
     def room(self, observation: Observation) -> str:
-        seen = _SEEN.search(observation.text)
-        names = grouped_names(seen[1]) if seen else None
-        if names is None:
-            scene, _, _ = observation.text.partition("\n\nYour task is to: ")
-            return scene.partition("\n\n")[2] or scene
-        return f"You are in the middle of a room. Around you: {names}."
+        said = read_statements(observation.text)
+        names = [name for one in said if one.sentence == ROOM for name in one.names]
+        if names:
+            return f"You are in the middle of a room. Around you: {group_names(names)}."
+        scene, _, _ = observation.text.partition(f"\n\n{TASK}")
+        return scene.partition("\n\n")[2] or scene
 
     def verb_and_rest(self, command: str) -> tuple[str, str]:
         if command.startswith("go to "):
@@ -32,23 +30,21 @@ class AlfWorldView(TerminalView):
         verb, _, place = command.strip().lower().rpartition(" ")
         if meant is None and verb:
             there = (each.removeprefix("go to ") for each in admissible if each.startswith("go to"))
-            named = next((name for name in there if name.partition(" ")[0] == place), None)
+            named = next((name for name in there if kind_of(name) == place), None)
             meant = f"{verb} {named}" if named else None
         return meant
 
 
-def grouped_names(enumeration: str) -> str | None:
-    """`a desk 1, a shelf 2, and a shelf 1` as `desk 1, shelf 1–2`; None if it reads otherwise."""
+def group_names(names: Iterable[str]) -> str:
+    """`desk 1`, `shelf 2` and `shelf 1` as `desk 1, shelf 1–2`."""
     numbers: dict[str, set[int]] = {}
-    for item in enumeration.split(", "):
-        found = _ARTICLE_KIND_NUMBER.fullmatch(item)
-        if found is None:
-            return None
-        numbers.setdefault(found[1], set()).add(int(found[2]))
-    return ", ".join(f"{kind} {_runs(numbers[kind])}" for kind in sorted(numbers))
+    for name in names:
+        kind, _, number = name.partition(" ")
+        numbers.setdefault(kind, set()).add(int(number))
+    return ", ".join(f"{kind} {_group_runs(numbers[kind])}" for kind in sorted(numbers))
 
 
-def _runs(numbers: set[int]) -> str:
+def _group_runs(numbers: set[int]) -> str:
     runs = []
     # Within a run of consecutive numbers, number minus position stays the same.
     for _, members in groupby(enumerate(sorted(numbers)), lambda pair: pair[1] - pair[0]):

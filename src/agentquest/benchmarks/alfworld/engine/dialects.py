@@ -39,16 +39,6 @@ class Dialect(str, Enum):
             return f"put {thing} in/on {place}"
         return f"move {thing} to {place}"
 
-    def put_feedback(self, thing: str, place: str) -> str:
-        """What is answered to `put`."""
-        if self is Dialect.V0_3:
-            return f"You put the {thing} in/on the {place}."
-        return f"You move the {thing} to the {place}."
-
-    def arrival(self, location: str, place: str) -> str:
-        """The sentence for an arrival; 0.3 names the location, 0.4 the receptacle."""
-        return f"You arrive at {location if self is Dialect.V0_3 else place}."
-
 
 DEFAULT = Dialect.V0_4
 
@@ -94,7 +84,7 @@ def cleaners_of(domain: str) -> frozenset[str]:
 
 
 class Grammar(NamedTuple):
-    """What a TWL2 grammar says: whose words it has (None: nobody's we know), and the goal.
+    """What a TWL2 grammar says: its dialect (None if unknown) and the goal.
 
     The goal is "" where the grammar has no goal sentence, or words it in its own way.
     """

@@ -1,4 +1,7 @@
-"""The words the game answers with, letter for letter those of the reference."""
+"""The words the game answers with, letter for letter those of the reference.
+
+`reading` understands the sentences by the same constants.
+"""
 
 from collections.abc import Iterable
 
@@ -9,6 +12,28 @@ from agentquest.benchmarks.alfworld.engine.world import World
 
 NOTHING_HAPPENS = "Nothing happens."
 WELCOME = "-= Welcome to TextWorld, ALFRED! =-"
+TASK = "Your task is to: "
+# Sentences that say what happened or where things are, with a blank for each name.
+ROOM = "You are in the middle of a room. Looking quickly around you, you see %s."
+FACING = "You are facing the %s. Next to it, you see %s."
+ARRIVE = "You arrive at %s."
+IS_CLOSED = "The %s is closed."
+IN = "The %s is open. In it, you see %s."
+ON = "On the %s, you see %s."
+OPEN = "You open the %s."
+CLOSE = "You close the %s."
+TAKE = "You pick up the %s from the %s."
+PUT = "You put the %s in/on the %s."  # 0.3
+MOVE = "You move the %s to the %s."  # 0.4
+TREATMENTS = {
+    Rule.CLEAN: "You clean the %s using the %s.",
+    Rule.HEAT: "You heat the %s using the %s.",
+    Rule.COOL: "You cool the %s using the %s.",
+}
+SLICE = "You sliced the %s with the %s."
+USE = "You turn on the %s."
+CARRY = "You are carrying: a %s."
+CARRY_NOTHING = "You are not carrying anything."
 _HELP = (
     ("look:", "look around your current location"),
     ("inventory:", "check your current inventory"),
@@ -36,7 +61,7 @@ def introduction(world: World, state: State, goal: str) -> str:
             for r, places in enumerate(world.receptacle_locations)
             for _ in places
         )
-    return f"{WELCOME}\n\n{scene}\n\nYour task is to: {goal}."
+    return f"{WELCOME}\n\n{scene}\n\n{TASK}{goal}."
 
 
 def feedback(world: World, state: State, move: Move, dialect: Dialect) -> str:
@@ -46,22 +71,22 @@ def feedback(world: World, state: State, move: Move, dialect: Dialect) -> str:
     name = world.object_names[thing] if thing >= 0 else ""
     match rule:
         case Rule.GO:
-            arrival = dialect.arrival(world.location_names[state.location], place)
-            return f"{arrival} {examine_receptacle(world, state, receptacle)}"
+            spot = place if dialect is Dialect.V0_4 else world.location_names[state.location]
+            return f"{ARRIVE % spot} {examine_receptacle(world, state, receptacle)}"
         case Rule.OPEN:
-            return f"You open the {place}. {examine_receptacle(world, state, receptacle)}"
+            return f"{OPEN % place} {examine_receptacle(world, state, receptacle)}"
         case Rule.CLOSE:
-            return f"You close the {place}."
+            return CLOSE % place
         case Rule.TAKE:
-            return f"You pick up the {name} from the {place}."
+            return TAKE % (name, place)
         case Rule.PUT:
-            return dialect.put_feedback(name, place)
+            return (MOVE if dialect is Dialect.V0_4 else PUT) % (name, place)
         case Rule.CLEAN | Rule.HEAT | Rule.COOL:
-            return f"You {rule.name.lower()} the {name} using the {place}."
+            return TREATMENTS[rule] % (name, place)
         case Rule.SLICE:
-            return f"You sliced the {name} with the {world.object_names[state.held]}."
+            return SLICE % (name, world.object_names[state.held])
         case Rule.USE:
-            return f"You turn on the {name}."
+            return USE % name
         case Rule.EXAMINE_OBJECT:
             return examine_object(world, state, thing)
         case Rule.EXAMINE_RECEPTACLE:
@@ -81,12 +106,11 @@ def look(world: World, state: State) -> str:
         # The reference lists only what stands at the agent's own location here: nothing.
         return _middle_of_room(())
     names = enumeration(world.receptacle_names[r] for r in facing)
-    return f"You are facing the {names}. Next to it, you see {_beside(world, state)}."
+    return FACING % (names, _beside(world, state))
 
 
 def _middle_of_room(names: Iterable[str]) -> str:
-    seen = enumeration(f"a {name}" for name in names)
-    return f"You are in the middle of a room. Looking quickly around you, you see {seen}."
+    return ROOM % enumeration(f"a {name}" for name in names)
 
 
 def _beside(world: World, state: State) -> str:
@@ -107,11 +131,11 @@ def examine_receptacle(world: World, state: State, receptacle: int) -> str:
     name = world.receptacle_names[receptacle]
     if world.openable >> receptacle & 1:
         if not state.opened >> receptacle & 1:
-            return f"The {name} is closed."
-        start = f"The {name} is open. In it, you see "
+            return IS_CLOSED % name
+        sentence = IN
     else:
-        start = f"On the {name}, you see "
-    return f"{start}{_things(world, state.contents[receptacle])}."
+        sentence = ON
+    return sentence % (name, _things(world, state.contents[receptacle]))
 
 
 def examine_object(world: World, state: State, thing: int) -> str:
@@ -138,8 +162,8 @@ def examine_object(world: World, state: State, thing: int) -> str:
 def inventory(world: World, state: State) -> str:
     """The answer to `inventory`."""
     if state.held < 0:
-        return "You are not carrying anything."
-    return f"You are carrying: a {world.object_names[state.held]}."
+        return CARRY_NOTHING
+    return CARRY % world.object_names[state.held]
 
 
 def help_text() -> str:

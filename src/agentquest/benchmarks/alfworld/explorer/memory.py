@@ -1,32 +1,25 @@
 """What the explorer has read so far: the errand, the furniture, and what lies where.
 
-Only sentences the game prints are understood; any other text leaves the memory
-as it is. Several pieces of furniture can stand at one spot: the agent then is
-at all of them, and `go to` the others is refused.
+Several pieces of furniture can stand at one spot: the agent is then at all of
+them, and `go to` the others is refused.
 """
 
-import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from agentquest.benchmarks.alfworld.engine.narrator import NOTHING_HAPPENS
+from agentquest.benchmarks.alfworld.engine import narrator
 from agentquest.benchmarks.alfworld.explorer.knowledge import GUESSES
+from agentquest.benchmarks.alfworld.reading import (
+    Statement,
+    is_refusal,
+    kind_of,
+    read_goal,
+    read_statements,
+)
 from agentquest.benchmarks.alfworld.task_types import read_goal_sentence
 
-_NAME = r"([a-z]+ [0-9]+)"
-_ERRAND = re.compile(r"Your task is to: ([^\n]*)")
-_ROOM = re.compile(r"Looking quickly around you, you see ([^.]*)\.")
-_FACING = re.compile(r"You are facing the ([^.]*)\.")
-_NAMES = re.compile(rf"(?<![a-z]){_NAME}")  # a long word is read once, not from every letter
-_ARRIVED = re.compile(r"You arrive at ([a-z]+ [0-9]+)\.")
-_CLOSED = re.compile(rf"The {_NAME} is closed\.|You close the {_NAME}\.")
-_CONTENTS = re.compile(rf"(?:The {_NAME} is open\. In it|On the {_NAME}), you see ([^.]*)\.")
-_PICKED = re.compile(rf"You pick up the {_NAME} from the {_NAME}\.")
-_PLACED = re.compile(rf"You (put|move) the {_NAME} (?:in/on|to) the {_NAME}\.")
-_TREATED = re.compile(rf"You (clean|heat|cool|slice)d? the {_NAME} (?:using|with) ")
-_LIT = re.compile(rf"You turn on the {_NAME}\.")
-_CARRYING = re.compile(rf"You are carrying: a {_NAME}\.")
-_EMPTY_HANDED = "You are not carrying anything."
+_PUT = {narrator.PUT: "put {} in/on {}", narrator.MOVE: "move {} to {}"}
 
 
 class Errand(NamedTuple):
@@ -78,44 +71,43 @@ class Memory:
     done: set[tuple[str, str]] = field(default_factory=set)
     spent: set[str] = field(default_factory=set)
     failures: dict[Step, int] = field(default_factory=dict)
-    put_words: str = "move {} to {}"
+    put_words: str = _PUT[narrator.MOVE]
     hands_unsure: bool = False
 
     def read(self, text: str, step: Step) -> None:
         """Learn from the answer to a step."""
         if step.verb == "inventory":
             self.hands_unsure = False
-        if NOTHING_HAPPENS in text:
-            self._failed(step)
-            return
-        if arrived := _ARRIVED.search(text):
-            self._arrive(arrived[1])
-        if facing := _FACING.search(text):
-            self._face(_NAMES.findall(facing[1]))
-        for closed in _CLOSED.finditer(text):
-            self._at(closed[1] or closed[2]).closed = True
-        for found in _CONTENTS.finditer(text):
-            place = self._at(found[1] or found[2])
-            place.closed = False
-            place.things = _NAMES.findall(found[3])
-        self._read_hands(text)
+        if is_refusal(text):
+            self._fail(step)
+        else:
+            self.learn(read_statements(text))
 
-    def _read_hands(self, text: str) -> None:
-        if picked := _PICKED.search(text):
-            self._hold(picked[1])
-        elif placed := _PLACED.search(text):
-            self.put_words = "put {} in/on {}" if placed[1] == "put" else "move {} to {}"
-            self._hold("")
-            place = self._at(placed[3])
-            place.things = [*(place.things or ()), placed[2]]
-        elif treated := _TREATED.search(text):
-            self.done.add((treated[1], treated[2]))
-        elif lit := _LIT.search(text):
-            self.done.add(("use", lit[1]))
-        elif carrying := _CARRYING.search(text):
-            self._hold(carrying[1])
-        elif _EMPTY_HANDED in text:
-            self._hold("")
+    def learn(self, statements: Iterable[Statement]) -> None:
+        """Learn what the game has said."""
+        for said in statements:
+            match said.sentence:
+                case narrator.ARRIVE:
+                    self._arrive(said.place)
+                case narrator.FACING:
+                    self._face(said.names)
+                case narrator.IS_CLOSED | narrator.CLOSE:
+                    self._at(said.place).closed = True
+                case narrator.IN | narrator.ON:
+                    place = self._at(said.place)
+                    place.closed = False
+                    place.things = list(said.names)
+                case narrator.PUT | narrator.MOVE:
+                    self.put_words = _PUT[said.sentence]
+                    self._hold("")
+                    place = self._at(said.place)
+                    place.things = [*(place.things or ()), said.thing]
+                case narrator.TAKE | narrator.CARRY | narrator.CARRY_NOTHING:
+                    self._hold(said.thing)
+                case narrator.USE:
+                    self.done.add(("use", said.thing))
+                case _ if said.treatment:
+                    self.done.add((said.treatment, said.thing))
 
     def _hold(self, thing: str) -> None:
         self.held = thing
@@ -125,11 +117,11 @@ class Memory:
                 place.things.remove(thing)
 
     def _arrive(self, spot: str) -> None:
-        self.put_words = "put {} in/on {}" if kind_of(spot) == "loc" else "move {} to {}"
+        self.put_words = _PUT[narrator.PUT if kind_of(spot) == "loc" else narrator.MOVE]
         # The later dialect names the furniture, not the spot; it may be known to share one.
         self.here = self.spots.get(spot, spot)
 
-    def _face(self, names: list[str]) -> None:
+    def _face(self, names: Iterable[str]) -> None:
         self.here = self.here or "start"
         for name in names:
             self._at(name)
@@ -147,7 +139,7 @@ class Memory:
             known = self.furniture[name] = Furniture(name, kind_of(name))
         return known
 
-    def _failed(self, step: Step) -> None:
+    def _fail(self, step: Step) -> None:
         """Believe the likeliest reason; a step that fails twice is not tried again."""
         times = self.failures[step] = self.failures.get(step, 0) + 1
         match step.verb:
@@ -156,8 +148,8 @@ class Memory:
             case "go" | "examine":
                 self.furniture.pop(step.place, None)
             case "put":
-                swapped = self.put_words.startswith("move")
-                self.put_words = "put {} in/on {}" if swapped else "move {} to {}"
+                older = self.put_words == _PUT[narrator.MOVE]
+                self.put_words = _PUT[narrator.PUT if older else narrator.MOVE]
                 self.hands_unsure = times > 1
             case "take":
                 self.hands_unsure = True
@@ -193,34 +185,23 @@ class Memory:
 def first_impression(text: str) -> Memory:
     """The memory after reading an introduction."""
     memory = Memory(errand=read_errand(text))
-    names = [name for room in _ROOM.findall(text) for name in _NAMES.findall(room)]
+    statements = list(read_statements(text))
+    names = [name for said in statements if said.sentence == narrator.ROOM for name in said.names]
     for name in sorted(names or GUESSES, key=natural_order):
         memory.add_furniture(name)
-    memory.read(text, Step("look"))
+    memory.learn(statements)
     return memory
-
-
-def is_introduction(text: str) -> bool:
-    """Whether a text states a goal, as only the first of a game does."""
-    return _ERRAND.search(text) is not None
 
 
 def read_errand(text: str) -> Errand | None:
     """The errand that a text states; None when it is none of the six tasks."""
-    stated = _ERRAND.search(text)
-    if stated is None:
-        return None
-    goal = read_goal_sentence(stated[1])
+    stated = read_goal(text)
+    goal = None if stated is None else read_goal_sentence(stated)
     if goal is None:
         return None
     look = goal.task.short == "look"
     place, lamp = ("", goal.target) if look else (goal.target, "")
     return Errand(goal.task.short, goal.thing, place, lamp, goal.sliced)
-
-
-def kind_of(name: str) -> str:
-    """The name without its number."""
-    return name.partition(" ")[0]
 
 
 def natural_order(name: str) -> tuple[str, int, str]:

@@ -21,9 +21,8 @@ from agentquest.benchmarks.alfworld.explorer.memory import (
     Memory,
     Step,
     first_impression,
-    is_introduction,
-    kind_of,
 )
+from agentquest.benchmarks.alfworld.reading import kind_of, read_goal
 from agentquest.lib import Explorer
 
 _WORDS = {
@@ -59,7 +58,7 @@ class AlfWorldExplorer(Explorer):
 
     def next_action(self, observation: str) -> str:
         text = observation.partition(_COMMAND_LIST)[0]
-        if is_introduction(text):
+        if read_goal(text) is not None:
             self._memory = first_impression(text)
         else:
             self._memory.read(text, self._last)
