@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import signal
+import subprocess
 import sys
 
 import httpx
@@ -10,10 +12,11 @@ from adapter_scripts import SCRIPTS, run
 from foreign import foreign_python
 from server_process import served
 
+from agentquest import extras
 from agentquest.adapters.mcp_desk import Desk
-from agentquest.adapters.mcp_protocol import answer_message, answer_text
-from agentquest.adapters.mcp_run import seated
+from agentquest.adapters.mcp_server import GameServer
 from agentquest.api import evaluate, load_run
+from agentquest.cli.app import main
 from agentquest.config import load_config
 from agentquest.lib import Arena, Session
 from agentquest.running.events import RunEvents
@@ -33,6 +36,21 @@ def _plan(run, number=0):
     return session.plan()
 
 
+class Host:
+    """One caller of a server, without a protocol between them."""
+
+    def __init__(self, server):
+        self.server = server
+        self.tools = server.tools
+
+    async def call(self, name, arguments):
+        return await self.server.call("tester", name, arguments)
+
+    @property
+    def seat(self):
+        return self.server.callers.peek("tester").seat
+
+
 async def _playing(run, work):
     """Do `work` with a caller's tools while the run is open."""
     stop, desk = asyncio.Event(), Desk()
@@ -40,9 +58,8 @@ async def _playing(run, work):
         run.play(run.prepare(), RunEvents(), stop, lambda: None, executor=desk)
     )
     await desk.opened.wait()
-    seat, host = seated(run, desk)("tester")
     try:
-        return await work(seat, host)
+        return await work(Host(GameServer(run, desk)))
     finally:
         stop.set()
         await task
@@ -58,7 +75,7 @@ async def _won(host, plan):
 async def test_the_record_is_the_evaluators(tmp_path):
     run = _run(tmp_path, "max_steps=20")
 
-    async def work(seat, host):
+    async def work(host):
         await _won(host, _plan(run))
         await host.call("start", {})
         for _ in range(20):
@@ -90,11 +107,11 @@ async def test_who_leaves_has_lost_or_owes_as_the_run_says(tmp_path):
     for policy, scored in (("owe", False), ("lose", True)):
         run = _run(tmp_path, f"agent_faults={policy}", f"run_name={policy}")
 
-        async def work(seat, host):
+        async def work(host):
             await host.call("start", {})
             await host.call("act", {"command": "look"})
-            await seat.leave()
-            assert not seat.is_playing
+            await host.seat.leave()
+            assert not host.seat.is_playing
 
         await _playing(run, work)
         (record,) = load_run(run.directory.path).records
@@ -105,7 +122,7 @@ async def test_who_leaves_has_lost_or_owes_as_the_run_says(tmp_path):
 async def test_what_the_servers_end_interrupts_is_owed(tmp_path):
     run = _run(tmp_path)
 
-    async def work(seat, host):
+    async def work(host):
         await host.call("start", {})
         await host.call("act", {"command": "look"})
 
@@ -118,7 +135,7 @@ async def test_tasks_can_be_chosen_and_are_given_out_once(tmp_path):
     run = _run(tmp_path)
     wanted = run.specs[1].task.id
 
-    async def work(seat, host):
+    async def work(host):
         assert (await host.call("observe", {})).is_error
         assert (await host.call("start", {"task_id": "nothing"})).is_error
         assert (await host.call("start", {"task_id": 5})).is_error
@@ -135,11 +152,11 @@ async def test_tasks_can_be_chosen_and_are_given_out_once(tmp_path):
 async def test_admissible_commands_and_typed_tools_are_settings(tmp_path):
     run = _run(tmp_path, "agent.show_admissible=false", "agent.tools=typed")
 
-    async def work(seat, host):
+    async def work(host):
         answer = await host.call("start", {})
         assert "admissible" not in answer.data
         assert "Possible now" not in answer.text
-        names = {tool.name for tool in host.tools()}
+        names = {tool.name for tool in host.tools}
         assert {"start", "observe", "give_up", "go_to"} <= names
         place = _plan(run)[0].removeprefix("go to ")
         answer = await host.call("go_to", {"receptacle": place})
@@ -152,8 +169,8 @@ async def test_webshop_is_played_with_its_own_tools(tmp_path):
     config = ["benchmark=webshop", "data_path=builtin", "num_games=1", "agent=mcp"]
     run = Run(load_config(None, [*config, f"output_dir={tmp_path}"])[0])
 
-    async def work(seat, host):
-        assert {"search", "click"} <= {tool.name for tool in host.tools()}
+    async def work(host):
+        assert {"search", "click"} <= {tool.name for tool in host.tools}
         await host.call("start", {})
         for command in _plan(run):
             name, _, rest = command.partition("[")
@@ -167,7 +184,7 @@ async def test_webshop_is_played_with_its_own_tools(tmp_path):
 async def test_text_that_is_no_text_is_played_and_recorded(tmp_path):
     run = _run(tmp_path, "max_steps=3")
 
-    async def work(seat, host):
+    async def work(host):
         await host.call("start", {})
         for command in ("\ud800", "\x00", "a" * 50_000):
             answer = await host.call("act", {"command": command})
@@ -179,42 +196,20 @@ async def test_text_that_is_no_text_is_played_and_recorded(tmp_path):
     assert len(record.steps) == 3
 
 
-@pytest.mark.parametrize(
-    ("message", "code"),
-    [
-        ("{", -32700),
-        ("[" * 100_000, -32700),
-        ("[]", -32600),
-        ("7", -32600),
-        ('{"id": 1}', -32600),
-        ('{"id": [1], "method": "ping"}', -32600),
-        ('{"id": true, "method": "ping"}', -32600),
-        ('{"id": 1, "method": "ping", "params": [1]}', -32602),
-        ('{"id": 1, "method": "server/discover"}', -32601),
-        ('{"id": 1, "method": "tools/call"}', -32602),
-        ('{"id": 1, "method": "tools/call", "params": {"name": "x", "arguments": 4}}', -32602),
-        ('{"id": 1, "method": "tools/call", "params": {"name": "rm"}}', -32602),
-    ],
-)
-async def test_what_is_no_proper_request_is_an_error(tmp_path, message, code):
-    async def work(seat, host):
-        return json.loads(await answer_text(message, host))
+async def test_the_record_stands_however_a_call_ends(tmp_path):
+    """Who hangs up while a step is made finds the game where the step left it."""
+    run = _run(tmp_path)
 
-    answer = await _playing(_run(tmp_path), work)
-    assert answer["error"]["code"] == code
+    async def work(host):
+        await host.call("start", {})
+        call = asyncio.create_task(host.call("act", {"command": "look"}))
+        await asyncio.sleep(0)
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
+        await host.call("act", {"command": "inventory"})
+        return await host.call("observe", {})
 
-
-async def test_the_handshake(tmp_path):
-    async def work(seat, host):
-        for wanted, given in (("2025-03-26", "2025-03-26"), ("1999-01-01", "2025-11-25")):
-            asked = {"id": "a", "method": "initialize", "params": {"protocolVersion": wanted}}
-            result = (await answer_message(asked, host))["result"]
-            assert result["protocolVersion"] == given
-        assert await answer_message({"method": "notifications/initialized"}, host) is None
-        assert await answer_message({"id": 3, "result": {}}, host) is None
-        assert (await answer_message({"id": 3, "method": "ping"}, host))["result"] == {}
-
-    await _playing(_run(tmp_path), work)
+    assert "carrying" in (await _playing(run, work)).text
 
 
 def _expected(said):
@@ -250,29 +245,139 @@ def test_the_real_clients_play(tmp_path, version, transport):
     ]
 
 
-def test_a_http_server_that_is_full_or_asked_wrongly(tmp_path):
-    arguments = ["mcp", "alfworld", *GAMES[1:], "--output-dir", str(tmp_path)]
-    hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
-    full = served(*arguments, "--http", "0", "--max-sessions", "1")
-    with full as url, httpx.Client(base_url=url) as client:
+HELLO = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "tester", "version": "1"},
+}
+
+
+def _request(method, number=1, **params):
+    return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+
+
+@pytest.fixture(scope="module")
+def http_server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    arguments = ["mcp", "alfworld", *GAMES[1:], "--output-dir", str(folder)]
+    with served(*arguments, "--http", "0", "--max-sessions", "1") as url:
+        yield url
+
+
+def test_a_http_server_that_is_full_or_asked_wrongly(http_server):
+    hello = _request("initialize", **HELLO)
+    with httpx.Client(base_url=http_server) as client:
         begun = client.post("/mcp", json=hello)
+        assert begun.json()["result"]["protocolVersion"] == "2025-06-18"
         session = {"Mcp-Session-Id": begun.headers["Mcp-Session-Id"]}
         assert client.post("/mcp", json=hello).status_code == 503
-        assert client.get("/mcp").status_code == 405
-        assert client.post("/mcp", json={"id": 1, "method": "ping"}).status_code == 400
-        ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        ping = _request("ping")
         wrong = {"Mcp-Session-Id": "guessed"}
+        assert client.get("/mcp", headers=wrong).status_code == 404
         assert client.post("/mcp", json=ping, headers=wrong).status_code == 404
         assert client.post("/mcp", json=ping, headers=session).json()["result"] == {}
         told = {"jsonrpc": "2.0", "method": "notifications/initialized"}
         assert client.post("/mcp", json=told, headers=session).status_code == 202
-        assert client.post("/mcp", content=b"{", headers=session).status_code == 400
-        odd = rb'{"jsonrpc": "2.0", "id": "\ud800", "method": "ping"}'
-        assert client.post("/mcp", content=odd, headers=session).status_code == 200
         assert client.post("/mcp", content=b"x" * 2_000_000).status_code == 413
         rebound = {"Host": "evil.example", **session}
         assert client.post("/mcp", json=ping, headers=rebound).status_code == 403
+        start = _request("tools/call", name="start", arguments={})
+        assert (
+            "goal"
+            in client.post("/mcp", json=start, headers=session).json()["result"][
+                "structuredContent"
+            ]
+        )
+        assert client.get("/health").json() == {"status": "healthy", "sessions": 1}
         assert client.delete("/mcp", headers=session).status_code == 200
         assert client.delete("/mcp", headers=session).status_code == 404
-        assert client.post("/mcp", json=hello).status_code == 200
-        assert client.get("/health").json() == {"status": "healthy", "sessions": 1}
+        assert client.get("/health").json() == {"status": "healthy", "sessions": 0}
+        again = client.post("/mcp", json=hello)
+        assert again.status_code == 200
+        client.delete("/mcp", headers={"Mcp-Session-Id": again.headers["Mcp-Session-Id"]})
+
+
+@pytest.mark.parametrize(
+    ("message", "code"),
+    [
+        (b"{", -32700),
+        (b"[" * 100_000, -32700),
+        (rb'{"jsonrpc": "2.0", "id": "\ud800", "method": "ping"}', -32700),
+        (b"7", -32602),
+        (b'{"id": 1}', -32602),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": "nothing/known"}', -32601),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call"}', -32602),
+        (json.dumps(_request("tools/call", name="act", arguments=4)).encode(), -32602),
+        (json.dumps(_request("tools/call", name="rm")).encode(), -32602),
+    ],
+)
+def test_what_is_no_proper_request_is_an_error(http_server, message, code):
+    with httpx.Client(base_url=http_server, headers={"Content-Type": "application/json"}) as client:
+        begun = client.post("/mcp", json=_request("initialize", **HELLO))
+        session = {"Mcp-Session-Id": begun.headers["Mcp-Session-Id"]}
+        try:
+            answer = client.post("/mcp", content=message, headers=session)
+            assert answer.json()["error"]["code"] == code
+        finally:
+            client.delete("/mcp", headers=session)
+
+
+def _modern(name, **arguments):
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    return _request("tools/call", name=name, arguments=arguments, _meta=meta)
+
+
+def _modern_headers(name):
+    return {
+        "MCP-Protocol-Version": "2026-07-28",
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": name,
+        "Accept": "application/json, text/event-stream",
+    }
+
+
+def test_requests_that_stand_alone_name_their_game(http_server):
+    def call(client, name, **arguments):
+        message, headers = _modern(name, **arguments), _modern_headers(name)
+        return client.post("/mcp", json=message, headers=headers).json()["result"]
+
+    with httpx.Client(base_url=http_server) as one, httpx.Client(base_url=http_server) as other:
+        assert call(one, "act", command="look")["isError"]
+        begun = call(one, "start")["structuredContent"]
+        game = begun["game"]
+        assert not call(one, "act", command="look")["isError"], "the same connection"
+        assert call(other, "observe")["isError"], "another one, which says nothing"
+        assert call(other, "observe", game="guessed")["isError"]
+        seen = call(other, "observe", game=game)
+        assert seen["structuredContent"]["task_id"] == begun["task_id"]
+        assert call(other, "start")["isError"], "the server is full"
+        assert call(other, "give_up", game=game)["structuredContent"]["end"] == "gave_up"
+        proxied = {**_modern_headers("observe"), "X-Forwarded-For": "192.0.2.1"}
+        alone = one.post("/mcp", json=_modern("observe"), headers=proxied)
+        assert alone.json()["result"]["isError"], "a proxy may share its connections"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_server_whose_client_says_nothing(tmp_path, number):
+    arguments = ["mcp", "alfworld", *GAMES[1:], "--output-dir", str(tmp_path)]
+    server = subprocess.Popen(
+        [sys.executable, "-m", "agentquest", *arguments],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    server.stdin.write(json.dumps(_request("initialize", **HELLO)) + "\n")
+    server.stdin.flush()
+    assert json.loads(server.stdout.readline())["result"]["serverInfo"]["name"]
+    server.send_signal(number)
+    assert server.wait(60) == 128 + number
+    server.stdin.close()
+
+
+def test_a_missing_extra_is_named_in_one_line(monkeypatch, capsys):
+    monkeypatch.setattr(extras, "is_installed", lambda module: module != "mcp")
+    with pytest.raises(SystemExit):
+        main(["mcp", "alfworld"])
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "[mcp]" in line

@@ -17,7 +17,7 @@ from starlette.routing import Mount
 from agentquest.adapters.agentbench_sample import Sample
 from agentquest.adapters.agentbench_styles import style_of
 from agentquest.adapters.bleu import Repair
-from agentquest.adapters.json_requests import Body, Handler, Refused, Said, routes
+from agentquest.adapters.json_requests import AsciiJson, Body, Handler, Refused, routes
 from agentquest.adapters.slots import Slots
 from agentquest.errors import UserError
 from agentquest.http.heartbeat import heartbeat
@@ -127,7 +127,7 @@ class AgentBenchWorker:
         session = Session(self._arena, self._terms.rounds)
         sample = Sample(session, self._style, index, self._terms.repair)
         out = sample.begin(self._games[index])
-        return Said(out, headers={"session_id": str(self._samples.add(sample, number))})
+        return AsciiJson(out, headers={"session_id": str(self._samples.add(sample, number))})
 
     async def _interact(self, request: Request) -> Json:
         body = await Body.of(request)

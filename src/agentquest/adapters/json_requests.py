@@ -13,7 +13,7 @@ from agentquest.errors import UserError
 Handler = Callable[[Request], Awaitable[Any]]
 
 
-class Said(JSONResponse):
+class AsciiJson(JSONResponse):
     """JSON in ASCII, so that whatever text a client sent can be sent back to it."""
 
     def render(self, content: Any) -> bytes:
@@ -94,9 +94,9 @@ def answered(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         try:
             answer = await handler(request)
         except Refused as refused:
-            return Said({"detail": str(refused)}, refused.status)
+            return AsciiJson({"detail": str(refused)}, refused.status)
         except UserError as error:
-            return Said({"detail": str(error)}, 400)
-        return answer if isinstance(answer, Response) else Said(answer)
+            return AsciiJson({"detail": str(error)}, 400)
+        return answer if isinstance(answer, Response) else AsciiJson(answer)
 
     return route

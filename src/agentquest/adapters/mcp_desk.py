@@ -1,6 +1,6 @@
 """A run whose agents call in: every episode is played and recorded as in any other run.
 
-`Desk` stands where an executor stands: it holds the episodes that the run owes and
+`Desk` stands where an executor stands: it holds the episodes that are to be played and
 hands them to callers. A `Seat` is one caller. Between its calls the episode
 waits in `Agent.act`, so the step limit, the score and the record are the runner's
 own, whatever the caller claims.
@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from agentquest.errors import ConfigError, ParseError, UserError
-from agentquest.lib import Agent, Answer, Episode, Observation, Settings
+from agentquest.lib import Answer, Episode, LoopAgent, Observation, Settings
 from agentquest.lib.commands import command_of
+from agentquest.lib.loop_agent import Act, GameOver
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.messages import ToolCall, ToolSpec
 from agentquest.running.events import RunEvents
@@ -22,6 +23,7 @@ from agentquest.running.play import play_one
 from agentquest.running.spec import EpisodeSpec
 
 AGENT = "mcp"
+NO_EPISODE = "no episode is going on: call `start`"
 
 
 class CallerSettings(Settings):
@@ -35,7 +37,7 @@ class CallerSettings(Settings):
     the benchmark has them."""
 
 
-class CallerAgent(Agent):
+class CallerAgent(LoopAgent):
     """Whoever calls the tools; `agentquest mcp` gives it a seat."""
 
     Settings: ClassVar[type[Settings]] = CallerSettings
@@ -47,12 +49,8 @@ class CallerAgent(Agent):
     async def open_shared(cls, settings: Any) -> None:
         raise ConfigError(f"the agent {AGENT!r} is whoever calls `agentquest mcp`")
 
-    async def begin(self, episode: Episode) -> None:
-        await super().begin(episode)
-        self._seat.episode = episode
-
-    async def act(self, observation: Observation) -> Answer:
-        return await self._seat.answer_to(observation)
+    async def play(self, episode: Episode, first: str, act: Act) -> None:
+        await self._seat.occupy(self)
 
 
 class CallerLeft(Exception):
@@ -65,30 +63,46 @@ class Seat:
     def __init__(self, desk: "Desk", name: str) -> None:
         self.name = name
         self.spec: EpisodeSpec | None = None
-        self.episode: Episode | None = None
         self.record: EpisodeRecord | None = None
-        self.observation: Observation | None = None
         self._desk = desk
-        self._questions: asyncio.Queue[Observation] = asyncio.Queue()
-        self._answers: asyncio.Queue[Answer | CallerLeft] = asyncio.Queue()
+        self._agent: CallerAgent | None = None
+        self._ready = asyncio.Event()
+        self._left = asyncio.Event()
         self._playing: asyncio.Task[EpisodeRecord] | None = None
+        desk.seats.add(self)
 
     @property
     def is_playing(self) -> bool:
         """Whether an episode is going on."""
         return self._playing is not None and not self._playing.done()
 
+    @property
+    def goal(self) -> str:
+        """The goal of the newest episode."""
+        return self._agent.episode.goal if self._agent is not None else ""
+
+    @property
+    def observation(self) -> Observation | None:
+        """What the caller sees now."""
+        return self._agent.observation if self._agent is not None else None
+
     async def start(self, task_id: str | None = None) -> EpisodeSpec | None:
-        """Begin an episode that is owed; None when there is none left."""
+        """Begin a pending episode; None when there is none."""
         if self.is_playing:
             raise UserError("the episode goes on; `give_up` would end it as lost")
         spec = self._desk.take(task_id)
         if spec is None:
             return None
-        self._questions, self._answers = asyncio.Queue(), asyncio.Queue()
-        self.spec, self.record, self.observation = spec, None, None
+        self.spec, self.record, self._agent = spec, None, None
+        self._ready.clear()
         self._playing = asyncio.create_task(self._desk.play(spec, self))
-        await self._wait()
+        ready = asyncio.create_task(self._ready.wait())
+        try:
+            await asyncio.wait({ready, self._playing}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ready.cancel()
+        if self._agent is None:
+            self.record = await self._playing
         return spec
 
     async def call(self, call: ToolCall, tools: Sequence[ToolSpec]) -> None:
@@ -98,61 +112,49 @@ class Seat:
             action = command_of(call, tools)
         except ParseError as error:
             how, told = "malformed_call", f"{error} Nothing was done."
-        await self._say(Answer(action=action, how=how, tool_calls=(call,), told=told))
+        await self._submit(Answer(action=action, how=how, tool_calls=(call,), told=told))
 
     async def give_up(self) -> None:
         """End the episode as given up; raises UserError if none is going on."""
-        await self._say(Answer(action=None, give_up=True))
+        await self._submit(Answer(action=None, give_up=True))
 
     async def leave(self) -> None:
         """The caller has gone; what was going on ends as its fault."""
         if self._playing is not None and self.is_playing:
-            self._answers.put_nowait(CallerLeft("the caller left"))
+            self._left.set()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._playing
         self._desk.seats.discard(self)
 
     async def stop(self) -> None:
-        """The server ends: the episode is owed."""
+        """End without a verdict, when the server stops: the episode is played again."""
         if self._playing is not None:
             self._playing.cancel()
             await asyncio.gather(self._playing, return_exceptions=True)
 
-    async def answer_to(self, observation: Observation) -> Answer:
-        """The agent's side: what the caller does next."""
-        self._questions.put_nowait(observation)
-        answer = await self._answers.get()
-        if isinstance(answer, CallerLeft):
-            raise answer
-        return answer
+    async def occupy(self, agent: CallerAgent) -> None:
+        """The agent's side: be there until the caller leaves."""
+        self._agent = agent
+        self._ready.set()
+        await self._left.wait()
+        raise CallerLeft("the caller left")
 
-    async def _say(self, answer: Answer) -> None:
-        if not self.is_playing:
-            raise UserError("no episode is going on: call `start`")
-        self._answers.put_nowait(answer)
-        await self._wait()
-
-    async def _wait(self) -> None:
-        """Until the environment has answered, or the episode is over."""
-        assert self._playing is not None
-        question = asyncio.ensure_future(self._questions.get())
+    async def _submit(self, answer: Answer) -> None:
+        if self._agent is None or self._playing is None or not self.is_playing:
+            raise UserError(NO_EPISODE)
         try:
-            await asyncio.wait({question, self._playing}, return_when=asyncio.FIRST_COMPLETED)
-            if question.done():
-                self.observation = question.result()
-            else:
-                self.record = await self._playing
-        finally:
-            question.cancel()
+            await self._agent.submit(answer)
+        except GameOver:
+            self.record = await self._playing
 
 
 class Desk:
-    """Hands out what a run owes, each episode to one caller at a time."""
+    """Hands out the pending episodes of a run, each to one caller at a time."""
 
     def __init__(self) -> None:
         self.opened = asyncio.Event()
         self.seats: set[Seat] = set()
-        self._owed: dict[str, EpisodeSpec] = {}
+        self._pending: dict[str, EpisodeSpec] = {}
 
     async def run(
         self,
@@ -163,7 +165,7 @@ class Desk:
         stop: asyncio.Event,
     ) -> None:
         """Be open until `stop`."""
-        self._owed = {spec.key: spec for spec in specs}
+        self._pending = {spec.key: spec for spec in specs}
         self._resources, self._events = resources, events
         self.opened.set()
         try:
@@ -171,21 +173,16 @@ class Desk:
         finally:
             await asyncio.gather(*(seat.stop() for seat in self.seats))
 
-    @property
-    def left(self) -> int:
-        """How many episodes nobody has begun."""
-        return len(self._owed)
-
     def take(self, task_id: str | None) -> EpisodeSpec | None:
-        """The next episode owed, of any task or of this one; None when nothing is left.
+        """The next pending episode, of any task or of this one; None when there is none.
 
-        Raises UserError if a task is named and no episode of it is owed.
+        Raises UserError if a task is named and no episode of it is pending.
         """
-        for key, spec in self._owed.items():
+        for key, spec in self._pending.items():
             if task_id is None or spec.task.id == task_id:
-                return self._owed.pop(key)
+                return self._pending.pop(key)
         if task_id is not None:
-            raise UserError(f"no episode of task {task_id[:200]!r} is owed here")
+            raise UserError(f"no episode of task {task_id[:200]!r} is left to play here")
         return None
 
     async def play(self, spec: EpisodeSpec, seat: Seat) -> EpisodeRecord:
@@ -194,5 +191,5 @@ class Desk:
         resources = Resources(shared.context, shared.benchmark, seat)
         record = await play_one(spec, resources, self._events, seat.name)
         if not record.scored:
-            self._owed[spec.key] = spec
+            self._pending[spec.key] = spec
         return record

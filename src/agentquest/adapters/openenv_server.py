@@ -19,11 +19,16 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from agentquest.adapters import openenv_schemas as schemas
-from agentquest.adapters.json_requests import Said
-from agentquest.adapters.mcp_protocol import answer_message, answer_text
+from agentquest.adapters.json_requests import AsciiJson
 from agentquest.adapters.openenv_tasks import TaskApi
-from agentquest.adapters.openenv_tools import SessionTools
-from agentquest.adapters.openenv_wire import Mistake, WireSession, error_message
+from agentquest.adapters.openenv_wire import (
+    NOT_JSON,
+    Mistake,
+    WireSession,
+    answer_rpc,
+    error_message,
+    rpc_error,
+)
 from agentquest.errors import AgentQuestError
 from agentquest.lib import Arena
 
@@ -77,7 +82,7 @@ class OpenEnvServer:
         document = schemas.openapi(self.arena.benchmark, listed)
 
         async def openapi(request: Request) -> Response:
-            return Said(document)
+            return AsciiJson(document)
 
         routes: list[BaseRoute] = [Route("/openapi.json", openapi)]
         routes += [Route(path, run) for path, run in get.items()]
@@ -92,11 +97,13 @@ class OpenEnvServer:
     async def _serve_mcp(self, websocket: WebSocket) -> None:
         wire = self.session()
         wire.reset({})
-        tools = SessionTools(wire.session)
 
-        async def answer(text: str | None) -> Any:
-            said = await answer_text(text or "", tools)
-            return {} if said is None else json.loads(said)
+        def answer(text: str | None) -> Any:
+            try:
+                message = json.loads(text or "")
+            except (ValueError, RecursionError):
+                return rpc_error(None, NOT_JSON, "this is not JSON")
+            return answer_rpc(message, wire.session) or {}
 
         await self._converse(websocket, wire, answer)
 
@@ -106,8 +113,8 @@ class OpenEnvServer:
         most = self.terms.max_sessions
         if self.active >= most:
             text = f"all {most} sessions are in use"
-            told = {"active_sessions": self.active, "max_sessions": most}
-            await self._refuse(websocket, error_message("CAPACITY_REACHED", text, **told))
+            counts = {"active_sessions": self.active, "max_sessions": most}
+            await self._refuse(websocket, error_message("CAPACITY_REACHED", text, **counts))
             return
         self.active += 1
         try:
@@ -120,12 +127,12 @@ class OpenEnvServer:
                     return
                 if message["type"] == "websocket.disconnect":
                     return
-                said = await answer(message.get("text"))
-                if said is None:
+                reply = answer(message.get("text"))
+                if reply is None:
                     await websocket.close()
                     return
-                if said:
-                    await websocket.send_text(json.dumps(said))
+                if reply:
+                    await websocket.send_text(json.dumps(reply))
         except _GONE:
             return
         finally:
@@ -140,16 +147,16 @@ class OpenEnvServer:
             return
 
     async def _health(self, request: Request) -> Response:
-        return Said({"status": "healthy"})
+        return AsciiJson({"status": "healthy"})
 
     async def _schema(self, request: Request) -> Response:
-        return Said(schemas.schemas())
+        return AsciiJson(schemas.schemas())
 
     async def _metadata(self, request: Request) -> Response:
-        return Said(schemas.metadata(self.arena.benchmark))
+        return AsciiJson(schemas.metadata(self.arena.benchmark))
 
     async def _state(self, request: Request) -> Response:
-        return Said(self.session().state())
+        return AsciiJson(self.session().state())
 
     async def _reset(self, request: Request) -> Response:
         return await self._once(request, lambda wire, data: wire.reset(data))
@@ -170,11 +177,11 @@ class OpenEnvServer:
             data = json.loads(await request.body() or b"{}")
             if not isinstance(data, dict):
                 raise Mistake("VALIDATION_ERROR", "send a JSON object")
-            return Said(play(self.session(), data))
+            return AsciiJson(play(self.session(), data))
         except (ValueError, RecursionError):
-            return Said({"detail": "this is not JSON"}, 400)
+            return AsciiJson({"detail": "this is not JSON"}, 400)
         except (Mistake, AgentQuestError) as error:
-            return Said({"detail": str(error)}, 422)
+            return AsciiJson({"detail": str(error)}, 422)
 
     async def _mcp(self, request: Request) -> Response:
         wire = self.session()
@@ -182,5 +189,5 @@ class OpenEnvServer:
             message = json.loads(await request.body())
         except (ValueError, RecursionError):
             message = None
-        answer = await answer_message(message, SessionTools(wire.session))
-        return Said(answer) if answer is not None else Response(status_code=202)
+        answer = answer_rpc(message, wire.session)
+        return AsciiJson(answer) if answer is not None else Response(status_code=202)

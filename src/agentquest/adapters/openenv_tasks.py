@@ -6,7 +6,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from agentquest.adapters.json_requests import Said
+from agentquest.adapters.json_requests import AsciiJson
 from agentquest.adapters.openenv_schemas import split_type
 from agentquest.errors import UserError
 from agentquest.lib import Arena, Task
@@ -28,7 +28,7 @@ class TaskApi:
 
     async def environments(self, request: Request) -> Response:
         """The one environment that is served."""
-        return Said([self._arena.benchmark.name])
+        return AsciiJson([self._arena.benchmark.name])
 
     async def splits(self, request: Request) -> Response:
         """The splits of the environment."""
@@ -84,18 +84,18 @@ class TaskApi:
     async def _answer(self, request: Request, work: Any) -> Response:
         name = self._arena.benchmark.name
         if request.path_params["env"] != name:
-            return Said({"detail": f"unknown environment; this server has: {name}"}, 404)
+            return AsciiJson({"detail": f"unknown environment; this server has: {name}"}, 404)
         try:
             data = json.loads(await request.body() or b"{}")
             if not isinstance(data, dict):
                 raise _Refused(400, "send a JSON object")
-            return Said(work(data))
+            return AsciiJson(work(data))
         except (ValueError, RecursionError):
-            return Said({"detail": "this is not JSON"}, 400)
+            return AsciiJson({"detail": "this is not JSON"}, 400)
         except UserError as error:
-            return Said({"detail": str(error)}, 400)
+            return AsciiJson({"detail": str(error)}, 400)
         except _Refused as refused:
-            return Said({"detail": str(refused)}, refused.status)
+            return AsciiJson({"detail": str(refused)}, refused.status)
 
 
 def _plain(task: Task, index: int) -> dict[str, Any]:

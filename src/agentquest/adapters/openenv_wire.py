@@ -1,7 +1,8 @@
 """What OpenEnv's clients and servers say to each other, for one session.
 
 One text message in, one out: reset, step, state, mcp, close. What a client gets
-wrong is answered with an error and changes nothing.
+wrong is answered with an error and changes nothing. `mcp` carries requests for
+tools without a session of their own, which is OpenEnv's way and not MCP's.
 """
 
 import json
@@ -9,16 +10,36 @@ import random
 from typing import Any
 from uuid import uuid4
 
-from agentquest.adapters.mcp_protocol import answer_message
-from agentquest.adapters.openenv_tools import SessionTools
-from agentquest.errors import AgentQuestError
+from agentquest.errors import AgentQuestError, UserError
 from agentquest.lib import Arena, Session, Turn
+from agentquest.version import __version__
 
 LONGEST_MESSAGE = 64 * 1024
 _LONGEST_ID = 255
 _RESET = {"seed", "episode_id", "task_id", "index", "split", "oracle"}
 
+_REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+NOT_JSON, NO_REQUEST, NO_METHOD, WRONG_PARAMETERS = -32700, -32600, -32601, -32602
+
 Json = dict[str, Any]
+
+_TOOLS: list[Json] = [
+    {
+        "name": "act",
+        "description": "Carry out one command, written as the game understands it.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {"command": {"type": "string"}},
+            "required": ["command"],
+            "additionalProperties": False,
+        },
+    },
+    {
+        "name": "observe",
+        "description": "Show the newest observation again.",
+        "inputSchema": {"type": "object", "properties": {}},
+    },
+]
 
 
 class Mistake(Exception):
@@ -48,9 +69,8 @@ class WireSession:
         self._oracle = oracle
         self._with_plan = False
         self._episode_id: str | None = None
-        self._tools = SessionTools(self.session)
 
-    async def answer(self, text: str | None) -> Json | None:
+    def answer(self, text: str | None) -> Json | None:
         """The answer to a message as it came; None: the client is done."""
         try:
             message = read_message(text)
@@ -58,14 +78,14 @@ class WireSession:
             if kind == "close":
                 return None
             if kind == "mcp":
-                return {"type": "mcp", "data": await answer_message(data, self._tools)}
-            return self._answered(kind, data)
+                return {"type": "mcp", "data": answer_rpc(data, self.session)}
+            return self._answer_kind(kind, data)
         except Mistake as mistake:
             return mistake.message
         except AgentQuestError as error:
             return error_message("EXECUTION_ERROR", str(error))
 
-    def _answered(self, kind: str, data: Json) -> Json:
+    def _answer_kind(self, kind: str, data: Json) -> Json:
         if kind == "reset":
             return {"type": "observation", "data": self.reset(data)}
         if kind == "step":
@@ -77,7 +97,7 @@ class WireSession:
 
     def reset(self, data: Json) -> Json:
         """Start a task: by id, by split and index, by a seed that draws one, or any."""
-        wanted = _checked_reset(data)
+        wanted = _check_reset(data)
         self._with_plan = bool(wanted.get("oracle"))
         if self._with_plan and not self._oracle:
             raise Mistake(
@@ -143,7 +163,7 @@ def read_message(text: str | None) -> Json:
     return message
 
 
-def _checked_reset(data: Json) -> Json:
+def _check_reset(data: Json) -> Json:
     """What a reset may say; anything else would be a wish that is silently not met."""
     kinds = {"seed": int, "index": int, "episode_id": str, "task_id": str, "split": str}
     wanted = {name: value for name, value in data.items() if value is not None}
@@ -162,3 +182,76 @@ def _checked_reset(data: Json) -> Json:
     if "task_id" in wanted and "index" in wanted:
         raise Mistake("VALIDATION_ERROR", "give task_id or index, not both", errors=[])
     return wanted
+
+
+def answer_rpc(message: Any, session: Session) -> Json | None:
+    """The answer to one JSON-RPC request for tools; None for what wants none."""
+    if not isinstance(message, dict) or not isinstance(message.get("method"), str):
+        if isinstance(message, dict) and ("result" in message or "error" in message):
+            return None  # an answer to something we never asked
+        number = message.get("id") if isinstance(message, dict) else None
+        return rpc_error(number, NO_REQUEST, "this is not a JSON-RPC request")
+    if "id" not in message:
+        return None  # a notification
+    number, parameters = message["id"], message.get("params") or {}
+    if isinstance(number, bool) or not isinstance(number, int | str):
+        return rpc_error(None, NO_REQUEST, "the id of a request must be a number or text")
+    if not isinstance(parameters, dict):
+        return rpc_error(number, WRONG_PARAMETERS, "params must be an object")
+    try:
+        result = _call_method(message["method"], parameters, session)
+    except _RpcError as error:
+        return rpc_error(number, error.code, str(error))
+    return {"jsonrpc": "2.0", "id": number, "result": result}
+
+
+def rpc_error(number: Any, code: int, text: str) -> Json:
+    """A JSON-RPC error; `number` is the id of the request, if it had one."""
+    return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": text}}
+
+
+class _RpcError(Exception):
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+def _call_method(method: str, parameters: Json, session: Session) -> Json:
+    if method == "initialize":
+        wanted = parameters.get("protocolVersion")
+        return {
+            "protocolVersion": wanted if wanted in _REVISIONS else _REVISIONS[-1],
+            "capabilities": {"tools": {"listChanged": False}},
+            "serverInfo": {
+                "name": f"agentquest-{session.arena.benchmark.name}",
+                "version": __version__,
+            },
+            "instructions": "Reset first; then `act` until `done`.",
+        }
+    if method == "ping":
+        return {}
+    if method == "tools/list":
+        return {"tools": _TOOLS}
+    if method != "tools/call":
+        raise _RpcError(NO_METHOD, f"there is no method {method[:100]!r}")
+    name, arguments = parameters.get("name"), parameters.get("arguments")
+    arguments = {} if arguments is None else arguments
+    if not isinstance(name, str) or not isinstance(arguments, dict):
+        raise _RpcError(WRONG_PARAMETERS, "a call needs a name and an object of arguments")
+    return _call_tool(name, arguments, session)
+
+
+def _call_tool(name: str, arguments: Json, session: Session) -> Json:
+    if name not in ("act", "observe"):
+        raise _RpcError(WRONG_PARAMETERS, f"there is no tool {name[:100]!r}")
+    is_error = False
+    data: Json
+    try:
+        turn = session.step(arguments.get("command", 0)) if name == "act" else session.last
+        text = turn.text
+        data = {"observation": turn.text, "admissible": list(turn.admissible)}
+        data |= {"reward": turn.reward, "done": turn.over}
+    except UserError as error:
+        text, data, is_error = str(error), {"error": str(error)}, True
+    content = [{"type": "text", "text": text}]
+    return {"content": content, "isError": is_error, "structuredContent": data}

@@ -2,7 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +15,9 @@ from agentquest.extras import require
 from agentquest.running.events import RunEvents
 from agentquest.running.run import Run
 from agentquest.words import counted
+
+if TYPE_CHECKING:
+    from agentquest.adapters.mcp_server import GameServer
 
 _IDLE_HELP = "Seconds after which an inactive caller is dropped."
 
@@ -51,6 +54,9 @@ def command(
     Example, for Claude Code:
       claude mcp add house -- agentquest mcp alfworld num_games=10
     """
+    require("mcp", "mcp", why="playing over MCP")
+    from agentquest.adapters.mcp_server import GameServer
+
     benchmark, overrides = read_words(words)
     given = {
         "benchmark": benchmark,
@@ -66,9 +72,9 @@ def command(
     for warning in warnings:
         typer.secho(f"warning: {warning}", fg="yellow", err=True)
     run = Run(config)
-    owed = run.prepare()
+    pending = run.prepare()
     typer.echo(
-        f"{counted(len(owed), 'episode')} to play, recorded in {run.directory.path}", err=True
+        f"{counted(len(pending), 'episode')} to play, recorded in {run.directory.path}", err=True
     )
     signals = StopSignals()
 
@@ -76,15 +82,18 @@ def command(
         with signals.listening() as stop:
             desk = Desk()
             playing = asyncio.create_task(
-                run.play(owed, RunEvents(), stop, lambda: save_results(run), executor=desk)
+                run.play(pending, RunEvents(), stop, lambda: save_results(run), executor=desk)
             )
             opening = asyncio.create_task(desk.opened.wait())
             await asyncio.wait({opening, playing}, return_when=asyncio.FIRST_COMPLETED)
             opening.cancel()
             if not playing.done():
-                serving = _stdio(run, desk) if http is None else _http(
-                    run, desk, (host, http), allow_host or [], max_sessions, idle
-                )  # fmt: skip
+                server = GameServer(run, desk, max_sessions, idle)
+                serving = (
+                    server.serve_stdio()
+                    if http is None
+                    else _serve_http(server, host, http, allow_host or [])
+                )
                 await _until(asyncio.create_task(serving), stop)
             stop.set()
             await playing
@@ -105,39 +114,16 @@ async def _until(serving: "asyncio.Task[None]", stop: asyncio.Event) -> None:
         await asyncio.gather(serving, return_exceptions=True)
 
 
-async def _stdio(run: Run, desk: Desk) -> None:
-    from agentquest.adapters.mcp_run import seated
-    from agentquest.adapters.mcp_stdio import serve_stdio
-
-    seat, host = seated(run, desk)("stdio")
-    await serve_stdio(host)
-    await seat.leave()
-
-
-async def _http(
-    run: Run,
-    desk: Desk,
-    address: tuple[str, int],
-    allowed: list[str],
-    most: int,
-    idle_s: float,
-) -> None:
-    require("serve", "starlette", "uvicorn", why="serving MCP over HTTP")
-    from agentquest.adapters.mcp_http import Callers, mcp_app
-    from agentquest.adapters.mcp_run import seated
+async def _serve_http(server: "GameServer", host: str, port: int, allowed: list[str]) -> None:
     from agentquest.http.guard import Names, Rules, guard_app
     from agentquest.http.serving import Served, Serving
     from agentquest.http.sockets import listen
 
-    callers = Callers(seated(run, desk), most, idle_s)
-    socket = listen(address[0], address[1], option="--http")
-    app = guard_app(mcp_app(callers), Rules(Names(address[0], allowed), max_body=1024 * 1024))
+    socket = listen(host, port, option="--http")
+    app = guard_app(server.http_app(), Rules(Names(host, allowed), max_body=1024 * 1024))
     served = Served(app, socket)
     typer.echo(f"MCP: {served.url}/mcp", err=True)
-    sweeping = asyncio.create_task(callers.sweep())
     serving = Serving([served])
-    try:
+    async with server.expire_callers():
         await serving.run()
-    finally:
-        sweeping.cancel()
     serving.exit_by_signal()

@@ -2,7 +2,8 @@
 
 Subclass `LoopAgent`, start the framework in `play`, and give it a tool that awaits
 `act(command)`: each call is a step, and what it returns is the next observation. A
-`play` that returns before the game is over has given up.
+`play` that returns before the game is over has given up. `submit` takes whole answers, for
+loops that do more than name commands.
 """
 
 import asyncio
@@ -28,36 +29,47 @@ class LoopAgent(Agent):
 
     async def begin(self, episode: Episode) -> None:
         await super().begin(episode)
-        self._asked: asyncio.Queue[tuple[str, asyncio.Future[str]]] = asyncio.Queue()
-        self._waiting: asyncio.Future[str] | None = None
+        self.observation: Observation | None = None
+        self._submitted: asyncio.Queue[tuple[Answer, asyncio.Future[Observation]]]
+        self._submitted = asyncio.Queue()
+        self._waiting: asyncio.Future[Observation] | None = None
         self._playing: asyncio.Task[None] | None = None
         self._over = False
 
     async def act(self, observation: Observation) -> Answer:
+        self.observation = observation
         if self._playing is None:
             self._playing = asyncio.ensure_future(
                 self.play(self.episode, observation.text, self._act)
             )
-        elif self._waiting is not None:
-            self._waiting.set_result(observation.text)
-        command = asyncio.ensure_future(self._asked.get())
+        elif self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(observation)
+        submitted = asyncio.ensure_future(self._submitted.get())
         try:
-            await asyncio.wait({command, self._playing}, return_when=asyncio.FIRST_COMPLETED)
-            if not command.done():
+            await asyncio.wait({submitted, self._playing}, return_when=asyncio.FIRST_COMPLETED)
+            if not submitted.done():
                 self._playing.result()  # raises what the framework raised
                 return Answer(action=None, give_up=True)
-            action, self._waiting = command.result()
+            answer, self._waiting = submitted.result()
         finally:
-            command.cancel()
-        return Answer(action=action, how="tool_call", reply=action)
+            submitted.cancel()
+        return answer
+
+    async def submit(self, answer: Answer) -> Observation:
+        """Answer the newest observation; returns the next one, or raises GameOver."""
+        if self._over:
+            raise GameOver("the game is over")
+        following: asyncio.Future[Observation] = asyncio.get_running_loop().create_future()
+        self._submitted.put_nowait((answer, following))
+        return await following
 
     async def close(self) -> None:
         """End the framework's loop; one in a thread is told by its next call."""
         self._over = True
-        left = [self._waiting] if self._waiting is not None else []
-        while not self._asked.empty():
-            left.append(self._asked.get_nowait()[1])
-        for future in left:
+        pending = [self._waiting] if self._waiting is not None else []
+        while not self._submitted.empty():
+            pending.append(self._submitted.get_nowait()[1])
+        for future in pending:
             if not future.done():
                 future.set_exception(GameOver("the game is over"))
         if self._playing is not None:
@@ -65,8 +77,4 @@ class LoopAgent(Agent):
             await asyncio.wait({self._playing})
 
     async def _act(self, command: str) -> str:
-        if self._over:
-            raise GameOver("the game is over")
-        told: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._asked.put_nowait((command, told))
-        return await told
+        return (await self.submit(Answer(action=command, how="tool_call", reply=command))).text
