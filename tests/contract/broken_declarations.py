@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from custom_benchmark import GuessBenchmark, GuessDriver
+from full_benchmark import GuessBenchmark, GuessDriver
 from other_driver import OfDriver
 from pydantic import ConfigDict
 
@@ -73,7 +73,7 @@ class CommandIntoNothing(GuessBenchmark):
     """declarations"""
 
     SAYS = "cannot be imported"
-    commands: ClassVar[Mapping[str, str]] = {"serve": "custom_benchmark:no_such_function"}
+    commands: ClassVar[Mapping[str, str]] = {"serve": "full_benchmark:no_such_function"}
 
 
 # settings

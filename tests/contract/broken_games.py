@@ -5,7 +5,7 @@ import time
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from custom_benchmark import GuessBenchmark, GuessDriver
+from full_benchmark import GuessBenchmark, GuessDriver
 from other_driver import OfDriver
 
 from agentquest.lib import Action, Observation, Outcome, State, Task
@@ -45,12 +45,41 @@ class UnendingDriver(GuessDriver):
     def outcome(self) -> Outcome:
         return replace(super().outcome, done=False)
 
+    def _answer(self, command: str) -> str:
+        return super()._answer(command) if self.possible else "Still right."
+
 
 class Unending(OfDriver):
     """observations"""
 
-    SAYS = "outcome.done is False"
+    SAYS = "success before the game is over"
     driver_class = UnendingDriver
+
+
+class ContradictingDriver(GuessDriver):
+    def _say(self, text: str, valid: bool = True) -> Observation:
+        return replace(super()._say(text, valid), can_proceed=True)
+
+
+class Contradicting(OfDriver):
+    """observations"""
+
+    SAYS = "can_proceed is True, outcome.done is True"
+    driver_class = ContradictingDriver
+
+
+class PretendingDriver(GuessDriver):
+    """Says that a sentence was carried out which it does not accept."""
+
+    def _say(self, text: str, valid: bool = True) -> Observation:
+        return super()._say(text)
+
+
+class Pretending(OfDriver):
+    """invalid commands"""
+
+    SAYS = "is observed as valid"
+    driver_class = PretendingDriver
 
 
 class StrangeDetailsDriver(GuessDriver):
@@ -270,8 +299,8 @@ class StaysOver(OfDriver):
 
 
 class OffersTooMuchDriver(GuessDriver):
-    def _say(self, text: str) -> Observation:
-        said = super()._say(text)
+    def _say(self, text: str, valid: bool = True) -> Observation:
+        said = super()._say(text, valid)
         return replace(said, admissible=(*said.admissible, "look around"))
 
 
@@ -283,8 +312,8 @@ class OffersTooMuch(OfDriver):
 
 
 class OffersNothingDriver(GuessDriver):
-    def _say(self, text: str) -> Observation:
-        return replace(super()._say(text), admissible=())
+    def _say(self, text: str, valid: bool = True) -> Observation:
+        return replace(super()._say(text, valid), admissible=())
 
 
 class OffersNothing(OfDriver):

@@ -4,7 +4,7 @@ import itertools
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from custom_benchmark import GuessBenchmark, GuessDriver, GuessExplorer
+from full_benchmark import GuessBenchmark, GuessDriver, GuessExplorer
 from other_driver import OfDriver
 
 from agentquest.lib import (
@@ -17,7 +17,6 @@ from agentquest.lib import (
     Oracle,
     Task,
 )
-from agentquest.lib.oracle import DriverOracle
 
 COUNTER = itertools.count()
 
@@ -31,7 +30,7 @@ class LosingOracle(GuessBenchmark):
     SAYS = "does not win"
 
     def oracle(self, driver: Driver) -> Oracle | None:
-        return DriverOracle(lambda: [] if driver.outcome.done else ["guess 1"])
+        return Oracle(lambda: [] if driver.outcome.done else ["guess 1"])
 
 
 class MeddlingOracle(GuessBenchmark):
@@ -44,7 +43,7 @@ class MeddlingOracle(GuessBenchmark):
             driver.step(Action(value="guess 1"))
             return [f"guess {next(COUNTER)}"]
 
-        return DriverOracle(plan)
+        return Oracle(plan)
 
 
 class _Babbling(Explorer):
@@ -129,14 +128,15 @@ class NotingDriver(GuessDriver):
         super().__init__(secret, highest)
         self.notes = Notes(secret)
 
-    def _say(self, text: str) -> Observation:
-        said = super()._say(text)
+    def _say(self, text: str, valid: bool = True) -> Observation:
+        said = super()._say(text, valid)
         return NotedObservation(
             said.output,
             said.success,
             said.can_proceed,
             text=said.text,
             admissible=said.admissible,
+            valid=said.valid,
             notes=[self.notes],
         )
 

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from custom_benchmark import GuessBenchmark, GuessDriver
+from full_benchmark import GuessBenchmark, GuessDriver
 
 from agentquest.lib import Task
 

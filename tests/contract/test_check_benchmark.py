@@ -4,7 +4,7 @@ import broken_declarations
 import broken_games
 import broken_players
 import pytest
-from custom_benchmark import GuessBenchmark
+from full_benchmark import GuessBenchmark
 
 from agentquest import registry
 from agentquest.cli import main
@@ -33,8 +33,9 @@ def test_every_registered_benchmark_keeps_its_promises(name: str) -> None:
     assert [result.check for result in results] == list(CHECKS)
 
 
-def test_the_example_keeps_them_too() -> None:
-    assert problems(list(check_benchmark("custom_benchmark:GuessBenchmark", per_type=2))) == {}
+@pytest.mark.parametrize("module", ["full_benchmark", "custom_benchmark"])
+def test_benchmarks_of_others_keep_them_too(module: str) -> None:
+    assert problems(list(check_benchmark(f"{module}:GuessBenchmark", per_type=2))) == {}
 
 
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: broken.__name__)
@@ -83,7 +84,7 @@ def test_the_command_says_what_is_wrong_and_how_to_mend_it(
 
 def test_the_command_takes_settings(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
-        main(["check-benchmark", "custom_benchmark:GuessBenchmark", "--setting", "series=2"])
+        main(["check-benchmark", "full_benchmark:GuessBenchmark", "--setting", "series=2"])
     assert end.value.code == 0
     with pytest.raises(SystemExit) as end:
         main(["check-benchmark", "sudoko"])

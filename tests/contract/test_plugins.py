@@ -8,7 +8,6 @@ import pytest
 
 import warm_python
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 METADATA = "Metadata-Version: 2.1\nName: guessing\nVersion: 1.0\n"
 ENTRY_POINTS = """[agentquest.benchmarks]
 guess = guessing:GuessBenchmark
@@ -40,7 +39,7 @@ def installed(tmp_path: Path) -> Path:
     site = tmp_path / "site"
     info = site / "guessing-1.0.dist-info"
     info.mkdir(parents=True)
-    source = (EXAMPLES / "custom_benchmark.py").read_text(encoding="utf-8")
+    source = (Path(__file__).parent / "full_benchmark.py").read_text(encoding="utf-8")
     (site / "guessing.py").write_text(source + ADDED, encoding="utf-8")
     (info / "METADATA").write_text(METADATA, encoding="utf-8")
     (info / "entry_points.txt").write_text(ENTRY_POINTS, encoding="utf-8")
@@ -91,14 +90,3 @@ def test_without_it_the_name_is_unknown(tmp_path: Path) -> None:
     done = agentquest(empty, "eval", "benchmark=guess")
     assert done.returncode == 2
     assert "'guess' is not a benchmark" in done.stderr
-
-
-def test_the_example_is_evaluated_where_it_stands(tmp_path: Path) -> None:
-    """As its first lines say: no distribution, only a file in the folder one is in."""
-    done = warm_python.agentquest(
-        *("eval", "benchmark=custom_benchmark:GuessBenchmark", "agent=scripted", "num_games=4"),
-        f"output_dir={tmp_path}",
-        cwd=EXAMPLES,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "solved  4" in done.stdout

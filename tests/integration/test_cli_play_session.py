@@ -13,12 +13,12 @@ from agentquest.lib import (
     Driver,
     Metrics,
     Observation,
+    Oracle,
     Outcome,
     State,
     Task,
     TerminalView,
 )
-from agentquest.lib.oracle import DriverOracle
 from agentquest.lib.play_session import WORDS, PlaySession, Reply, Turn
 from agentquest.words import parse_whole_number
 
@@ -27,7 +27,7 @@ GAMES = AlfWorldUtils.load_data(source="valid_seen", data_path="builtin")
 
 def session_of(problem: str) -> PlaySession:
     driver = AlfWorldDriver(problem)
-    return PlaySession(driver, AlfWorldView(), DriverOracle(driver.oracle_actions))
+    return PlaySession(driver, AlfWorldView(), Oracle(driver.oracle_actions))
 
 
 def snapshot(session: PlaySession) -> tuple[object, ...]:
@@ -218,7 +218,7 @@ class Digits(Shop):
 
 
 def test_a_number_is_a_command_where_the_game_asks_for_one_and_the_list_has_no_such() -> None:
-    session = PlaySession(Digits(), oracle=DriverOracle(lambda: ["1234"]))
+    session = PlaySession(Digits(), oracle=Oracle(lambda: ["1234"]))
     session.answer("hint")
     for guess in ("4321", "0001"):
         assert session.answer(guess).said == f"You {guess}."

@@ -54,16 +54,6 @@ def test_every_example_is_named_in_some_test() -> None:
         assert example.name in tested
 
 
-def test_custom_benchmark(run: Run) -> None:
-    output = run("custom_benchmark.py")
-    assert output.startswith("Please guess the number between 1 and 100.")
-    assert after(output, "success:") == "True"
-    progress = ast.literal_eval(after(output, "progress:"))
-    assert progress == sorted(progress)
-    assert progress[-1] == 1.0
-    assert after(output, "repetition rate:") == "0.0"
-
-
 def test_custom_metric(run: Run) -> None:
     output = run("custom_metric.py")
     lines = output.splitlines()

@@ -138,5 +138,9 @@ class Explorer(ABC):
     def next_action(self, observation: str) -> str:
         """The next command, given the newest observation."""
 
+    def choose(self, observation: Observation) -> str:
+        """The next command, for callers that have more than the text."""
+        return self.next_action(observation.text)
+
     def did(self, action: str) -> None:  # noqa: B027
         """Another command was played than it said, as when it advises a learner."""

@@ -7,6 +7,7 @@ entry-point group `agentquest.benchmarks`, or as `package.module:Class`.
 
 import copy
 import hashlib
+import random
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -16,8 +17,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import field_validator
 
-from agentquest.errors import UnknownName
+from agentquest.errors import UnknownName, UserError
 from agentquest.lib.agent import Briefing, Explorer
+from agentquest.lib.commands import filled
 from agentquest.lib.driver import Driver
 from agentquest.lib.game import DriverGame, Game
 from agentquest.lib.oracle import Oracle
@@ -25,10 +27,51 @@ from agentquest.lib.pictures import Moment
 from agentquest.lib.settings import Settings, suggestion, validated
 from agentquest.lib.task import Task
 from agentquest.lib.terminal import TerminalView
+from agentquest.lib.types import Observation
 from agentquest.records.manifest import Provenance, Verbs
+from agentquest.records.messages import ToolSpec
 
 if TYPE_CHECKING:  # playing needs no HTML
     from htpy import Node
+
+
+ANY_COMMAND = ToolSpec(
+    name="act",
+    description="Give a command.",
+    parameters={
+        "type": "object",
+        "properties": {"command": {"type": "string", "description": "The command."}},
+        "required": ["command"],
+        "additionalProperties": False,
+    },
+    command="<command>",
+)
+
+
+class RandomExplorer(Explorer):
+    """Gives random commands: those that are possible, as far as it is told."""
+
+    thought = "I try something."
+
+    def __init__(self, actions: Sequence[str]) -> None:
+        self._actions = actions
+        self._random: random.Random | None = None
+
+    def next_action(self, observation: str) -> str:
+        return self._pick(self._actions, observation)
+
+    def choose(self, observation: Observation) -> str:
+        return self._pick(observation.admissible or self._actions, observation.text)
+
+    def _pick(self, commands: Sequence[str], text: str) -> str:
+        if not commands:
+            raise UserError(
+                "this benchmark has no rule-based player: declare its `actions`, list what is"
+                " admissible, or return an Explorer from explorer()"
+            )
+        if self._random is None:  # the same game is played in the same way
+            self._random = random.Random(text)
+        return filled(self._random.choice(commands), self._random, text)
 
 
 class BenchmarkSettings(Settings):
@@ -59,6 +102,10 @@ class Benchmark(ABC):
     task_types: ClassVar[tuple[str, ...]]
     # Other names for task types.
     task_type_aliases: ClassVar[Mapping[str, str]] = {}
+    # Its commands, with blanks where they vary (see lib/commands.py), for the default player and
+    # examples; and what an agent is told of the rules.
+    actions: ClassVar[tuple[str, ...]] = ()
+    instructions: ClassVar[str] = ""
     # How its commands for opening, closing and walking begin, for the behaviour metrics.
     verbs: ClassVar[Verbs] = Verbs()
     # Metrics of its own, as `package.module:METRIC`, shown in every report.
@@ -83,17 +130,28 @@ class Benchmark(ABC):
     def driver(self, task: Task) -> Driver:
         """A driver for one task, not yet reset."""
 
-    @abstractmethod
     def explorer(self) -> Explorer:
-        """The rule-based baseline player of this benchmark, for one episode."""
+        """The rule-based baseline player of this benchmark, for one episode; by default it plays
+        at random."""
+        return RandomExplorer(self.actions)
 
-    @abstractmethod
     def briefing(self, driver: Driver, task: Task, demonstrations: int) -> Briefing:
-        """The texts for prompts, with up to `demonstrations` games, never the task itself."""
+        """The texts for prompts, with up to `demonstrations` games, never the task itself.
 
-    @abstractmethod
+        By default the `instructions` and one tool that takes any command, and no games.
+        """
+        rng = random.Random(task.id)
+        examples = [filled(rng.choice(self.actions), rng) for _ in range(2) if self.actions]
+        return Briefing(
+            instructions=self.instructions or f"You play {self.title}.",
+            role=f"You are an agent that plays {self.title}.",
+            examples=" or ".join(f'"{command}"' for command in examples) or "as you are told",
+            tools=(ANY_COMMAND,),
+        )
+
     def provenance(self) -> Provenance:
-        """Where the data comes from, for the records."""
+        """Where the data comes from, for the records; by default it is generated."""
+        return Provenance(data="generated", split=self.split)
 
     def oracle(self, driver: Driver) -> Oracle | None:
         """The oracle for this driver's game; None if there is none."""

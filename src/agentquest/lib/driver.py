@@ -6,10 +6,11 @@ repaired. Drivers hold plain data only, so they can be pickled and copied.
 """
 
 import copy
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from agentquest.errors import ParseError
 from agentquest.lib.metrics import Metrics
@@ -33,12 +34,22 @@ class Outcome:
     reachable: bool = True
 
 
+D = TypeVar("D", bound="Driver")
+
+
 class Driver(ABC):
     """Base class of all benchmarks' drivers."""
+
+    _made_from: str
 
     action_class: ClassVar[type[Action]] = Action
     observation_class: ClassVar[type[Observation]] = Observation
     metrics_class: ClassVar[type[Metrics]] = Metrics
+
+    def __new__(cls: type[D], *given: Any, **named: Any) -> D:
+        driver = super().__new__(cls)
+        driver._made_from = repr((cls.__qualname__, given, sorted(named.items())))
+        return driver
 
     def __init__(self) -> None:
         self.metrics: Any = self.metrics_class()
@@ -58,8 +69,11 @@ class Driver(ABC):
 
     @property
     def data_hash(self) -> str:
-        """SHA-256 of what the problem was made from, for the records."""
-        return ""
+        """SHA-256 of what the problem was made from, for the records.
+
+        By default the arguments of the constructor; override it if they are not plain data.
+        """
+        return hashlib.sha256(self._made_from.encode()).hexdigest()
 
     def accepts(self, value: str) -> bool:
         """Whether `step` would carry out this command now.

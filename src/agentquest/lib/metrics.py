@@ -36,7 +36,9 @@ class Metrics:
         return [interaction.action.value for interaction in self.interactions]
 
     def progress_function(self, state: State) -> float:
-        """Progress in [0, 1] at one state; a benchmark says what that means."""
+        """Progress in [0, 1] at one state: by default, the state's value is its progress."""
+        if isinstance(state.value, int | float):
+            return float(state.value)
         raise NotImplementedError(f"{type(self).__name__} has no progress_function")
 
     def progress(self, **kwargs: Any) -> list[float]:

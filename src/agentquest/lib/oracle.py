@@ -1,23 +1,23 @@
 """The oracle: a shortest plan from the current state of an episode."""
 
+import warnings
 from collections.abc import Callable
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Any
 
 
-class Oracle(Protocol):
-    """Bound to one episode; asked again after every step."""
+@dataclass(frozen=True)
+class Oracle:
+    """Bound to one episode; `plan()` is asked again after every step.
 
-    def plan(self) -> list[str]:
-        """The commands that solve the task from here; empty when solved or unreachable."""
-        ...
+    It returns the commands that solve the task from here; none when solved or unreachable.
+    """
+
+    plan: Callable[[], list[str]]
 
 
-class DriverOracle:
-    """The oracle of a driver that computes its own plan."""
-
-    def __init__(self, plan: Callable[[], list[str]]) -> None:
-        self._plan = plan
-
-    def plan(self) -> list[str]:
-        """The driver's plan from its current state; empty when solved or unreachable."""
-        return self._plan()
+def __getattr__(name: str) -> Any:
+    if name == "DriverOracle":
+        warnings.warn("DriverOracle is agentquest.lib.Oracle now", DeprecationWarning, stacklevel=2)
+        return Oracle
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -43,7 +43,7 @@ class ScriptedAgent(Agent):
         self._random = random.Random(episode.seed)
 
     async def act(self, observation: Observation) -> Answer:
-        meant = self._explorer.next_action(observation.text)
+        meant = self._explorer.choose(observation)
         action, how = meant, "verbatim"
         if self._slips and self._random.random() < self._slips:
             action, how = self._slipped(observation, meant), "slip"

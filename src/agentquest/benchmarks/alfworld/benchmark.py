@@ -29,7 +29,6 @@ from agentquest.lib import (
     Task,
     Verbs,
 )
-from agentquest.lib.oracle import DriverOracle
 from agentquest.records.manifest import Provenance
 
 if TYPE_CHECKING:  # playing needs no HTML
@@ -133,7 +132,7 @@ class AlfWorldBenchmark(Benchmark):
 
     def oracle(self, driver: Driver) -> Oracle | None:
         assert isinstance(driver, AlfWorldDriver)
-        return DriverOracle(driver.oracle_actions)
+        return Oracle(driver.oracle_actions)
 
     def view(self) -> AlfWorldView:
         return AlfWorldView()

@@ -18,7 +18,6 @@ from agentquest.benchmarks.mastermind.tasks import (
 )
 from agentquest.benchmarks.mastermind.terminal import MasterMindView
 from agentquest.lib import Benchmark, Briefing, Driver, Explorer, Oracle, Task
-from agentquest.lib.oracle import DriverOracle
 from agentquest.records.manifest import Provenance
 
 
@@ -67,7 +66,7 @@ class MasterMindBenchmark(Benchmark):
 
     def oracle(self, driver: Driver) -> Oracle | None:
         assert isinstance(driver, MasterMindDriver)
-        return DriverOracle(driver.plan)
+        return Oracle(driver.plan)
 
     def view(self) -> MasterMindView:
         return MasterMindView()

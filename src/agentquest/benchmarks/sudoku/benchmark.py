@@ -17,7 +17,6 @@ from agentquest.benchmarks.sudoku.tasks import (
 )
 from agentquest.benchmarks.sudoku.terminal import SudokuView
 from agentquest.lib import Benchmark, Briefing, Driver, Explorer, Moment, Oracle, Task
-from agentquest.lib.oracle import DriverOracle
 from agentquest.records.manifest import Provenance
 
 if TYPE_CHECKING:  # playing needs no HTML
@@ -67,7 +66,7 @@ class SudokuBenchmark(Benchmark):
 
     def oracle(self, driver: Driver) -> Oracle | None:
         assert isinstance(driver, SudokuDriver)
-        return DriverOracle(driver.plan)
+        return Oracle(driver.plan)
 
     def view(self) -> SudokuView:
         return SudokuView()

@@ -39,7 +39,6 @@ from agentquest.lib import (
     Oracle,
     Task,
 )
-from agentquest.lib.oracle import DriverOracle
 from agentquest.records.manifest import Provenance
 
 if TYPE_CHECKING:  # playing needs no HTML
@@ -208,7 +207,7 @@ class WebshopBenchmark(Benchmark):
 
     def oracle(self, driver: Driver) -> Oracle | None:
         assert isinstance(driver, WebshopTaskDriver)
-        return DriverOracle(driver.oracle_actions)
+        return Oracle(driver.oracle_actions)
 
     def view(self) -> WebshopView:
         return WebshopView()

@@ -34,6 +34,8 @@ def declarations(subject: Subject) -> Problems:
     for name, kind in (("verbs", Verbs), ("slow_steps", bool), ("step_limit", int)):
         if type(getattr(found, name)) is not kind:
             yield f"{name} is {shown(getattr(found, name))}, not a {kind.__name__}"
+    if not all(isinstance(action, str) and action for action in found.actions):
+        yield f"actions are {shown(found.actions)}, not commands"
     if ":" not in subject.name and found.name != subject.name:
         yield f"name is {found.name!r}, but it is registered as {subject.name!r}"
     if len(set(found.task_types)) != len(found.task_types):

@@ -220,7 +220,7 @@ def _played_out(subject: Subject, driver: Driver, observation: Observation) -> O
     oracle, explorer = subject.benchmark.oracle(driver), subject.benchmark.explorer()
     for _ in range(subject.benchmark.step_limit):
         plan = oracle.plan() if oracle is not None else []
-        command = plan[0] if plan else explorer.next_action(observation.text)
+        command = plan[0] if plan else explorer.choose(observation)
         observation = carried_out(driver, command)
         if driver.outcome.done or not observation.can_proceed:
             break

@@ -13,10 +13,10 @@ from agentquest.lib import (
     InformedAgent,
     Metrics,
     Observation,
+    Oracle,
     State,
     Task,
 )
-from agentquest.lib.oracle import DriverOracle
 from agentquest.records.episode import EpisodeRecord
 from agentquest.running.checks.reachable import reachable
 from agentquest.running.checks.subject import Problems, Subject, carried_out, shown, transcript
@@ -25,7 +25,7 @@ from agentquest.running.factory import Resources
 from agentquest.running.play import make_player, play, run_in_thread
 from agentquest.running.spec import Choice, EpisodeSpec, Limits, RunContext
 
-_FORBIDDEN = (Driver, Benchmark, Metrics, State, DriverOracle, EpisodePlayer, Resources)
+_FORBIDDEN = (Driver, Benchmark, Metrics, State, Oracle, EpisodePlayer, Resources)
 _HARMLESS = (Observation, tuple, frozenset, type, BuiltinFunctionType)
 _AGENTS = ("random", "scripted", "react", "tools")
 _STEPS = 6
@@ -67,7 +67,7 @@ def explorer(subject: Subject) -> Problems:
         for _ in range(subject.benchmark.step_limit):
             if driver.outcome.done:
                 break
-            command = player.next_action(observation.text)
+            command = player.choose(observation)
             if not isinstance(command, str) or not isinstance(player.thought, str):
                 yield f"{task.id}: the command is {shown(command)}, the thought {player.thought!r}"
                 break

@@ -76,7 +76,7 @@ class Subject:
         for step in range(_STEPS):
             if driver.outcome.done:
                 return
-            command = explorer.next_action(observation.text)
+            command = explorer.choose(observation)
             if step % 3 == 2 and observation.admissible:
                 command = filled(rng.choice(observation.admissible), rng, driver.metrics.goal)
             yield command
