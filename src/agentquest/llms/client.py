@@ -87,7 +87,7 @@ class HttpModel(ChatModel, ABC):
             max_concurrency=settings.max_concurrency,
             requests_per_minute=settings.requests_per_minute,
             tokens_per_minute=settings.tokens_per_minute,
-            throttle=Throttle(self._clock, settings.wait_interval, self._rng),
+            throttle=Throttle(self._clock, settings.wait_interval),
             clock=self._clock,
         )
 

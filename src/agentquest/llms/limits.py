@@ -150,10 +150,10 @@ class Gate:
     def leave(self, permit: Permit) -> None:
         """Return a permit, and learn from how its request went."""
         if permit.succeeded:
-            self.throttle.succeeded(permit.ticket)
+            self.throttle.note_reply(permit.ticket)
             self._learn(permit.usage, permit.guess)
         elif permit.failure is not None and (permit.failure.told_to_wait or permit.failure.away):
-            self.throttle.refused(permit.ticket, permit.failure)
+            self.throttle.note_refusal(permit.ticket, permit.failure)
         self.concurrency.release()
 
     async def _take(self, prompt_chars: int, max_tokens: int | None, deadline: Deadline) -> float:

@@ -1,99 +1,100 @@
-"""Holding all requests back when the server says so, and finding the pace that it allows.
+"""Holding requests back when a server refuses them, and finding the pace that it allows.
 
-One refusal (429, or any answer with Retry-After) or one failed connection stops
-the whole client: what was queued waits, rather than being refused one by one.
-Waits double for as long as nothing gets through. After a refusal, requests are
-spaced by what had been accepted until then, pause included, which is the pace
-of a limit per second and of one per minute alike; it grows slowly until it is
-refused again. Single refusals among many requests accepted at the same time are
-no limit: they cost a hold, not the pace.
+One refusal (429, or any answer with Retry-After) or one failed connection holds back the
+whole client, so that queued requests wait instead of being refused one by one. Holds double
+for as long as nothing gets through. After a hold, requests are spaced by what the server
+accepted until then, the hold included: that is the pace of a limit per second and of one per
+minute alike. The pace grows with every request until one is refused again.
 
-Requests between two holds are a generation. A refusal means that the server
-still refuses only if nothing sent before it in its generation was accepted.
+Refusals that come by chance must not slow a run down, and there are two signs of them. Of
+the requests sent after the first refused one, a limit refuses nearly all, chance only some.
+And when requests slow down, a limit accepts as many as before, chance fewer and fewer.
 """
 
 import asyncio
-import math
-import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from agentquest.llms.clock import Clock, Deadline
 from agentquest.llms.failures import ModelUnavailable, ServerAway, Transient
 
+# Holds double up to this, unless the server asks for a longer one.
 LONGEST_HOLD_S = 20.0
-# A little below what was accepted. It grows back by doubling in a time, but by no more than a
-# share per request; faster when so many requests in so many seconds have not been refused.
-_CAUTION = 0.9
-_DOUBLING_S, _GROWTH = 60.0, 1.01
-_FAST_DOUBLING_S, _FAST_GROWTH = 10.0, 1.05
-_UNREFUSED, _UNREFUSED_S = 60, 65.0
-# Fewer accepted requests than these do not tell a pace well; so many times in a row, the pace
-# is not what they are refused for, or is it? A few sent at once will show.
-_FEW, _SHORT, _BURST = 10, 5, 8
-# Faster than this, a pace is no limit any more.
-_NO_PACE = 1000.0
+# Requests start just below the measured pace and grow by this factor each, so that the next
+# refusal is many requests away.
+_CAUTION, _GROWTH = 0.9, 1.005
+# How many requests after a refused one tell a limit from chance.
+_SAMPLE = 4
+# How many times in a row the measured pace falls before slowing down is taken to be useless.
+_FALLS = 3
+
+
+@dataclass
+class Round:
+    """The requests between two holds."""
+
+    began: float
+    sent: int = 0
+    refused: int = 0
+    first_refused: int = 0
 
 
 @dataclass(frozen=True)
 class Ticket:
-    """A request's place: its number in its generation, and when it was sent."""
+    """A request's round, and its number in that round."""
 
-    generation: int
+    round: Round
     number: int
-    sent_at: float
+
+
+@dataclass
+class Hold:
+    """A time in which nothing is sent, and the failure that caused it."""
+
+    since: float
+    until: float
+    failure: Transient
 
 
 class Throttle:
-    """Lets requests pass one by one, or all at once while nothing is wrong."""
+    """Lets requests pass at the pace that the server accepts, or freely while nothing is wrong."""
 
-    def __init__(
-        self, clock: Clock, wait_interval: float, rng: random.Random | None = None
-    ) -> None:
+    def __init__(self, clock: Clock, wait_interval: float) -> None:
+        self.waiting = 0
+        self.pace: float | None = None
+        """Requests per second, or None if nothing limits them."""
         self._clock = clock
         self._interval = wait_interval
-        self._rng = rng or random.Random()
         self._turn = asyncio.Lock()
-        self._generation = self._sent = self._refused = self._strikes = 0
-        self._began = self._cycle_began = clock.now()
-        self._cycle_accepted = 0
-        self._held_since: float | None = None
-        self._held_until = self._held_for = 0.0
-        self._slow_down = False
-        self._why = ""
-        self._rate: float | None = None
-        self._paced_at = self._next_at = 0.0
-        self._first_refused = self._short = self._burst = 0
-        self._followed = self._followed_refused = 0.0
-        self._refusal_s = 0.0
-        self.waiting = 0
-
-    @property
-    def pace(self) -> float | None:
-        """Requests a second, or None where nothing limits them."""
-        return self._rate
+        self._next_at = 0.0
+        self._round = Round(clock.now())
+        self._hold: Hold | None = None
+        self._held_before = 0.0
+        # Refusals in a row; since the round before them, requests that were accepted.
+        self._strikes = self._accepted = 0
+        self._measured_from = self._measured = 0.0
+        self._falls = 0
+        self._by_chance = False
 
     @property
     def held_s(self) -> float:
-        """Seconds until requests go on; 0 when they do."""
-        if self._held_since is None:
-            return 0.0
-        return max(0.0, self._held_until - self._clock.now())
+        """Seconds until the hold ends; 0 without one."""
+        return max(0.0, self._hold.until - self._clock.now()) if self._hold else 0.0
 
     async def enter(self, deadline: Deadline) -> Ticket:
-        """Wait for leave to send. Only time on hold is counted against the deadline."""
-        if self._held_since is None and self._rate is None and self._next_at == 0.0:
-            return self._admit(self._clock.now())
+        """Wait until a request may be sent. Only time on hold counts against the deadline."""
+        if self._hold is None and self.pace is None and self._next_at == 0.0:
+            return self._admit(0.0)
         queued = self.stopwatch()
         self.waiting += 1
         try:
             async with self._turn:
                 while (wait := self._wait()) > 0.0:
-                    if self.held_s >= deadline.left + queued():
-                        kind = ModelUnavailable if self._slow_down else ServerAway
+                    if self._hold and self.held_s >= deadline.left + queued():
+                        kind = ServerAway if self._hold.failure.away else ModelUnavailable
                         raise kind(
-                            f"{self._why} (the next attempt, in {self.held_s:.1f} s, would be past"
-                            " the deadline)"
+                            f"{self._hold.failure} (the next attempt, in {self.held_s:.1f} s,"
+                            " would be past the deadline)"
                         )
                     await self._clock.sleep(wait)
                 return self._admit(self._clock.now())
@@ -103,105 +104,81 @@ class Throttle:
 
     def stopwatch(self) -> Callable[[], float]:
         """Measures seconds from now on, without those on hold."""
-        start, held = self._clock.now(), self._held_total()
-        return lambda: self._clock.now() - start - (self._held_total() - held)
+        start = self._clock.now() - self._held_total()
+        return lambda: self._clock.now() - self._held_total() - start
 
-    def refused(self, ticket: Ticket, failure: Transient) -> None:
+    def note_refusal(self, ticket: Ticket, failure: Transient) -> None:
         """Hold everything back after a refusal or a failed connection."""
-        now = self._clock.now()
-        self._refusal_s += 0.3 * (now - ticket.sent_at - self._refusal_s)
-        if ticket.generation != self._generation:
+        now, current = self._clock.now(), self._round
+        if ticket.round is not current:
             return
-        before, self._refused = self._refused, self._refused + 1
-        if self._held_since is not None:
+        first = min(current.first_refused, ticket.number) if current.refused else ticket.number
+        current.first_refused, current.refused = first, current.refused + 1
+        if self._hold is not None:
             if failure.retry_after is not None:
-                self._held_until = max(self._held_until, now + failure.retry_after)
+                self._hold.until = max(self._hold.until, now + failure.retry_after)
             return
-        if ticket.number > before:
-            self._strikes = 0
-            self._cycle_began, self._cycle_accepted = self._began, 0
+        if ticket.number >= current.refused:  # a request sent before it was not refused
+            self._strikes = self._accepted = 0
+            self._measured_from = current.began
         self._strikes += 1
-        self._first_refused = ticket.number
-        self._held_since, self._slow_down = now, not failure.away
-        self._why = str(failure)
-        self._held_until = now + self._hold(failure.retry_after)
+        self._hold = Hold(now, now + self._hold_seconds(failure.retry_after), failure)
 
-    def succeeded(self, ticket: Ticket) -> None:
-        """Note that a request got through; one sent since the last hold makes waits short again."""
-        if self._strikes and ticket.generation == self._generation and self._held_since is None:
+    def note_reply(self, ticket: Ticket) -> None:
+        """Make waits short again if a request that was sent since the last hold got through."""
+        if self._strikes and ticket.round is self._round and self._hold is None:
             self._strikes = 0
-            self._next_at = 0.0 if self._rate is None else self._next_at
+            if self.pace is None:
+                self._next_at = 0.0
 
-    def _hold(self, asked: float | None) -> float:
-        wait = min(LONGEST_HOLD_S, self._interval * 2.0 ** min(self._strikes - 1, 64))
+    def _hold_seconds(self, asked: float | None) -> float:
+        doubled = min(LONGEST_HOLD_S, self._interval * 2.0 ** min(self._strikes - 1, 64))
         if asked is None:
-            # By then it is known what became of all those that were sent together.
-            return max(wait, 2.0 * self._refusal_s) * self._rng.uniform(1.0, 1.1)
-        # A server whose own time turns out too short is asked less and less often all the same.
-        return max(asked, wait / 2.0) if self._strikes > 1 else asked
+            return doubled
+        # A server whose own time turns out to be too short is still asked less and less often.
+        return max(asked, doubled) if self._strikes > 1 else asked
 
     def _held_total(self) -> float:
         """How long requests have been on hold, all holds together."""
-        if self._held_since is None:
-            return self._held_for
-        until = min(self._clock.now(), self._held_until)
-        return self._held_for + max(0.0, until - self._held_since)
+        if self._hold is None:
+            return self._held_before
+        return self._held_before + min(self._clock.now(), self._hold.until) - self._hold.since
 
     def _wait(self) -> float:
         now = self._clock.now()
-        if self._held_since is not None:
-            if now < self._held_until:
-                return self._held_until - now
-            self._resume(now)
+        if self._hold is not None:
+            if now < self._hold.until:
+                return self._hold.until - now
+            self._resume(self._hold, now)
         return self._next_at - now
 
-    def _resume(self, now: float) -> None:
-        """Begin a new generation, at the pace that was accepted."""
-        self._held_for = self._held_total()
-        self._held_since = None
-        self._cycle_accepted += self._sent - self._refused
-        if self._slow_down and self._cycle_accepted and now > self._cycle_began:
-            self._set_pace(_CAUTION * self._cycle_accepted / (now - self._cycle_began), now)
-        self._generation += 1
-        self._sent = self._refused = 0
-        self._began = self._next_at = now
+    def _resume(self, hold: Hold, now: float) -> None:
+        """Begin a new round, at the pace that was accepted."""
+        past = self._round
+        self._held_before += hold.until - hold.since
+        self._hold, self._round, self._next_at = None, Round(now), now
+        self._accepted += past.sent - past.refused
+        followers = past.sent - past.first_refused - 1
+        if followers >= _SAMPLE:
+            self._by_chance = past.refused - 1 <= followers / 2
+        if self._accepted and now > self._measured_from and not hold.failure.away:
+            self._set_pace(self._accepted / (now - self._measured_from))
 
-    def _set_pace(self, measured: float, now: float) -> None:
-        # Of those sent after the first that was refused, a limit refuses nearly all.
-        followed = self._sent - self._first_refused - 1
-        self._followed = 0.9 * self._followed + followed
-        self._followed_refused = 0.9 * self._followed_refused + self._refused - 1
-        if self._followed > 1.0 and self._followed_refused < self._followed / 2.0:
-            self._rate, self._short = None, 0
-            return
-        self._short += 1 if 0 < self._sent - self._refused < 2 * _FEW else -(self._short > 0)
-        if self._short >= _SHORT:
-            self._burst, self._short = _BURST, 0
-        if self._rate is not None and self._cycle_accepted < _FEW:
-            measured = max(measured, self._rate / 4.0)
-        self._rate, self._paced_at = max(measured, 1.0 / LONGEST_HOLD_S), now
+    def _set_pace(self, measured: float) -> None:
+        if self._strikes == 1:
+            fell = self.pace is not None and measured < _CAUTION * self._measured
+            self._falls = self._falls + 1 if fell else 0
+            self._by_chance = self._by_chance or self._falls == _FALLS
+        self._measured = measured
+        slow = max(_CAUTION * measured, 1.0 / LONGEST_HOLD_S)
+        self.pace = None if self._by_chance else slow
 
     def _admit(self, now: float) -> Ticket:
-        ticket = Ticket(self._generation, self._sent, now)
-        self._sent += 1
-        if self._rate is not None:
-            self._rate *= self._growth(now)
-            self._paced_at = now
-            self._next_at = max(now, self._next_at) + 1.0 / self._rate
-            if self._burst:
-                self._burst -= 1
-                self._next_at = now
-            if self._rate > _NO_PACE:
-                self._rate, self._next_at = None, 0.0
-        if self._strikes > 1 and ticket.number == 0:
-            # The first one shows whether the server refuses still: give it time to say so.
-            proof = min(max(0.1, 3.0 * self._refusal_s), self._hold(None) / 2.0)
-            self._next_at = max(self._next_at, now + proof)
+        ticket = Ticket(self._round, self._round.sent)
+        self._round.sent += 1
+        if self.pace is not None:
+            self.pace *= _GROWTH
+            self._next_at = now + 1.0 / self.pace
+        if self._strikes > 1:  # one at a time, until it is known whether the server still refuses
+            self._next_at = max(self._next_at, now + self._interval)
         return ticket
-
-    def _growth(self, now: float) -> float:
-        doubling, most = _DOUBLING_S, _GROWTH
-        if self._sent > _UNREFUSED and now - self._began > _UNREFUSED_S:
-            doubling, most = _FAST_DOUBLING_S, _FAST_GROWTH
-        doublings = min(1.0, (now - self._paced_at) / doubling)
-        return min(most, math.pow(2.0, doublings))

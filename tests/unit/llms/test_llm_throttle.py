@@ -1,6 +1,7 @@
 """Under a rate limit every call is answered, and next to none is refused on the way."""
 
 import asyncio
+import itertools
 import json
 import logging
 import random
@@ -10,13 +11,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from agentquest.llms.clock import Clock
+from agentquest.llms.clock import Clock, Deadline
 from agentquest.llms.failures import ModelUnavailable, Transient
 from agentquest.llms.openai_chat import OpenAIChat, OpenAISettings
 from agentquest.llms.status import Status
+from agentquest.llms.throttle import Throttle
 from agentquest.llms.transport import Answer
 from agentquest.records.messages import Message
-from fake_clock import VirtualLoop
+from fake_clock import FakeClock, VirtualLoop
 
 HELLO = [Message(role="user", content="Go on.")]
 REPLY = json.dumps(
@@ -125,10 +127,114 @@ def play(
 def test_a_limit_of_120_a_minute_costs_few_requests(
     kind: str, latency_s: float, says_when: bool
 ) -> None:
-    run = play(kind=kind, latency_s=latency_s, says_when=says_when)
-    assert run.replies == 320
-    assert run.requests <= 1.2 * 320
-    assert run.seconds < 2 * 120  # in virtual time, so that it is the same everywhere
+    run = play(steps=30, kind=kind, latency_s=latency_s, says_when=says_when)
+    assert run.replies == 960
+    assert run.requests <= 1.05 * 960
+    assert run.seconds < 1.25 * 480  # in virtual time, so that it is the same everywhere
+
+
+class Metronome:
+    """A server in virtual time that refuses a request sent less than `gap_s` after the last one."""
+
+    def __init__(self, clock: Clock, gap_s: float) -> None:
+        self._clock = clock
+        self._gap_s = gap_s
+        self._accepted_at = -gap_s
+        self.refused: list[bool] = []
+
+    async def post(self, body: bytes, time_left: float) -> Answer:
+        wait = self._accepted_at + self._gap_s - self._clock.now()
+        self.refused.append(wait > 0.0)
+        if wait > 0.0:
+            return Answer(429, {"Retry-After": f"{wait:.9f}"}, b"")
+        self._accepted_at = self._clock.now()
+        return OK
+
+
+def test_a_known_pace_is_approached_from_below() -> None:
+    """Below the pace that was accepted, then faster with every request until one is refused."""
+
+    async def scenario(clock: Clock) -> list[bool]:
+        server = Metronome(clock, 0.5)
+        client = client_of(server, clock)
+
+        async def episode() -> None:
+            for _ in range(50):
+                await client.complete(HELLO)
+
+        await asyncio.gather(*(episode() for _ in range(4)))
+        return server.refused
+
+    refused = VirtualLoop.run(scenario)
+    assert refused[:2] == [False, True]
+    assert refused[2:].index(True) == 22
+
+
+def refusal(retry_after: float | None = None) -> Transient:
+    return Transient("HTTP 429", status=429, retry_after=retry_after)
+
+
+class Requests:
+    """Rounds of requests through a throttle; each round ends with a refusal and its hold."""
+
+    def __init__(self) -> None:
+        self._time = FakeClock()
+        self.throttle = Throttle(self._time.clock, 1.0)
+
+    async def send(self, sent: int, refused: slice, in_s: float = 0.0) -> float | None:
+        """A round in which these were refused; the pace that it leads to."""
+        deadline = Deadline(self._time.clock, 1e9)
+        tickets = [await self.throttle.enter(deadline) for _ in range(sent)]
+        self._time.time += in_s
+        for ticket in tickets[refused]:
+            self.throttle.note_refusal(ticket, Transient("HTTP 429", status=429))
+        self.throttle.note_reply(await self.throttle.enter(deadline))
+        return self.throttle.pace
+
+
+@pytest.mark.parametrize(
+    ("sent", "refused", "is_limit"),
+    [(6, 3, False), (6, 4, True), (5, 1, True)],
+    ids=["most accepted", "most refused", "too few to tell"],
+)
+async def test_requests_after_a_refused_one_tell_a_limit_from_chance(
+    sent: int, refused: int, is_limit: bool
+) -> None:
+    pace = await Requests().send(sent, slice(1, 1 + refused))
+    assert (pace is not None) == is_limit
+
+
+async def test_a_pace_that_falls_three_times_in_a_row_is_given_up() -> None:
+    last, requests = slice(-1, None), Requests()
+    paces = [await requests.send(2, last, in_s) for in_s in (0, 2, 4, 8)]
+    assert [pace is None for pace in paces] == [False, False, False, True]
+
+
+async def test_a_pace_that_recovers_in_between_is_kept() -> None:
+    last, requests = slice(-1, None), Requests()
+    paces = [await requests.send(2, last, in_s) for in_s in (0, 2, 4)]
+    paces.append(await requests.send(100, last))
+    paces += [await requests.send(2, last, in_s) for in_s in (8, 16)]
+    assert None not in paces
+
+
+async def test_a_long_hold_leaves_a_pace_of_one_request_in_twenty_seconds() -> None:
+    assert await Requests().send(2, slice(1, None), 1000.0) == pytest.approx(1.005 / 20)
+
+
+@pytest.mark.parametrize("headers", [{}, {"Retry-After": "0.9"}], ids=["silent", "too short"])
+def test_holds_double_up_to_twenty_seconds(headers: dict[str, str]) -> None:
+    async def scenario(clock: Clock) -> list[float]:
+        server = Scripted(clock, lambda now: Answer(429, headers, b""))
+        client = client_of(server, clock, deadline_s=200.0)
+        calls = [client.complete(HELLO) for _ in range(64)]
+        await asyncio.gather(*calls, return_exceptions=True)
+        return server.times
+
+    times = sorted({round(at) for at in VirtualLoop.run(scenario)})
+    gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
+    assert gaps[:5] == [1, 2, 4, 8, 16]
+    assert set(gaps[5:]) == {20}
 
 
 @pytest.mark.parametrize(
