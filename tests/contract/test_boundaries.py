@@ -50,7 +50,7 @@ from agentquest.llms.failures import ModelFailure, Transient
 from agentquest.llms.gemini import GeminiModel, GeminiSettings
 from agentquest.llms.openai_chat import OpenAIChat, OpenAISettings
 from agentquest.llms.openai_responses import OpenAIResponses, ResponsesSettings
-from agentquest.llms.transport import Answer
+from agentquest.llms.transport import HttpAnswer
 from agentquest.records.live import LIVE, LiveEvent, read_live
 from agentquest.records.measured import MeasuredMetrics
 from agentquest.records.run_directory import EPISODES, MANIFEST, METRICS, RunDirectory
@@ -150,7 +150,7 @@ def _turn(content: Any) -> object:
 def _model(client: Any) -> Callable[[bytes, Path], object]:
     def boundary(content: bytes, folder: Path) -> object:
         with contextlib.suppress(Transient, ModelFailure):
-            reply = client._read(Answer(200, {}, content), 1)
+            reply = client._read(HttpAnswer(200, {}, content), 1)
             return reply.text.encode("utf-8", "surrogatepass")
         return None
 

@@ -26,7 +26,7 @@ from agentquest.errors import ConfigError
 from agentquest.lib import Agent, Answer, Episode, Observation, Settings, operational
 from agentquest.lib.commands import has_blank
 from agentquest.lib.matching import lowered, matcher
-from agentquest.llms.thinking import split_thinking
+from agentquest.llms.wire import split_thinking
 from agentquest.records.episode import Call
 from agentquest.records.messages import Message
 from agentquest.words import plural

@@ -1,8 +1,7 @@
 """Anthropic's Messages API.
 
-Thinking blocks go back with the conversation exactly as they came, signatures
-and order included. The prompt is marked for the server's cache, which keeps
-nothing that is not marked.
+Thinking blocks are sent back with the conversation unchanged, signatures and order
+included. The prompt is marked for the server's cache, which stores only what is marked.
 """
 
 import json
@@ -12,18 +11,18 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from agentquest.lib.settings import operational
-from agentquest.llms.anthropic_stream import assembled_message
 from agentquest.llms.client import HttpModel
 from agentquest.llms.config import ModelSettings
-from agentquest.llms.fragments import in_turns, text_json
-from agentquest.llms.thinking import joined
 from agentquest.llms.types import Reply
 from agentquest.llms.wire import (
     arguments_object,
     count_of,
-    given,
+    drop_unset,
+    in_turns,
+    join_texts,
     objects,
     schema_of,
+    text_json,
     text_of,
 )
 from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
@@ -102,7 +101,7 @@ class AnthropicSettings(ModelSettings):
             "output_config": {"effort": self.effort} if self.effort else None,
             "stream": self.stream or None,
         }
-        return {**given(fields), **self.extra_body}
+        return {**drop_unset(fields), **self.extra_body}
 
     def _thinking(self) -> dict[str, Any] | None:
         if self.thinking is None:
@@ -123,23 +122,23 @@ class AnthropicMessages(HttpModel):
         version = {"anthropic-version": self.settings.api_version}
         return {**version, "x-api-key": key} if key else version
 
-    def _written(self, message: Message, messages: Sequence[Message]) -> list[Any]:
+    def _write_message(self, message: Message, messages: Sequence[Message]) -> list[Any]:
         return [] if message.role == "system" else _blocks(message)
 
-    def _conversation(self, messages: Sequence[Message]) -> str:
+    def _write_conversation(self, messages: Sequence[Message]) -> str:
         system = "\n\n".join(message.content for message in messages if message.role == "system")
         roles = ["assistant" if message.role == "assistant" else "user" for message in messages]
         turns = in_turns(roles, self._fragments.of(messages))
         blocks = f'{{"type": "text", "text": {text_json(system)}}}' if system else ""
         if self.settings.cache_marks:
-            blocks = _marked(blocks)
-            # What was said last is worth keeping only where the next request goes on from it.
+            blocks = _mark_last(blocks)
+            # The last turn is worth caching only if the next request continues from it.
             if len(turns) > 1:
-                turns[-1] = (turns[-1][0], _marked(turns[-1][1]))
+                turns[-1] = (turns[-1][0], _mark_last(turns[-1][1]))
         said = ", ".join(f'{{"role": "{role}", "content": [{content}]}}' for role, content in turns)
         return (f'"system": [{blocks}], ' if blocks else "") + f'"messages": [{said}]'
 
-    def _fields(self, tools: Sequence[ToolSpec], seed: int | None) -> dict[str, Any]:
+    def _build_fields(self, tools: Sequence[ToolSpec], seed: int | None) -> dict[str, Any]:
         fields = self.settings.request_fields()
         if tools:
             fields["tools"] = [
@@ -156,15 +155,15 @@ class AnthropicMessages(HttpModel):
         kind = error.get("type") if isinstance(error, dict) else None
         return _STATUS.get(str(kind), 500)
 
-    def _assembled(self, events: list[dict[str, Any]]) -> dict[str, Any]:
-        return assembled_message(events)
+    def _assemble(self, events: list[dict[str, Any]]) -> dict[str, Any]:
+        return assemble_message(events)
 
-    def _reply(self, data: dict[str, Any]) -> Reply:
+    def _read_reply(self, data: dict[str, Any]) -> Reply:
         content, finish = objects(data.get("content"), "content"), data.get("stop_reason")
         if not (finish is None or isinstance(finish, str)):
             raise ValueError("stop_reason is not text")
         text = "".join(text_of(block, "text") for block in content if block.get("type") == "text")
-        thoughts = joined([text_of(block, "thinking") for block in content])
+        thoughts = join_texts([text_of(block, "thinking") for block in content])
         calls = tuple([_call(block) for block in content if block.get("type") == "tool_use"])
         usage = _usage(data.get("usage"))
         generated = content or (usage and usage.completion_tokens > 0)
@@ -182,13 +181,13 @@ class AnthropicMessages(HttpModel):
         )
 
 
-def _marked(blocks: str) -> str:
-    """Blocks as JSON, with a mark on the last."""
+def _mark_last(blocks: str) -> str:
+    """Blocks as JSON, with a cache mark on the last one."""
     return f'{blocks[:-1]}, "cache_control": {_MARK}}}' if blocks else ""
 
 
 def _blocks(message: Message) -> list[dict[str, Any]]:
-    """A message's content; the API takes no empty text."""
+    """A message's content; the API refuses empty text."""
     if message.role == "tool":
         result = {"type": "tool_result", "tool_use_id": message.tool_call_id or ""}
         return [{**result, "content": message.content} if message.content else result]
@@ -217,7 +216,7 @@ def _call(block: dict[str, Any]) -> ToolCall:
 
 
 def _usage(usage: object) -> Usage | None:
-    """The API counts the prompt in three parts; ours is their sum."""
+    """The API counts the prompt in three parts; we record their sum."""
     plain, completion = count_of(usage, "input_tokens"), count_of(usage, "output_tokens")
     if not isinstance(usage, dict) or plain is None or completion is None:
         return None
@@ -230,3 +229,51 @@ def _usage(usage: object) -> Usage | None:
         cached_tokens=cached,
         cache_write_tokens=written,
     )
+
+
+_DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
+
+
+def assemble_message(events: list[dict[str, Any]]) -> dict[str, Any]:
+    """The message that the events add up to; a `ValueError` if its end is missing."""
+    message: dict[str, Any] = {}
+    blocks: dict[object, dict[str, Any]] = {}
+    inputs: dict[object, str] = {}
+    for event in events:
+        kind, index = event.get("type"), event.get("index")
+        if kind == "error":
+            return {"error": event.get("error")}
+        if kind == "message_start":
+            message = dict(event.get("message") or {})
+        elif kind == "content_block_start":
+            blocks[index] = dict(event.get("content_block") or {})
+        elif kind == "content_block_delta":
+            _add(event.get("delta") or {}, blocks.setdefault(index, {}), inputs, index)
+        elif kind == "message_delta":
+            message |= event.get("delta") or {}
+            message["usage"] = {**(message.get("usage") or {}), **(event.get("usage") or {})}
+    if not events or events[-1].get("type") != "message_stop":
+        raise ValueError("the stream ends before the reply does")
+    for index, written in inputs.items():
+        blocks[index]["input"] = _read(written)
+    message["content"] = list(blocks.values())
+    return message
+
+
+def _add(
+    delta: dict[str, Any], block: dict[str, Any], inputs: dict[object, str], index: object
+) -> None:
+    kind = delta.get("type")
+    if kind == "input_json_delta":
+        inputs[index] = inputs.get(index, "") + str(delta.get("partial_json") or "")
+    elif kind in _DELTAS:
+        name = _DELTAS[kind]
+        block[name] = str(block.get(name) or "") + str(delta.get(name) or "")
+
+
+def _read(written: str) -> object:
+    """A tool's input; one that was cut off and is not JSON stays text."""
+    try:
+        return json.loads(written) if written else {}
+    except (ValueError, RecursionError):
+        return written

@@ -1,17 +1,16 @@
-"""Replies kept on disk, so that a run can be repeated without asking the model again.
+"""Replies cached on disk, so that a run can be repeated without asking the model again.
 
-One file per entry, named by the SHA-256 of the whole request, written to a temporary
-file and renamed. The file holds the reply and its checksum, never the request or the
-key. A damaged entry counts as absent and is rewritten. Only complete replies are kept.
+One file per entry, named by the SHA-256 of the whole request. It holds the reply and its
+checksum, never the request or the key. A damaged entry counts as absent and is rewritten.
+Only complete replies are cached.
 """
 
 import hashlib
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
+from agentquest.files import write_atomically
 from agentquest.llms.types import Reply, ReplyKind
 
 VERSION = 2
@@ -53,14 +52,7 @@ class ResponseCache:
         entry = {"version": VERSION, "checksum": _checksum(data), "reply": data}
         path = self.path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(json.dumps(entry).encode())
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        write_atomically(path, json.dumps(entry))
 
 
 def _checksum(data: Any) -> str:

@@ -1,9 +1,9 @@
 """What all models over HTTP share: limits, retries, cache and care with keys.
 
-A provider derives from `HttpModel` and says how a conversation is written and
-how a response is read; see `openai_chat` for the smallest one. This is a hot
-path: with many episodes at once, what a call costs here bounds how many a
-process can make. So one session serves all calls and nothing is validated twice.
+A provider derives from `HttpModel` and defines how a conversation is written and how a
+response is read; see `openai_chat`. This is a hot path: the CPU time of a call bounds how
+many episodes one process can play. So one session serves all calls, and nothing is
+validated twice.
 """
 
 import asyncio
@@ -15,24 +15,22 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from agentquest.llms.accounting import Price
 from agentquest.llms.cache import ResponseCache, request_key
 from agentquest.llms.clock import Clock, Deadline
 from agentquest.llms.config import ModelSettings
 from agentquest.llms.failures import ModelFailure, Transient
-from agentquest.llms.fragments import Fragments
-from agentquest.llms.limits import Gate, Permit
-from agentquest.llms.preflight import explained, question, remarks
+from agentquest.llms.limits import Permit, RequestLimits, Throttle
+from agentquest.llms.preflight import explain_failure, question, remarks
+from agentquest.llms.prices import Price
 from agentquest.llms.redaction import Redactor
-from agentquest.llms.retry import READABLE, RetryPolicy, failure_of_status, retrying
-from agentquest.llms.sse import events, is_stream
+from agentquest.llms.retry import READABLE, RetryPolicy, call_with_retries, failure_of_status
 from agentquest.llms.status import Monitor, Status
-from agentquest.llms.throttle import Throttle
 from agentquest.llms.types import ChatModel, Reply
+from agentquest.llms.wire import Fragments, events, is_stream
 from agentquest.records.messages import Message, ToolSpec
 
 if TYPE_CHECKING:
-    from agentquest.llms.transport import Answer
+    from agentquest.llms.transport import HttpAnswer
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +56,7 @@ class HttpModel(ChatModel, ABC):
         rng: random.Random | None = None,
     ) -> None:
         # Imported here, so that reading a configuration does not load an HTTP client.
-        from agentquest.llms.transport import Poster
+        from agentquest.llms.transport import Transport
 
         key = settings.key().get_secret_value()
         if settings.api_key is not None:
@@ -69,21 +67,21 @@ class HttpModel(ChatModel, ABC):
         self._rng = rng or random.Random()
         self._monitor = Monitor(self._clock)
         self._calls = itertools.count()
-        self._fragments = Fragments(self._written)
+        self._fragments = Fragments(self._write_message)
         self._rests: dict[tuple[int, int | None], tuple[Sequence[ToolSpec], bytes]] = {}
         self._policy = RetryPolicy(
             settings.max_retries, settings.wait_interval, settings.deadline_s
         )
         self._cache = ResponseCache(settings.cache_dir) if settings.cache_dir else None
-        self._poster = Poster(
+        self._transport = Transport(
             settings.url,
             Redactor(key),
             {"Accept": _STREAM if settings.stream else _JSON, **self._headers(key)},
             timeout_s=settings.timeout_s,
             max_bytes=settings.max_response_bytes,
         )
-        self._redact = self._poster.redact
-        self.gate = Gate(
+        self._redact = self._transport.redact
+        self.limits = RequestLimits(
             max_concurrency=settings.max_concurrency,
             requests_per_minute=settings.requests_per_minute,
             tokens_per_minute=settings.tokens_per_minute,
@@ -109,12 +107,12 @@ class HttpModel(ChatModel, ABC):
         tools: Sequence[ToolSpec] = (),
         seed: int | None = None,
     ) -> Reply:
-        return await self._kept(self._body(messages, tools, seed), seed, self._ask)
+        return await self._ask_once(self._body(messages, tools, seed), seed, self._ask)
 
-    async def _kept(
+    async def _ask_once(
         self, body: bytes, seed: int | None, ask: Callable[[bytes], Awaitable[Reply]]
     ) -> Reply:
-        """The reply that was kept for this request, or the one that is asked for now."""
+        """The cached reply to this request, or a new one, which is then cached."""
         if self._cache is None:
             return await ask(body)
         key = request_key(self.settings.url, body, seed)
@@ -126,7 +124,7 @@ class HttpModel(ChatModel, ABC):
         try:
             await asyncio.to_thread(self._cache.put, key, reply)
         except OSError as error:
-            # The reply is paid for and valid; it is just not cached.
+            # The reply is valid and paid for, so the call succeeds.
             logger.warning("a reply could not be cached in %s: %s", self.settings.cache_dir, error)
         return reply
 
@@ -138,14 +136,14 @@ class HttpModel(ChatModel, ABC):
         body = self._body([question(tools)], tools, None)
 
         async def once(body: bytes) -> Reply:
-            reply = self._read(await self._poster.post(body, deadline.left), 1)
+            reply = self._read(await self._transport.post(body, deadline.left), 1)
             self._monitor.replied()
             return reply
 
         failure: Transient | ModelFailure
         for left in reversed(range(_PREFLIGHTS)):
             try:
-                return remarks(await self._kept(body, None, once), self.settings, tools)
+                return remarks(await self._ask_once(body, None, once), self.settings, tools)
             except Transient as transient:
                 if transient.status == 429:
                     return (f"{self.settings.base_url} is already refusing requests: {transient}",)
@@ -155,62 +153,62 @@ class HttpModel(ChatModel, ABC):
             if not left or deadline.left <= wait or not _may_be_chance(failure):
                 break
             await self._clock.sleep(wait)
-        # Raised out here, so that the one line is all there is.
-        raise explained(failure, self.settings, tools)
+        # Raised outside the handler, so that only this line is shown.
+        raise explain_failure(failure, self.settings, tools)
 
     def status(self) -> Status:
-        throttle = self.gate.throttle
-        waiting = throttle.waiting + self.gate.concurrency.waiting
+        throttle = self.limits.throttle
+        waiting = throttle.waiting + self.limits.concurrency.waiting
         return self._monitor.status(waiting=waiting, held_s=throttle.held_s, pace=throttle.pace)
 
     async def close(self) -> None:
-        await self._poster.close()
+        await self._transport.close()
 
     @abstractmethod
-    def _written(self, message: Message, messages: Sequence[Message]) -> list[Any]:
-        """A message of a conversation as this API writes it: none, one or several things."""
+    def _write_message(self, message: Message, messages: Sequence[Message]) -> list[Any]:
+        """A message as the API's objects: none, one or several."""
 
     @abstractmethod
-    def _conversation(self, messages: Sequence[Message]) -> str:
-        """The fields of a request that say what was said so far: JSON without its braces."""
+    def _write_conversation(self, messages: Sequence[Message]) -> str:
+        """The fields of a request that hold the conversation: JSON without its braces."""
 
     @abstractmethod
-    def _fields(self, tools: Sequence[ToolSpec], seed: int | None) -> dict[str, Any]:
+    def _build_fields(self, tools: Sequence[ToolSpec], seed: int | None) -> dict[str, Any]:
         """All other fields of a request, in a fixed order."""
 
     @abstractmethod
-    def _reply(self, data: dict[str, Any]) -> Reply:
-        """The reply in a response; a `ValueError` says that it is none."""
+    def _read_reply(self, data: dict[str, Any]) -> Reply:
+        """The reply in a response; a `ValueError` if there is none."""
 
     @abstractmethod
-    def _assembled(self, events: list[dict[str, Any]]) -> dict[str, Any]:
-        """The response that a stream is the pieces of."""
+    def _assemble(self, events: list[dict[str, Any]]) -> dict[str, Any]:
+        """The whole response, from the events of its stream."""
 
     def _headers(self, key: str) -> dict[str, str]:
         return {"Authorization": f"Bearer {key}"} if key else {}
 
-    def _error(self, data: dict[str, Any]) -> object:
-        """The error told inside a response of status 200, or nothing."""
+    def _find_error(self, data: dict[str, Any]) -> object:
+        """The error inside a response of status 200, or nothing."""
         return data.get("error")
 
     def _error_status(self, error: object) -> int:
-        """The HTTP status that such an error would have had."""
+        """The HTTP status that corresponds to such an error."""
         code = error.get("code") if isinstance(error, dict) else None
         return code if isinstance(code, int) and 400 <= code < 600 else 500
 
     def _body(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int | None
     ) -> bytes:
-        said = self._conversation(messages).encode()
+        said = self._write_conversation(messages).encode()
         return b"{" + said + b"," + self._rest(tools, seed)[1:]
 
     def _rest(self, tools: Sequence[ToolSpec], seed: int | None) -> bytes:
-        """The request without what was said, which is the same at every step of an episode."""
+        """The request without its conversation: the same at every step of an episode."""
         seed = self.settings.seed if seed is None else seed
         known = self._rests.get((id(tools), seed))
         if known is not None and known[0] is tools:
             return known[1]
-        rest = json.dumps(self._fields(tools, seed), allow_nan=False).encode()
+        rest = json.dumps(self._build_fields(tools, seed), allow_nan=False).encode()
         if len(self._rests) >= _RESTS:
             self._rests.clear()
         if isinstance(tools, tuple):
@@ -222,7 +220,7 @@ class HttpModel(ChatModel, ABC):
         call = next(self._calls)
 
         async def attempt(number: int, deadline: Deadline) -> Reply:
-            permit = await self.gate.enter(len(body), self.settings.max_tokens, deadline)
+            permit = await self.limits.enter(len(body), self.settings.max_tokens, deadline)
             try:
                 return await self._try(body, number, deadline, permit)
             except Transient as transient:
@@ -231,18 +229,18 @@ class HttpModel(ChatModel, ABC):
                 permit.failure = transient
                 raise
             finally:
-                self.gate.leave(permit)
+                self.limits.leave(permit)
 
         try:
-            return await retrying(attempt, self._policy, self._clock, self._rng)
+            return await call_with_retries(attempt, self._policy, self._clock, self._rng)
         finally:
             self._monitor.forget(call)
 
     async def _try(self, body: bytes, number: int, deadline: Deadline, permit: Permit) -> Reply:
-        """One request; what came of it is told to the limits through the permit."""
+        """Send one request; the permit tells the limits how it went."""
         request, sent_at = self._monitor.sent()
         try:
-            answer = await self._poster.post(body, deadline.left)
+            answer = await self._transport.post(body, deadline.left)
         finally:
             self._monitor.done(request)
         reply = self._read(answer, number)
@@ -252,25 +250,24 @@ class HttpModel(ChatModel, ABC):
         return reply.model_copy(update=taken)
 
     def _is_away(self, failure: Transient) -> bool:
-        """Whether the server has gone down since it last answered, not just this call failed."""
+        """Whether the server has gone down since it last answered."""
         if not self._monitor.traffic.replies:
             return False
         in_a_row = failure.status in _GATEWAY and self._monitor.failed_in_a_row >= _MANY
         return failure.unreachable or in_a_row
 
-    def _read(self, answer: "Answer", number: int) -> Reply:
+    def _read(self, answer: "HttpAnswer", number: int) -> Reply:
         if answer.status != 200:
             raise self._failure(answer.status, answer, number)
         try:
             if self.settings.stream and is_stream(answer.body):
-                data = self._assembled(events(answer.body))
+                data = self._assemble(events(answer.body))
             else:
                 data = json.loads(answer.body)
             if not isinstance(data, dict):
                 raise ValueError("the response is not an object")
-            # OpenRouter tells a provider's failure inside a response of status 200.
-            error = self._error(data)
-            reply = None if error else self._redact.whole_reply(self._reply(data))
+            error = self._find_error(data)
+            reply = None if error else self._redact.whole_reply(self._read_reply(data))
         except (ValueError, RecursionError) as problem:
             text = f"not a reply: {problem}"
         else:
@@ -281,7 +278,7 @@ class HttpModel(ChatModel, ABC):
         text += f"; it starts with {start[:120]!r}" if start else "; it has no content"
         raise Transient(self._redact.error(text), status=answer.status)
 
-    def _failure(self, status: int, answer: "Answer", number: int) -> ModelFailure | Transient:
+    def _failure(self, status: int, answer: "HttpAnswer", number: int) -> ModelFailure | Transient:
         return failure_of_status(
             status,
             answer.body,

@@ -13,8 +13,7 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 
 from agentquest.errors import ConfigError
 from agentquest.lib.settings import Settings, operational
-from agentquest.llms.accounting import Price
-from agentquest.llms.prices import known_price
+from agentquest.llms.prices import Price, known_price
 
 
 class ModelSettings(Settings):

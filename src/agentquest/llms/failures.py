@@ -6,18 +6,18 @@
         ├── QuotaExhausted         402, or 429 for an account that is out of credit
         ├── ContextTooLong         the prompt does not fit the model (a ContextExceeded)
         ├── BadRequest             400, 404, 422 …: asking again cannot help
-        └── ModelUnavailable       retries or time ran out on failures that can pass
+        └── ModelUnavailable       retries or time ran out
             └── ServerAway         the server answered before, went down, and stayed down
 
-`Transient` is the signal inside this package that a try failed in a way that
-can pass; it never leaves it.
+`Transient` is the signal inside this package that an attempt failed for a reason that may
+pass; it never leaves the package.
 """
 
 from agentquest.errors import AgentQuestError, ContextExceeded, ModelError
 
 
 class ModelFailure(ModelError):
-    """A call that will not be tried again."""
+    """A call that failed for good."""
 
     def __init__(self, message: str, *, status: int | None = None, attempts: int = 1) -> None:
         super().__init__(message)
@@ -50,11 +50,11 @@ class ServerAway(ModelUnavailable):
 
 
 class Transient(AgentQuestError):
-    """One try failed in a way that can pass.
+    """One attempt failed for a reason that may pass.
 
-    `unreachable` says that no connection came about. `away` is set by the client
-    where the server was there before, so that it is worth waiting for; such a
-    failure, and one that tells us to wait, is no reason to give a call up.
+    `unreachable`: no connection was made. `away`: the server answered before, so that it is
+    worth waiting for; the client sets this. Neither such a failure nor one that tells us to
+    wait uses up a retry.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Google's Gemini API.
 
-Parts that carry a thought's signature go back exactly as they came: newer models
-refuse a conversation without them. What a tool gave is told by the tool's name.
+Parts that carry a thought's signature are sent back unchanged: newer models refuse a
+conversation without them. A tool's result is sent under the tool's name.
 """
 
 import itertools
@@ -15,15 +15,20 @@ from pydantic import Field
 from agentquest.lib.settings import operational
 from agentquest.llms.client import HttpModel
 from agentquest.llms.config import ModelSettings
-from agentquest.llms.fragments import in_turns, text_json
-from agentquest.llms.thinking import joined
 from agentquest.llms.types import Reply
-from agentquest.llms.wire import arguments_object, count_of, given
+from agentquest.llms.wire import (
+    arguments_object,
+    count_of,
+    drop_unset,
+    in_turns,
+    join_texts,
+    text_json,
+)
 from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
 
 # The key of `opaque`: parts that must be sent back as they came.
 _PARTS = "gemini"
-# How we name calls that the server did not.
+# Prefix of the ids that we give to calls without one.
 _OWN_ID = "call-"
 
 
@@ -73,10 +78,10 @@ class GeminiSettings(ModelSettings):
             "topP": self.top_p,
             "stopSequences": list(self.stop) or None,
             "seed": seed,
-            "thinkingConfig": given(thinking) or None,
+            "thinkingConfig": drop_unset(thinking) or None,
         }
         more = self.extra_body.get("generationConfig", {})
-        return {**self.extra_body, "generationConfig": {**given(generation), **more}}
+        return {**self.extra_body, "generationConfig": {**drop_unset(generation), **more}}
 
 
 class GeminiModel(HttpModel):
@@ -88,12 +93,12 @@ class GeminiModel(HttpModel):
     def _headers(self, key: str) -> dict[str, str]:
         return {"x-goog-api-key": key} if key else {}
 
-    def _written(self, message: Message, messages: Sequence[Message]) -> list[Any]:
+    def _write_message(self, message: Message, messages: Sequence[Message]) -> list[Any]:
         if message.role == "system":
             return []
-        return _result(message, messages) if message.role == "tool" else _said(message)
+        return _result(message, messages) if message.role == "tool" else _write_parts(message)
 
-    def _conversation(self, messages: Sequence[Message]) -> str:
+    def _write_conversation(self, messages: Sequence[Message]) -> str:
         told = [message.content for message in messages if message.role == "system"]
         system = ", ".join([f'{{"text": {text_json(text)}}}' for text in told])
         roles = ["model" if message.role == "assistant" else "user" for message in messages]
@@ -102,7 +107,7 @@ class GeminiModel(HttpModel):
         fixed = f'"systemInstruction": {{"parts": [{system}]}}, ' if system else ""
         return f'{fixed}"contents": [{said}]'
 
-    def _fields(self, tools: Sequence[ToolSpec], seed: int | None) -> dict[str, Any]:
+    def _build_fields(self, tools: Sequence[ToolSpec], seed: int | None) -> dict[str, Any]:
         fields = self.settings.request_fields(seed)
         if tools:
             declared = [
@@ -116,7 +121,7 @@ class GeminiModel(HttpModel):
             fields["tools"] = [{"functionDeclarations": declared}]
         return fields
 
-    def _assembled(self, events: list[dict[str, Any]]) -> dict[str, Any]:
+    def _assemble(self, events: list[dict[str, Any]]) -> dict[str, Any]:
         whole: dict[str, Any] = {}
         parts: list[object] = []
         finish = None
@@ -130,11 +135,11 @@ class GeminiModel(HttpModel):
         if finish is None and not whole.get("promptFeedback"):
             raise ValueError("the stream ends before the reply does")
         if finish is not None:
-            content = {"parts": _merged(parts), "role": "model"}
+            content = {"parts": _merge_texts(parts), "role": "model"}
             whole["candidates"] = [{"content": content, "finishReason": finish}]
         return whole
 
-    def _reply(self, data: dict[str, Any]) -> Reply:
+    def _read_reply(self, data: dict[str, Any]) -> Reply:
         blocked = data.get("promptFeedback")
         reason = blocked.get("blockReason") if isinstance(blocked, dict) else None
         if not reason and not data.get("candidates"):
@@ -153,7 +158,7 @@ class GeminiModel(HttpModel):
         model = data.get("modelVersion")
         return Reply(
             text="".join(part["text"] for part in texts if not part.get("thought")),
-            reasoning=joined([part["text"] for part in texts if part.get("thought")]),
+            reasoning=join_texts([part["text"] for part in texts if part.get("thought")]),
             tool_calls=_calls(parts),
             finish_reason="prohibited_content" if reason else str(finish or "stop").lower(),
             refusal=f"The prompt was blocked: {reason}" if reason else "",
@@ -164,7 +169,7 @@ class GeminiModel(HttpModel):
 
 
 def _result(message: Message, messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """What a tool gave, under the name of the newest call before it that it answers."""
+    """A tool's result, under the name of the newest earlier call that it answers."""
     call = message.tool_call_id or ""
     before = itertools.dropwhile(lambda other: other is not message, reversed(messages))
     calls = (used for earlier in before for used in earlier.tool_calls)
@@ -173,7 +178,7 @@ def _result(message: Message, messages: Sequence[Message]) -> list[dict[str, Any
     return [{"functionResponse": {**_identity(call), **given}}]
 
 
-def _said(message: Message) -> list[dict[str, Any]]:
+def _write_parts(message: Message) -> list[dict[str, Any]]:
     if message.opaque and _PARTS in message.opaque:
         return list(message.opaque[_PARTS])
     parts: list[dict[str, Any]] = [{"text": message.content}] if message.content else []
@@ -222,8 +227,8 @@ def _parts(candidate: dict[str, Any]) -> list[Any]:
     return parts if isinstance(parts, list) else []
 
 
-def _merged(parts: list[Any]) -> list[Any]:
-    """Pieces of one text as one part; signatures stay where they were."""
+def _merge_texts(parts: list[Any]) -> list[Any]:
+    """Join consecutive pieces of text into one part; signatures stay in place."""
     merged: list[Any] = []
     for part in parts:
         last = merged[-1] if merged else {}
@@ -239,7 +244,7 @@ def _is_plain(part: Any) -> bool:
 
 
 def _usage(usage: object) -> Usage | None:
-    """Google counts thoughts beside the answer; ours count them in it."""
+    """Google counts thoughts separately; our completion tokens include them."""
     prompt = count_of(usage, "promptTokenCount")
     if prompt is None:
         return None

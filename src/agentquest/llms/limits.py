@@ -1,18 +1,17 @@
-"""Staying within a server's limits, so that requests do not fail on them.
+"""Staying within a server's limits, so that requests are not refused.
 
-A `Bucket` keeps requests or tokens per minute under a limit in *every* minute,
-not only on average: the burst it allows is taken off its rate. `Concurrency`
-is the number of requests in flight. Both serve in the order of arrival, as does
-the throttle, which finds the limits that nobody configured.
+`Concurrency` bounds the requests in flight. A `Bucket` keeps the configured requests or tokens
+per minute in *every* minute, not only on average: the burst it allows is taken off its rate.
+`Throttle` finds the limits that nobody configured. All of them serve in the order of arrival.
 """
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from agentquest.llms.clock import Clock, Deadline
-from agentquest.llms.failures import Transient
-from agentquest.llms.throttle import Throttle, Ticket
+from agentquest.llms.failures import ModelUnavailable, ServerAway, Transient
 from agentquest.records.messages import Usage
 
 _BURST_SHARE = 20
@@ -22,9 +21,9 @@ _FIRST_GUESS = 256.0
 class Bucket:
     """A token bucket for one limit per minute.
 
-    In any half-open minute at most `per_minute` units are taken. A demand
-    larger than the burst waits for a full bucket and leaves a debt, which
-    later demands wait off; so does a `settle` that finds more was used.
+    In any half-open minute at most `per_minute` units are taken. A demand larger than the
+    burst waits for a full bucket and leaves a debt that later demands wait for; so does a
+    `settle` that finds that more was used.
     """
 
     def __init__(self, per_minute: float, clock: Clock, *, unit: float = 1.0) -> None:
@@ -39,16 +38,16 @@ class Bucket:
         """Wait until `amount` is allowed. asyncio's lock queues in order of arrival."""
         async with self._turn:
             needed = min(amount, self._burst)
-            # What rounding leaves short must not become a sleep that no clock can show.
-            while (lacking := needed - self._filled()) > 1e-9 * self._burst:
+            # A rounding error must not become a sleep too short for the clock to advance.
+            while (lacking := needed - self._refill()) > 1e-9 * self._burst:
                 await self._clock.sleep(lacking / self._rate)
             self._level -= amount
 
     def settle(self, difference: float) -> None:
         """Take `difference` more afterwards, or give back what was not used."""
-        self._level = min(self._burst, self._filled() - difference)
+        self._level = min(self._burst, self._refill() - difference)
 
-    def _filled(self) -> float:
+    def _refill(self) -> float:
         now = self._clock.now()
         self._level = min(self._burst, self._level + (now - self._filled_at) * self._rate)
         self._filled_at = now
@@ -65,7 +64,7 @@ class Concurrency:
 
     @property
     def waiting(self) -> int:
-        """How many wait for their turn."""
+        """How many requests wait for a place."""
         return sum(not place.done() for place in self._queue)
 
     @property
@@ -74,7 +73,7 @@ class Concurrency:
         return self.in_flight < self.maximum and not self._queue
 
     async def acquire(self) -> None:
-        """Wait for one's turn; `release` must follow."""
+        """Wait for a place; `release` must follow."""
         if self.free:
             self.in_flight += 1
             return
@@ -83,13 +82,13 @@ class Concurrency:
         try:
             await place
         except asyncio.CancelledError:
-            # A cancelled place that still stands in the queue is passed over by `release`.
+            # `release` skips a cancelled place that is still in the queue.
             if not place.cancelled():
                 self.release()
             raise
 
     def release(self) -> None:
-        """Give the turn to whoever has waited longest."""
+        """Pass the place on to the request that has waited longest."""
         self.in_flight -= 1
         while self._queue and self.in_flight < self.maximum:
             place = self._queue.popleft()
@@ -98,18 +97,188 @@ class Concurrency:
                 place.set_result(None)
 
 
+# Holds double up to this, unless the server asks for a longer one.
+LONGEST_HOLD_S = 20.0
+# Requests start just below the measured pace and grow by this factor each, so that the next
+# refusal is many requests away.
+_CAUTION, _GROWTH = 0.9, 1.005
+# How many requests after a refused one tell a limit from chance.
+_SAMPLE = 4
+# How many times in a row the measured pace falls before slowing down is taken to be useless.
+_FALLS = 3
+
+
+@dataclass
+class Round:
+    """The requests between two holds."""
+
+    began: float
+    sent: int = 0
+    refused: int = 0
+    first_refused: int = 0
+
+
 @dataclass(slots=True)
 class Permit:
-    """Leave to send one request; the sender says on it how that went."""
+    """Permission to send one request: its place, and afterwards how it went."""
 
-    ticket: Ticket
-    guess: float
+    round: Round
+    number: int
+    guess: float = 0.0
     failure: Transient | None = None
     succeeded: bool = False
     usage: Usage | None = None
 
 
-class Gate:
+@dataclass
+class Hold:
+    """A time in which nothing is sent, and the failure that caused it."""
+
+    since: float
+    until: float
+    failure: Transient
+
+
+class Throttle:
+    """Holds requests back when a server refuses them, and finds the pace that it allows.
+
+    One refusal (429, or any answer with Retry-After) or one failed connection holds back the
+    whole client, so that queued requests wait instead of being refused one by one. Holds double
+    for as long as nothing gets through. After a hold, requests are spaced by what the server
+    accepted until then, the hold included: that is the pace of a limit per second and of one
+    per minute alike. The pace grows with every request until one is refused again.
+
+    Refusals that come by chance must not slow a run down, and there are two signs of them. Of
+    the requests sent after the first refused one, a limit refuses nearly all, chance only some.
+    And when requests slow down, a limit accepts as many as before, chance fewer and fewer.
+    """
+
+    def __init__(self, clock: Clock, wait_interval: float) -> None:
+        self.waiting = 0
+        self.pace: float | None = None
+        """Requests per second, or None if nothing limits them."""
+        self._clock = clock
+        self._interval = wait_interval
+        self._turn = asyncio.Lock()
+        self._next_at = 0.0
+        self._round = Round(clock.now())
+        self._hold: Hold | None = None
+        self._held_before = 0.0
+        # Refusals in a row; since the round before them, requests that were accepted.
+        self._strikes = self._accepted = 0
+        self._measured_from = self._measured = 0.0
+        self._falls = 0
+        self._by_chance = False
+
+    @property
+    def held_s(self) -> float:
+        """Seconds until the hold ends; 0 without one."""
+        return max(0.0, self._hold.until - self._clock.now()) if self._hold else 0.0
+
+    async def enter(self, deadline: Deadline) -> Permit:
+        """Wait until a request may be sent. Only time on hold counts against the deadline."""
+        if self._hold is None and self.pace is None and self._next_at == 0.0:
+            return self._admit(0.0)
+        queued = self.stopwatch()
+        self.waiting += 1
+        try:
+            async with self._turn:
+                while (wait := self._wait()) > 0.0:
+                    if self._hold and self.held_s >= deadline.left + queued():
+                        kind = ServerAway if self._hold.failure.away else ModelUnavailable
+                        raise kind(
+                            f"{self._hold.failure} (the next attempt, in {self.held_s:.1f} s,"
+                            " would be past the deadline)"
+                        )
+                    await self._clock.sleep(wait)
+                return self._admit(self._clock.now())
+        finally:
+            self.waiting -= 1
+            deadline.postpone(queued())
+
+    def stopwatch(self) -> Callable[[], float]:
+        """Measures seconds from now on, without those on hold."""
+        start = self._clock.now() - self._held_total()
+        return lambda: self._clock.now() - self._held_total() - start
+
+    def note_refusal(self, permit: Permit, failure: Transient) -> None:
+        """Hold everything back after a refusal or a failed connection."""
+        now, current = self._clock.now(), self._round
+        if permit.round is not current:
+            return
+        first = min(current.first_refused, permit.number) if current.refused else permit.number
+        current.first_refused, current.refused = first, current.refused + 1
+        if self._hold is not None:
+            if failure.retry_after is not None:
+                self._hold.until = max(self._hold.until, now + failure.retry_after)
+            return
+        if permit.number >= current.refused:  # a request sent before it was not refused
+            self._strikes = self._accepted = 0
+            self._measured_from = current.began
+        self._strikes += 1
+        self._hold = Hold(now, now + self._hold_seconds(failure.retry_after), failure)
+
+    def note_reply(self, permit: Permit) -> None:
+        """Make waits short again if a request that was sent since the last hold got through."""
+        if self._strikes and permit.round is self._round and self._hold is None:
+            self._strikes = 0
+            if self.pace is None:
+                self._next_at = 0.0
+
+    def _hold_seconds(self, asked: float | None) -> float:
+        doubled = min(LONGEST_HOLD_S, self._interval * 2.0 ** min(self._strikes - 1, 64))
+        if asked is None:
+            return doubled
+        # A server whose own time turns out to be too short is still asked less and less often.
+        return max(asked, doubled) if self._strikes > 1 else asked
+
+    def _held_total(self) -> float:
+        """How long requests have been on hold, all holds together."""
+        if self._hold is None:
+            return self._held_before
+        return self._held_before + min(self._clock.now(), self._hold.until) - self._hold.since
+
+    def _wait(self) -> float:
+        now = self._clock.now()
+        if self._hold is not None:
+            if now < self._hold.until:
+                return self._hold.until - now
+            self._resume(self._hold, now)
+        return self._next_at - now
+
+    def _resume(self, hold: Hold, now: float) -> None:
+        """Begin a new round, at the pace that was accepted."""
+        past = self._round
+        self._held_before += hold.until - hold.since
+        self._hold, self._round, self._next_at = None, Round(now), now
+        self._accepted += past.sent - past.refused
+        followers = past.sent - past.first_refused - 1
+        if followers >= _SAMPLE:
+            self._by_chance = past.refused - 1 <= followers / 2
+        if self._accepted and now > self._measured_from and not hold.failure.away:
+            self._set_pace(self._accepted / (now - self._measured_from))
+
+    def _set_pace(self, measured: float) -> None:
+        if self._strikes == 1:
+            fell = self.pace is not None and measured < _CAUTION * self._measured
+            self._falls = self._falls + 1 if fell else 0
+            self._by_chance = self._by_chance or self._falls == _FALLS
+        self._measured = measured
+        slow = max(_CAUTION * measured, 1.0 / LONGEST_HOLD_S)
+        self.pace = None if self._by_chance else slow
+
+    def _admit(self, now: float) -> Permit:
+        permit = Permit(self._round, self._round.sent)
+        self._round.sent += 1
+        if self.pace is not None:
+            self.pace *= _GROWTH
+            self._next_at = now + 1.0 / self.pace
+        if self._strikes > 1:  # one at a time, until it is known whether the server still refuses
+            self._next_at = max(self._next_at, now + self._interval)
+        return permit
+
+
+class RequestLimits:
     """All limits of one server together."""
 
     def __init__(
@@ -128,9 +297,9 @@ class Gate:
         self._usual_completion = _FIRST_GUESS
 
     async def enter(self, prompt_chars: int, max_tokens: int | None, deadline: Deadline) -> Permit:
-        """Wait for leave to send, to be given back with `leave`.
+        """Wait until a request may be sent; `leave` must follow.
 
-        Time in our own queues is not held against the call, unless it is on hold as a whole.
+        Time in our own queues does not count against the deadline, time on hold does.
         """
         if self.concurrency.free:
             self.concurrency.in_flight += 1
@@ -142,22 +311,24 @@ class Gate:
             guess = 0.0
             if self._requests is not None or self._tokens is not None:
                 guess = await self._take(prompt_chars, max_tokens, deadline)
-            return Permit(await self.throttle.enter(deadline), guess)
+            permit = await self.throttle.enter(deadline)
+            permit.guess = guess
+            return permit
         except BaseException:
             self.concurrency.release()
             raise
 
     def leave(self, permit: Permit) -> None:
-        """Return a permit, and learn from how its request went."""
+        """Free the request's place, and learn from how it went."""
         if permit.succeeded:
-            self.throttle.note_reply(permit.ticket)
+            self.throttle.note_reply(permit)
             self._learn(permit.usage, permit.guess)
         elif permit.failure is not None and (permit.failure.told_to_wait or permit.failure.away):
-            self.throttle.note_refusal(permit.ticket, permit.failure)
+            self.throttle.note_refusal(permit, permit.failure)
         self.concurrency.release()
 
     async def _take(self, prompt_chars: int, max_tokens: int | None, deadline: Deadline) -> float:
-        """Wait for the configured limits per minute; what the request is taken to use."""
+        """Wait for the configured limits per minute; returns the tokens to expect."""
         queued = self.throttle.stopwatch()
         guess = self._guess(prompt_chars, max_tokens)
         if self._requests is not None:

@@ -1,7 +1,8 @@
 """Chat completions, as OpenAI, OpenRouter, vLLM, SGLang, llama.cpp and Ollama speak them."""
 
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from pydantic import field_validator
@@ -9,20 +10,9 @@ from pydantic import field_validator
 from agentquest.lib.settings import operational
 from agentquest.llms.client import HttpModel
 from agentquest.llms.config import ModelSettings
-from agentquest.llms.openai_messages import (
-    marked,
-    read_cost,
-    read_message,
-    read_opaque,
-    read_tool_calls,
-    read_usage,
-    written_message,
-    written_tools,
-)
-from agentquest.llms.openai_stream import assembled_chat
 from agentquest.llms.types import CUT_OFF, REFUSED, Reply
-from agentquest.llms.wire import given
-from agentquest.records.messages import Message, ToolSpec
+from agentquest.llms.wire import Spoken, count_of, drop_unset, join_texts, schema_of, split_thinking
+from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
 
 
 class OpenAISettings(ModelSettings):
@@ -65,7 +55,7 @@ class OpenAISettings(ModelSettings):
             "stream": self.stream or None,
             "stream_options": {"include_usage": True} if self.stream else None,
         }
-        sent = {**given(fields), **dict(sorted(self.extra_body.items()))}
+        sent = {**drop_unset(fields), **dict(sorted(self.extra_body.items()))}
         if self.enable_thinking is not None:
             template = dict(self.extra_body.get("chat_template_kwargs", {}))
             template["enable_thinking"] = self.enable_thinking
@@ -79,34 +69,34 @@ class OpenAIChat(HttpModel):
     Settings = OpenAISettings
     settings: OpenAISettings
 
-    def _written(self, message: Message, messages: Sequence[Message]) -> list[Any]:
-        return [written_message(message, self.settings.send_reasoning)]
+    def _write_message(self, message: Message, messages: Sequence[Message]) -> list[Any]:
+        return [write_message(message, self.settings.send_reasoning)]
 
-    def _conversation(self, messages: Sequence[Message]) -> str:
+    def _write_conversation(self, messages: Sequence[Message]) -> str:
         if self.settings.cache_marks:
-            turns = [turn for message in messages for turn in self._written(message, messages)]
-            return f'"messages": {json.dumps(marked(turns))}'
+            turns = [write_message(message, self.settings.send_reasoning) for message in messages]
+            return f'"messages": {json.dumps(mark_for_cache(turns))}'
         return f'"messages": [{", ".join(self._fragments.of(messages))}]'
 
-    def _fields(self, tools: Sequence[ToolSpec], seed: int | None) -> dict[str, Any]:
+    def _build_fields(self, tools: Sequence[ToolSpec], seed: int | None) -> dict[str, Any]:
         fields = self.settings.request_fields()
         if seed is not None:
             fields["seed"] = seed
         if tools:
-            fields["tools"] = written_tools(tools)
+            fields["tools"] = write_tools(tools)
         return fields
 
-    def _error(self, data: dict[str, Any]) -> object:
-        # OpenRouter tells a provider's failure inside a response of status 200.
+    def _find_error(self, data: dict[str, Any]) -> object:
+        # OpenRouter reports a provider's failure inside a response of status 200.
         choices = data.get("choices")
         if data.get("error") or not isinstance(choices, list) or not choices:
             return data.get("error")
         return choices[0].get("error") if isinstance(choices[0], dict) else None
 
-    def _assembled(self, events: list[dict[str, Any]]) -> dict[str, Any]:
-        return assembled_chat(events)
+    def _assemble(self, events: list[dict[str, Any]]) -> dict[str, Any]:
+        return assemble_chat(events)
 
-    def _reply(self, data: dict[str, Any]) -> Reply:
+    def _read_reply(self, data: dict[str, Any]) -> Reply:
         choices = data.get("choices")
         if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
             raise ValueError("there is no choice in it")
@@ -119,7 +109,7 @@ class OpenAIChat(HttpModel):
         usage, calls = read_usage(data.get("usage")), read_tool_calls(message.get("tool_calls"))
         refusal = message.get("refusal")
         generated = text or reasoning or calls or refusal or (usage and usage.completion_tokens > 0)
-        # Where it was the model that said nothing, asking again would change its score.
+        # If the model itself said nothing, asking again would change its score.
         if not generated and finish not in CUT_OFF and finish not in REFUSED:
             raise ValueError("no token was generated")
         model = data.get("model")
@@ -134,3 +124,218 @@ class OpenAIChat(HttpModel):
             model=model if isinstance(model, str) else self.settings.model,
             opaque=read_opaque(message),
         )
+
+
+# Where OpenRouter puts signed or encrypted thoughts, which it wants back unchanged.
+_DETAILS = "reasoning_details"
+
+
+def write_message(message: Message, reasoning: bool = False) -> dict[str, Any]:
+    """A message as it is sent, with its reasoning if the model wants it back."""
+    if message.role == "tool":
+        return {
+            "role": "tool",
+            "tool_call_id": message.tool_call_id or "",
+            "content": message.content,
+        }
+    sent: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.tool_calls:
+        sent["content"] = message.content or None
+        sent["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for call in message.tool_calls
+        ]
+    if message.opaque and _DETAILS in message.opaque:
+        sent[_DETAILS] = message.opaque[_DETAILS]
+    if reasoning and message.reasoning:
+        sent["reasoning_content"] = message.reasoning
+    return sent
+
+
+def mark_for_cache(turns: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Mark the messages up to which the server may cache the prompt.
+
+    The first message is the same for a whole run; the last one is worth caching only if the
+    next request continues from it.
+    """
+    continues = any(turn["role"] == "assistant" for turn in turns)
+    for turn in {0, len(turns) - 1} if continues else {0}:
+        content = turns[turn]["content"]
+        if isinstance(content, str) and content:
+            part = {"type": "text", "text": content, "cache_control": {"type": "ephemeral"}}
+            turns[turn]["content"] = [part]
+    return turns
+
+
+def write_tools(tools: Iterable[ToolSpec]) -> list[dict[str, Any]]:
+    """Tools as functions with a JSON schema."""
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": schema_of(tool),
+            },
+        }
+        for tool in tools
+    ]
+
+
+def read_message(message: Mapping[str, Any]) -> Spoken:
+    """The text and the reasoning of an assistant message, wherever the server put them."""
+    content = message.get("content")
+    if isinstance(content, str):
+        thought_parts: list[str] = []
+    else:
+        content, thought_parts = _content(content)
+    text, tagged = split_thinking(content)
+    fields = [message.get("reasoning_content"), message.get("reasoning")]
+    pieces = [field for field in fields if isinstance(field, str)] + thought_parts + [tagged]
+    return Spoken(text, join_texts(list(dict.fromkeys(pieces))))
+
+
+def read_opaque(message: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Reasoning details that must be sent back as they came; None if there are none."""
+    details = message.get(_DETAILS)
+    return {_DETAILS: details} if isinstance(details, list) and details else None
+
+
+def read_tool_calls(calls: object) -> tuple[ToolCall, ...]:
+    """The calls of a message as the model wrote them; the arguments may not be JSON."""
+    if not calls:
+        return ()
+    if not isinstance(calls, list):
+        raise ValueError("tool_calls is not a list")
+    return tuple([_tool_call(call) for call in calls])
+
+
+def _tool_call(call: object) -> ToolCall:
+    function = call.get("function") if isinstance(call, dict) else None
+    if not isinstance(call, dict) or not isinstance(function, dict):
+        raise ValueError("a tool call holds no function")
+    name, arguments, identity = function.get("name"), function.get("arguments"), call.get("id")
+    if not isinstance(name, str) or not isinstance(arguments, str | None):
+        raise ValueError("a tool call is not named in text")
+    return ToolCall(
+        id=identity if isinstance(identity, str) else "", name=name, arguments=arguments or ""
+    )
+
+
+def _content(content: object) -> tuple[str, list[str]]:
+    """Content as text, given as a string, as nothing, or as a list of typed parts."""
+    if content is None:
+        return "", []
+    if isinstance(content, str):
+        return content, []
+    if not isinstance(content, list):
+        raise ValueError(f"content is {type(content).__name__}, not text")
+    text: list[str] = []
+    thoughts: list[str] = []
+    for part in content:
+        if not isinstance(part, dict):
+            raise ValueError("a content part is not an object")
+        if isinstance(part.get("text"), str):
+            text.append(part["text"])
+        elif "thinking" in part:
+            thoughts.append(_thinking_part(part["thinking"]))
+    return "".join(text), thoughts
+
+
+def _thinking_part(thinking: object) -> str:
+    if isinstance(thinking, str):
+        return thinking
+    return _content(thinking)[0]
+
+
+def read_usage(usage: object) -> Usage | None:
+    """Token counts of a response, or None if there are no proper ones."""
+    if not isinstance(usage, dict):
+        return None
+    prompt, completion = count_of(usage, "prompt_tokens"), count_of(usage, "completion_tokens")
+    if prompt is None or completion is None:
+        return None
+    reasoning = count_of(usage.get("completion_tokens_details"), "reasoning_tokens")
+    if reasoning is None:
+        reasoning = count_of(usage, "reasoning_tokens")
+    details = usage.get("prompt_tokens_details")
+    return Usage(
+        prompt_tokens=prompt,
+        completion_tokens=completion,
+        reasoning_tokens=reasoning or 0,
+        cached_tokens=count_of(details, "cached_tokens") or 0,
+        cache_write_tokens=count_of(details, "cache_write_tokens") or 0,
+    )
+
+
+def read_cost(usage: object) -> float | None:
+    """What the server says the call cost (OpenRouter does), in its currency."""
+    cost = usage.get("cost") if isinstance(usage, dict) else None
+    if isinstance(cost, bool) or not isinstance(cost, int | float):
+        return None
+    return float(cost) if math.isfinite(cost) and cost >= 0 else None
+
+
+_TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
+
+
+def assemble_chat(chunks: list[dict[str, Any]]) -> dict[str, Any]:
+    """The completion that the chunks add up to; a `ValueError` if its end is missing."""
+    message: dict[str, Any] = {"role": "assistant", "content": ""}
+    calls: dict[int, dict[str, Any]] = {}
+    whole: dict[str, Any] = {}
+    finish: object = None
+    for chunk in chunks:
+        if chunk.get("error"):
+            return {"error": chunk["error"]}
+        for name in ("model", "usage"):
+            if chunk.get(name):
+                whole[name] = chunk[name]
+        choice = _first(chunk)
+        if choice is None:
+            continue
+        finish = choice.get("finish_reason") or finish
+        delta = choice.get("delta")
+        if isinstance(delta, dict):
+            _add(delta, message, calls)
+    if finish is None:
+        raise ValueError("the stream ends before the reply does")
+    if calls:
+        message["tool_calls"] = [calls[index] for index in sorted(calls)]
+    whole["choices"] = [{"index": 0, "message": message, "finish_reason": finish}]
+    return whole
+
+
+def _first(chunk: dict[str, Any]) -> dict[str, Any] | None:
+    choices = chunk.get("choices")
+    if not isinstance(choices, list) or not choices:
+        return None
+    choice = choices[0]
+    return choice if isinstance(choice, dict) else None
+
+
+def _add(delta: dict[str, Any], message: dict[str, Any], calls: dict[int, dict[str, Any]]) -> None:
+    for name in _TEXTS:
+        if isinstance(delta.get(name), str):
+            message[name] = (message.get(name) or "") + delta[name]
+    if isinstance(delta.get("reasoning_details"), list):
+        message["reasoning_details"] = [
+            *message.get("reasoning_details", []),
+            *delta["reasoning_details"],
+        ]
+    for piece in delta.get("tool_calls") or []:
+        if not isinstance(piece, dict) or not isinstance(piece.get("function"), dict | None):
+            raise ValueError("a piece of a tool call is not an object")
+        index = piece.get("index")
+        number = index if isinstance(index, int) else len(calls)
+        call = calls.setdefault(
+            number, {"id": "", "type": "function", "function": {"name": "", "arguments": ""}}
+        )
+        call["id"] = piece.get("id") or call["id"]
+        function = piece.get("function") or {}
+        for name in ("name", "arguments"):
+            call["function"][name] += function.get(name) or ""

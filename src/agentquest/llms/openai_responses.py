@@ -1,7 +1,7 @@
 """OpenAI's Responses API, without state on the server: every request holds the conversation.
 
-Reasoning comes back encrypted and is sent again with the conversation, so that
-the model goes on from its own thoughts. The API takes neither a seed nor stop texts.
+Reasoning comes back encrypted and is sent again with the conversation, so that the model
+continues from its own thoughts. The API supports neither a seed nor stop texts.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,10 +12,9 @@ from pydantic import Field, field_validator
 from agentquest.lib.settings import operational
 from agentquest.llms.client import HttpModel
 from agentquest.llms.config import ModelSettings
-from agentquest.llms.openai_messages import read_cost
-from agentquest.llms.thinking import joined
+from agentquest.llms.openai_chat import read_cost
 from agentquest.llms.types import Reply
-from agentquest.llms.wire import count_of, given, objects, schema_of, text_of
+from agentquest.llms.wire import count_of, drop_unset, join_texts, objects, schema_of, text_of
 from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
 
 # The key of `opaque`: output items that must be sent back as they came.
@@ -58,7 +57,7 @@ class ResponsesSettings(ModelSettings):
 
     def request_fields(self) -> dict[str, Any]:
         """What these settings put into every request; `extra_body` has the last word."""
-        reasoning = given({"effort": self.reasoning_effort, "summary": self.reasoning_summary})
+        reasoning = drop_unset({"effort": self.reasoning_effort, "summary": self.reasoning_summary})
         fields: dict[str, Any] = {
             "model": self.model,
             "store": False,
@@ -69,7 +68,7 @@ class ResponsesSettings(ModelSettings):
             "reasoning": reasoning or None,
             "stream": self.stream or None,
         }
-        return {**given(fields), **self.extra_body}
+        return {**drop_unset(fields), **self.extra_body}
 
 
 class OpenAIResponses(HttpModel):
@@ -78,13 +77,13 @@ class OpenAIResponses(HttpModel):
     Settings = ResponsesSettings
     settings: ResponsesSettings
 
-    def _written(self, message: Message, messages: Sequence[Message]) -> list[Any]:
+    def _write_message(self, message: Message, messages: Sequence[Message]) -> list[Any]:
         return list(_items(message))
 
-    def _conversation(self, messages: Sequence[Message]) -> str:
+    def _write_conversation(self, messages: Sequence[Message]) -> str:
         return f'"input": [{", ".join(filter(None, self._fragments.of(messages)))}]'
 
-    def _fields(self, tools: Sequence[ToolSpec], seed: int | None) -> dict[str, Any]:
+    def _build_fields(self, tools: Sequence[ToolSpec], seed: int | None) -> dict[str, Any]:
         fields = self.settings.request_fields()
         if tools:
             fields["tools"] = [
@@ -105,7 +104,7 @@ class OpenAIResponses(HttpModel):
             return 429
         return 400 if code in ("invalid_prompt", "context_length_exceeded") else 500
 
-    def _assembled(self, events: list[dict[str, Any]]) -> dict[str, Any]:
+    def _assemble(self, events: list[dict[str, Any]]) -> dict[str, Any]:
         """The last event holds the whole response."""
         for event in events:
             if event.get("type") == "error":
@@ -116,11 +115,11 @@ class OpenAIResponses(HttpModel):
             raise ValueError("the stream ends before the reply does")
         return response
 
-    def _reply(self, data: dict[str, Any]) -> Reply:
+    def _read_reply(self, data: dict[str, Any]) -> Reply:
         output = objects(data.get("output"), "output")
-        text, refusal = _said(output)
+        text, refusal = _read_words(output)
         calls = tuple([_call(item) for item in output if item.get("type") == "function_call"])
-        reasoning = joined(list(_thoughts(output)))
+        reasoning = join_texts(list(_thoughts(output)))
         usage, finish = _usage(data.get("usage")), _finish(data, bool(calls))
         generated = text or refusal or calls or reasoning or (usage and usage.completion_tokens)
         if not generated and finish == "stop":
@@ -166,13 +165,13 @@ def _items(message: Message) -> Iterator[dict[str, Any]]:
 
 
 def _opaque(output: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """The items to send back: all, in their order, where there are thoughts among them."""
+    """All items, to be sent back in order, if there is reasoning among them."""
     kept = any(item.get("type") == "reasoning" for item in output)
     return {_ITEMS: output} if kept else None
 
 
-def _said(output: list[dict[str, Any]]) -> tuple[str, str]:
-    """The words and the refusal of a response's messages."""
+def _read_words(output: list[dict[str, Any]]) -> tuple[str, str]:
+    """The text and the refusal of a response's messages."""
     words: list[str] = []
     refused: list[str] = []
     for item in output:
@@ -185,7 +184,7 @@ def _said(output: list[dict[str, Any]]) -> tuple[str, str]:
 
 
 def _thoughts(output: list[dict[str, Any]]) -> Iterator[str]:
-    """What can be read of the reasoning: its summary, or the whole of open models."""
+    """The readable reasoning: a summary, or all of it for open models."""
     for item in output:
         if item.get("type") == "reasoning":
             for part in [*(item.get("summary") or []), *(item.get("content") or [])]:

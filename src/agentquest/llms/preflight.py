@@ -1,4 +1,4 @@
-"""What is wrong with a model, in one line, before anything is played."""
+"""Finding out what is wrong with a model before anything is played."""
 
 from collections.abc import Sequence
 
@@ -35,15 +35,15 @@ def remarks(reply: Reply, settings: ModelSettings, tools: Sequence[ToolSpec]) ->
     return tuple(found)
 
 
-def explained(
+def explain_failure(
     failure: Transient | ModelFailure, settings: ModelSettings, tools: Sequence[ToolSpec]
 ) -> ModelFailure:
-    """The failure of the one request, in terms of what the user can change."""
-    kind, text = _explained(failure, settings, bool(tools))
+    """The failure of the request, in terms of what the user can change."""
+    kind, text = _explain(failure, settings, bool(tools))
     return kind(text, status=failure.status)
 
 
-def _explained(
+def _explain(
     failure: Transient | ModelFailure, settings: ModelSettings, wants_tools: bool
 ) -> tuple[type[ModelFailure], str]:
     said, name = str(failure), settings.model

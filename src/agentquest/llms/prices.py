@@ -1,14 +1,62 @@
-"""What known models cost at their own providers, as of a date; everything else stays unknown.
-
-US dollars per million tokens: prompt, completion, prompt read from the cache,
-prompt written to the cache (where that is charged). They hold for prompts up to
-a length, beyond which providers charge more. The settings override them.
-"""
+"""What tokens cost, known prices, and estimates for servers that report no counts."""
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from agentquest.llms.accounting import Price
+from agentquest.records.messages import Message, Usage
+
+
+@dataclass(frozen=True)
+class Price:
+    """Price per million tokens, in whatever currency the user thinks in.
+
+    `cached` is for prompt tokens read from the server's cache, `cache_write` for
+    those written to it; without one they cost what others do. A prompt above
+    `longest_prompt` has another price, which is not known.
+    """
+
+    prompt: float
+    completion: float
+    cached: float | None = None
+    cache_write: float | None = None
+    longest_prompt: int | None = None
+
+    def of(self, usage: Usage) -> float | None:
+        """What these tokens cost; reasoning is part of the completion."""
+        if self.longest_prompt is not None and usage.prompt_tokens > self.longest_prompt:
+            return None
+        cached = self.prompt if self.cached is None else self.cached
+        written = self.prompt if self.cache_write is None else self.cache_write
+        plain = usage.prompt_tokens - usage.cached_tokens - usage.cache_write_tokens
+        total = max(0, plain) * self.prompt + usage.completion_tokens * self.completion
+        return (total + usage.cached_tokens * cached + usage.cache_write_tokens * written) / 1e6
+
+
+def estimate_tokens(text: str) -> int:
+    """Roughly the tokens of a text: one per four letters, one per character in other scripts."""
+    if text.isascii():
+        return -(-len(text) // 4)
+    plain = sum(character < "\u0250" for character in text)
+    return -(-plain // 4) + len(text) - plain
+
+
+def estimate_usage(prompt: Iterable[Message], reply: Message) -> Usage:
+    """Roughly what a call used, for servers that do not say; rather too high for English."""
+    return Usage(
+        prompt_tokens=sum(map(_tokens, prompt)),
+        completion_tokens=_tokens(reply),
+        reasoning_tokens=estimate_tokens(reply.reasoning),
+    )
+
+
+def _tokens(message: Message) -> int:
+    """Tokens of a message; chat templates add a few for its role."""
+    calls = [call.name + call.arguments for call in message.tool_calls]
+    texts = [message.content, message.reasoning, *calls]
+    return 4 + sum(map(estimate_tokens, texts))
+
 
 PRICES_OF = "2026-10-09"
 
@@ -56,7 +104,7 @@ _GEMINI = {
     "gemini-2.5-flash": Price(0.30, 2.50, 0.03, longest_prompt=_LONG),
     "gemini-2.5-flash-lite": Price(0.10, 0.40, 0.01, longest_prompt=_LONG),
 }
-# By host: the same name behind a server of one's own costs something else, or nothing.
+# By host: the same name behind the user's own server has another price, or none.
 _TABLES = {
     "api.openai.com": _OPENAI,
     "api.anthropic.com": _ANTHROPIC,

@@ -1,4 +1,4 @@
-"""Keeping a key out of what others say: of errors, and of replies that quote it."""
+"""Keeping keys out of errors, and out of replies that quote them."""
 
 import base64
 from typing import Any
@@ -9,10 +9,10 @@ from agentquest.records.messages import ToolCall
 _SHORT = 300
 
 
-def _packed(key: str) -> set[str]:
-    """What base64 makes of a key, wherever in the packed text it begins.
+def _base64_forms(key: str) -> set[str]:
+    """A key as it appears inside base64 text, at each of the three possible offsets.
 
-    Of the characters at both ends only a part is the key's: these are left out.
+    Characters at the ends also encode neighbouring bytes, so they are left out.
     """
     forms = set()
     for before in range(3):
@@ -38,8 +38,10 @@ class Redactor:
 
     def __init__(self, *keys: str) -> None:
         known = {key for key in keys if key}
-        known |= {form for key in known if len(key) >= self.SECRET_LENGTH for form in _packed(key)}
-        # The longest first, as one may be part of another.
+        known |= {
+            form for key in known if len(key) >= self.SECRET_LENGTH for form in _base64_forms(key)
+        }
+        # Longest first, because one key may be part of another.
         self._keys = tuple(sorted(known, key=len, reverse=True))
         self._secrets = tuple(key for key in self._keys if len(key) >= self.SECRET_LENGTH)
 
@@ -47,28 +49,28 @@ class Redactor:
         return f"Redactor({len(self._keys)} keys)"
 
     def knowing(self, *keys: str) -> "Redactor":
-        """One that removes these as well."""
+        """A redactor that removes these as well."""
         return Redactor(*self._keys, *keys)
 
     def error(self, text: str) -> str:
-        """`text` without keys, on one line, and short; cut only after cleaning."""
+        """`text` without keys, on one line, and short; it is cut only after masking."""
         for key in self._keys:
             text = text.replace(key, self.MASK)
         text = " ".join(text.split())
         return text if len(text) <= _SHORT else text[:_SHORT] + "…"
 
     def reply(self, text: str) -> str:
-        """What a model said, with secrets masked."""
+        """A text of the model, with secrets masked."""
         for secret in self._secrets:
             if secret in text:
                 text = text.replace(secret, self.MASK)
         return text
 
     def whole_reply(self, reply: Reply) -> Reply:
-        """The reply without the key in any of its parts; the same object where there is none."""
+        """The reply with keys masked in all its parts; the same object if there are none."""
         if not any(self._inside(secret, reply.__dict__) for secret in self._secrets):
             return reply
-        return Reply.model_validate(self._masked(reply.model_dump()))
+        return Reply.model_validate(self._mask(reply.model_dump()))
 
     def _inside(self, secret: str, value: Any) -> bool:
         if isinstance(value, str):
@@ -80,11 +82,11 @@ class Redactor:
             return any(self._inside(secret, item) for item in value)
         return isinstance(value, ToolCall) and self._inside(secret, value.__dict__)
 
-    def _masked(self, value: Any) -> Any:
+    def _mask(self, value: Any) -> Any:
         if isinstance(value, str):
             return self.reply(value)
         if isinstance(value, dict):
-            return {self.reply(str(key)): self._masked(item) for key, item in value.items()}
+            return {self.reply(str(key)): self._mask(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
-            return [self._masked(item) for item in value]
+            return [self._mask(item) for item in value]
         return value

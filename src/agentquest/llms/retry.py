@@ -1,8 +1,7 @@
-"""Which failures can pass, how long to wait for that, and when to stop.
+"""Which failures may pass, how long to wait before the next attempt, and when to give up.
 
-Waits grow exponentially from `wait_interval` with full jitter, so that many
-calls that failed together do not come back together. A server that says when
-to come back is believed.
+Waits grow exponentially from `wait_interval` with full jitter, so that calls that failed
+together do not return together. A server that says when to return is believed.
 """
 
 import json
@@ -35,19 +34,19 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 LONGEST_WAIT_S = 60.0
-# Bytes of an error that are looked at; far more than is shown, so a key is not cut before masking.
+# Bytes of an error to read: far more than is shown, so that no key is cut before masking.
 READABLE = 65536
 
 # 409 is a lock that another request holds, 425 a server not ready to take the request.
 _CAN_PASS = frozenset({408, 409, 425, 429})
 _NEVER_PASS = frozenset({501, 505})
-# An account without credit, or without requests for the day: waiting brings neither.
+# An account without credit, or with no requests left for the day: waiting does not help.
 _NO_CREDIT = re.compile(
     r"insufficient_quota|billing_hard_limit|insufficient credits|credit balance is too low"
     r"|\"quotaid\": *\"[a-z-]*perday"
 )
 _WRONG_KEY = re.compile(r"api_key_invalid|api key not valid|invalid x-api-key")
-# Where the time to come back is not told in a header: Google's details, OpenAI's words.
+# The time to wait, for servers that do not send it in a header: Google, OpenAI.
 _DELAY = re.compile(
     r"\"retrydelay\": *\"(?P<delay>[\d.]+)s\""
     r"|try again in (?:(?P<minutes>\d+)m)?(?P<number>[\d.]+)(?P<unit>ms|s)"
@@ -84,7 +83,7 @@ class RetryPolicy:
         return rng.uniform(0.0, longest)
 
 
-async def retrying(
+async def call_with_retries(
     attempt: Callable[[int, Deadline], Awaitable[T]],
     policy: RetryPolicy,
     clock: Clock,
@@ -92,8 +91,8 @@ async def retrying(
 ) -> T:
     """Call `attempt` until it succeeds, fails for good, or may not be tried again.
 
-    A server that tells us to wait, or that is away for now, is waited for until
-    the deadline; only other failures use up retries.
+    A server that tells us to wait, or that is away, is waited for until the deadline; only
+    other failures use up retries.
     """
     deadline = Deadline(clock, policy.deadline_s)
     number = 1
@@ -114,7 +113,7 @@ async def retrying(
         logger.info("attempt %d failed: %s; retrying in %.2f s", number, failure, wait)
         await clock.sleep(wait)
         number += 1
-    # Raised out here so that no low-level error, with its request, hangs on it as context.
+    # Raised outside the handler, so that no low-level error with its request becomes its context.
     kind = ServerAway if failure.away else ModelUnavailable
     raise kind(
         f"{failure} (tried {counted(number, 'time')}; {stopped})",
@@ -132,14 +131,14 @@ def failure_of_status(
     clock: Clock,
     attempts: int,
 ) -> ModelFailure | Transient:
-    """What an answer other than 200 means."""
+    """The failure that a status other than 200 means."""
     said = body[:READABLE].decode("utf-8", "replace")
     kind, message = _error_class(status, said.lower()), redact.error(_message(said))
     text = f"HTTP {status}" + (f": {message}" if message else "")
     if kind is None:
         wait = retry_after(headers, clock.wall())
         if wait is None and status == 429:
-            wait = _told_delay(said.lower())
+            wait = _read_delay(said.lower())
         return Transient(text, status=status, retry_after=wait)
     if kind is BadRequest and status in (404, 405):
         text += " (is base_url correct, and does the server have this model?)"
@@ -149,7 +148,7 @@ def failure_of_status(
 
 
 def _error_class(status: int, said: str) -> type[ModelFailure] | None:
-    """The failure that `status` is for good, or None when it can pass."""
+    """The permanent failure that a status means, or None if it may pass."""
     if status in (413, 429) and _ABOVE_LIMIT.search(said):
         return QuotaExhausted
     if status == 413 or (status not in (401, 403, 429) and _TOO_LONG.search(said)):
@@ -180,7 +179,7 @@ def _message(said: str) -> str:
 
 
 def retry_after(headers: Mapping[str, str], wall: float) -> float | None:
-    """Seconds the server asks us to wait, or None where it does not say so properly."""
+    """Seconds that the server asks us to wait, or None if it names no proper time."""
     milliseconds = _seconds(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000.0
@@ -199,8 +198,8 @@ def retry_after(headers: Mapping[str, str], wall: float) -> float | None:
         return None
 
 
-def _told_delay(said: str) -> float | None:
-    """Seconds to wait, as the body of a refusal says."""
+def _read_delay(said: str) -> float | None:
+    """Seconds to wait according to the body of a refusal."""
     found = _DELAY.search(said)
     if found is None:
         return None

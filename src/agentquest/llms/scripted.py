@@ -18,7 +18,7 @@ _OBSERVATION = "Observation: "
 _AFTER_HISTORY = "\n\n" + "=" * 50
 
 
-class ScriptedSettings(ModelSettings):
+class ScriptedModelSettings(ModelSettings):
     """The settings of any model, so that it can stand in for one."""
 
     model: str = "scripted"
@@ -28,7 +28,7 @@ class ScriptedSettings(ModelSettings):
 class ScriptedModel(ChatModel):
     """Answers as the benchmark's explorer plays: with a tool call, or in THINK and ACTION lines."""
 
-    Settings = ScriptedSettings
+    Settings = ScriptedModelSettings
     name = "scripted"
 
     def __init__(self, settings: ModelSettings, explorer: Explorer) -> None:

@@ -9,7 +9,7 @@ from agentquest.words import counted
 
 logger = logging.getLogger(__name__)
 
-# Longer without a reply than this is worth a line.
+# Seconds without a reply after which the status says so.
 _QUIET_S = 30.0
 
 
@@ -20,8 +20,6 @@ class Traffic:
     requests: int = 0
     replies: int = 0
     cached: int = 0
-    faults: int = 0
-    rate_limited: int = 0
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class Status:
 
 
 class Monitor:
-    """Keeps what `Status` tells, at next to no cost while all goes well."""
+    """Collects what `Status` reports, at almost no cost while all goes well."""
 
     def __init__(self, clock: Clock) -> None:
         self.traffic = Traffic()
@@ -81,7 +79,7 @@ class Monitor:
         del self._open[number]
 
     def replied(self) -> None:
-        """Note an answer, and say that the server is back if it was away."""
+        """Note a reply, and log that the server is back if it was away."""
         self.traffic.replies += 1
         self.failed_in_a_row = 0
         if self._failing_since is not None:
@@ -91,10 +89,8 @@ class Monitor:
             self._failing_since, self._away = None, False
 
     def failed(self, call: int, tries: int, failure: Transient) -> None:
-        """Note a try that failed; the first time that a server is found away is logged."""
-        self.traffic.faults += 1
+        """Note a failed attempt; log it if the server has just gone away."""
         self.failed_in_a_row += 1
-        self.traffic.rate_limited += failure.status == 429
         self._tries[call] = tries + 1
         self._last_error = str(failure)
         if self._failing_since is None:
@@ -108,7 +104,7 @@ class Monitor:
         self._tries.pop(call, None)
 
     def status(self, *, waiting: int, held_s: float, pace: float | None) -> Status:
-        """How things stand now; the arguments are what the limits know."""
+        """The state of the client now; the arguments come from the limits."""
         now = self._clock.now()
         failing = self._failing_since
         return Status(

@@ -1,8 +1,7 @@
-"""One POST over aiohttp: bounded in time and size, its failures told in our words.
+"""One POST over aiohttp: bounded in time and size, with failures as our own errors.
 
-One session serves all calls. Redirects are not followed, so that a key never
-goes to a host the user did not name. A proxy from the environment is looked
-up once rather than at every call.
+One session serves all calls. Redirects are not followed, so that a key is never sent to a
+host that the user did not name. The environment's proxy is looked up once.
 """
 
 import asyncio
@@ -21,7 +20,7 @@ from agentquest.llms.redaction import Redactor
 _CONNECT_S = 30.0
 
 
-class Answer(NamedTuple):
+class HttpAnswer(NamedTuple):
     """What a server sent back, whatever its status."""
 
     status: int
@@ -29,7 +28,7 @@ class Answer(NamedTuple):
     body: bytes
 
 
-class Poster:
+class Transport:
     """Sends JSON to one address."""
 
     def __init__(
@@ -52,7 +51,7 @@ class Poster:
             self.redact = redact.knowing(*_secrets_of(self._proxy))
         self._session: aiohttp.ClientSession | None = None
 
-    async def post(self, body: bytes, time_left: float) -> Answer:
+    async def post(self, body: bytes, time_left: float) -> HttpAnswer:
         """Send `body`; raises `Transient`, or `ModelUnavailable` for what cannot pass."""
         seconds, timeout = self._timeout_s, self._timeout
         if time_left < seconds:
@@ -64,11 +63,11 @@ class Poster:
         except asyncio.TimeoutError:
             failure = Transient(f"no answer within {round(seconds, 2) or seconds:g} s")
         except (aiohttp.ClientConnectorCertificateError, aiohttp.ClientSSLError) as error:
-            failure = ModelUnavailable(self._said("no secure connection", error))
+            failure = ModelUnavailable(self._describe("no secure connection", error))
         except (aiohttp.ClientError, OSError) as error:
             unreachable = isinstance(error, aiohttp.ClientConnectorError)
-            failure = Transient(self._said("connection failed", error), unreachable=unreachable)
-        # Raised out here: aiohttp's errors can carry the request with its headers.
+            failure = Transient(self._describe("connection failed", error), unreachable=unreachable)
+        # Raised outside the handler: aiohttp's errors can carry the request with its headers.
         raise failure
 
     async def close(self) -> None:
@@ -77,7 +76,7 @@ class Poster:
         if session is not None:
             await session.close()
 
-    async def _exchange(self, body: bytes, timeout: aiohttp.ClientTimeout) -> Answer:
+    async def _exchange(self, body: bytes, timeout: aiohttp.ClientTimeout) -> HttpAnswer:
         session = self._session or self._open()
         async with session.post(
             self._url, data=body, timeout=timeout, proxy=self._proxy, allow_redirects=False
@@ -94,10 +93,10 @@ class Poster:
                     )
                 chunks.append(chunk)
             content = chunks[0] if len(chunks) == 1 else b"".join(chunks)
-            return Answer(response.status, response.headers, content)
+            return HttpAnswer(response.status, response.headers, content)
 
     def _open(self) -> aiohttp.ClientSession:
-        # How many connections there may be is for the caller's limits to say.
+        # The caller's limits bound the number of connections.
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -105,7 +104,7 @@ class Poster:
         )
         return self._session
 
-    def _said(self, what: str, error: BaseException) -> str:
+    def _describe(self, what: str, error: BaseException) -> str:
         return self.redact.error(f"{what}: {type(error).__name__}: {error}")
 
 

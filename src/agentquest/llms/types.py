@@ -2,8 +2,8 @@
 
 Conversations are made of `Message`, tools of `ToolSpec` (agentquest.records.messages);
 a model answers with a `Reply`. A reply is one of four things, and only the first
-is an answer: `complete`; `truncated`, cut off by a token limit, whatever it says
-so far; `empty`; `refused`, by the model or by a filter in front of it.
+is an answer: `complete`; `truncated` by a token limit; `empty`; `refused`, by the model or
+by a filter in front of it.
 """
 
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ from typing import Any, Protocol
 
 from pydantic import Field
 
-from agentquest.llms.accounting import Price
 from agentquest.llms.config import ModelSettings
+from agentquest.llms.prices import Price
 from agentquest.llms.status import Status
 from agentquest.records.base import Record, Text
 from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
 
-# The words of all providers, in lower case.
+# Finish reasons of all providers, in lower case.
 CUT_OFF = frozenset(
     {"length", "max_tokens", "max_output_tokens", "model_context_window_exceeded", "incomplete"}
 )
@@ -39,9 +39,9 @@ class ReplyKind(str, Enum):
 class Reply(Record):
     """One answer of a model.
 
-    `usage` is None where the server did not count, `cost` where it names none.
-    `latency_s` is the time of the request that brought the reply; `attempts`
-    counts the failed ones too. `opaque` is what the provider wants back unread.
+    `usage` is None if the server did not count, `cost` if it names none. `latency_s` is the
+    time of the successful request; `attempts` counts failed ones too. `opaque` is data that
+    the provider wants back unchanged.
     """
 
     text: Text = ""

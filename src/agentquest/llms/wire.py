@@ -1,24 +1,28 @@
-"""Small readings and writings that all wire formats share."""
+"""What all wire formats share: fields, think tags, streams, and messages written as JSON once."""
 
 import json
-from collections.abc import Mapping
-from typing import Any
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-from agentquest.records.messages import ToolSpec
+from pydantic_core import PydanticSerializationError, to_json
+
+from agentquest.records.messages import Message, ToolSpec
 
 
-def given(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that have a value: what is not set is not sent."""
+def drop_unset(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that have a value; unset ones are not sent."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
 def schema_of(tool: ToolSpec) -> dict[str, Any]:
-    """The JSON schema of a tool's parameters, which may be none."""
+    """The JSON schema of a tool's parameters; an empty one for a tool without."""
     return tool.parameters or {"type": "object", "properties": {}}
 
 
 def arguments_object(written: str) -> dict[str, Any]:
-    """Arguments for an API that wants an object; what is none is shown as it was written."""
+    """Arguments for an API that wants an object; invalid ones are passed on as text."""
     try:
         read = json.loads(written)
     except (ValueError, RecursionError):
@@ -27,13 +31,13 @@ def arguments_object(written: str) -> dict[str, Any]:
 
 
 def text_of(holder: object, name: str) -> str:
-    """A text in a part of a response; empty where there is none."""
+    """A text in a part of a response; empty if there is none."""
     value = holder.get(name) if isinstance(holder, dict) else None
     return value if isinstance(value, str) else ""
 
 
 def count_of(holder: object, name: str) -> int | None:
-    """A number of tokens in a part of a response, or None where there is no proper one."""
+    """A number of tokens in a part of a response, or None if there is no proper one."""
     value = holder.get(name) if isinstance(holder, dict) else None
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         return None
@@ -41,7 +45,147 @@ def count_of(holder: object, name: str) -> int | None:
 
 
 def objects(value: object, what: str) -> list[dict[str, Any]]:
-    """A list of objects, as most responses hold one."""
+    """Check that a part of a response is a list of objects."""
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         raise ValueError(f"{what} is not a list of objects")
     return value
+
+
+_THINK_TAG = re.compile(r"<(/?)think>", re.IGNORECASE)
+
+
+class Spoken(NamedTuple):
+    """A message's words: the answer, and the reasoning before it."""
+
+    text: str
+    reasoning: str
+
+
+def split_thinking(content: str) -> Spoken:
+    """Separate the answer from the thoughts between think tags.
+
+    A block that never closes is all thought: the model was cut off inside it. A closing tag
+    without an opening one ends a thought that began with the reply, because some chat
+    templates write the opening tag into the prompt. Content without tags is returned as it is.
+    """
+    parts = _THINK_TAG.split(content)
+    if len(parts) == 1:
+        return Spoken(content, "")
+    thoughts: list[str] = []
+    words = [parts[0]]
+    thinking = False
+    for slash, piece in zip(parts[1::2], parts[2::2], strict=True):
+        if slash and not thinking:
+            thoughts += words
+            words = [piece]
+        elif slash:
+            thinking = False
+            words.append(piece)
+        else:
+            thinking = True
+            thoughts.append(piece)
+    return Spoken(join_texts(words), join_texts(thoughts))
+
+
+def join_texts(pieces: list[str]) -> str:
+    """The pieces that are not blank, each on its own lines."""
+    return "\n".join(stripped for piece in pieces if (stripped := piece.strip()))
+
+
+_DONE = b"[DONE]"
+
+
+def events(body: bytes) -> list[dict[str, Any]]:
+    """The objects of server-sent events, in order; a `ValueError` for anything else."""
+    found = []
+    for block in body.replace(b"\r\n", b"\n").split(b"\n\n"):
+        lines = [line[5:].lstrip(b" ") for line in block.split(b"\n") if line.startswith(b"data:")]
+        data = b"\n".join(lines)
+        if not data or data == _DONE:
+            continue
+        event = json.loads(data)
+        if not isinstance(event, dict):
+            raise ValueError("an event of the stream is not an object")
+        found.append(event)
+    return found
+
+
+def is_stream(body: bytes) -> bool:
+    """Whether a response is a stream; not every server streams when asked to."""
+    start = body[:64].lstrip()
+    return start.startswith((b"data:", b"event:", b":", b"id:", b"retry:"))
+
+
+_MOST_CHARACTERS = 32_000_000
+
+# A message and its conversation, as the API's objects for that message.
+Write = Callable[[Message, Sequence[Message]], list[Any]]
+
+
+@lru_cache(maxsize=256)
+def text_json(text: str) -> str:
+    """A text as JSON, cached for texts that are repeated, such as a system message."""
+    return json.dumps(text)
+
+
+class Fragments:
+    """Caches messages as JSON, because every request repeats the conversation so far."""
+
+    def __init__(self, write: Write) -> None:
+        self._write = write
+        self._known: dict[int, tuple[Message, str]] = {}
+        self._size = 0
+
+    def of(self, messages: Sequence[Message]) -> list[str]:
+        """For each message the JSON of its objects, separated by commas; empty for none.
+
+        The last one is not cached: if every request has its own prompt, it never comes again,
+        and otherwise it will not be the last next time.
+        """
+        if not messages:
+            return []
+        found, known = [], self._known
+        for message in messages[:-1]:
+            entry = known.get(id(message))
+            if entry is not None and entry[0] is message:
+                found.append(entry[1])
+            else:
+                found.append(self._keep(message, messages))
+        found.append(self._serialize(messages[-1], messages))
+        return found
+
+    def _keep(self, message: Message, messages: Sequence[Message]) -> str:
+        text = self._serialize(message, messages)
+        self._size += len(text)
+        if self._size > _MOST_CHARACTERS:
+            self._known.clear()
+            self._size = len(text)
+        self._known[id(message)] = (message, text)
+        return text
+
+    def _serialize(self, message: Message, messages: Sequence[Message]) -> str:
+        return _json(self._write(message, messages))[1:-1]
+
+
+def _json(value: Any) -> str:
+    """Serialize in a quarter of the time of `json`, because prompts are long."""
+    try:
+        return to_json(value).decode()
+    except (PydanticSerializationError, UnicodeEncodeError):
+        # Half a surrogate pair in a provider's opaque data, which `json` can escape.
+        return json.dumps(value)
+
+
+def in_turns(roles: Sequence[str], fragments: Sequence[str]) -> list[tuple[str, str]]:
+    """Join consecutive messages of the same role into one turn, without empty ones."""
+    turns: list[tuple[str, str]] = []
+    last = None
+    for role, fragment in zip(roles, fragments, strict=True):
+        if not fragment:
+            continue
+        if role == last:
+            turns[-1] = (role, f"{turns[-1][1]}, {fragment}")
+        else:
+            turns.append((role, fragment))
+            last = role
+    return turns

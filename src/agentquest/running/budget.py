@@ -7,7 +7,7 @@ limit uses estimates: records never hold one.
 
 from collections.abc import Callable, Sequence
 
-from agentquest.llms.accounting import Price, estimated_usage
+from agentquest.llms.prices import Price, estimate_usage
 from agentquest.records.episode import Step
 from agentquest.records.messages import Message
 from agentquest.running.events import RunEvents
@@ -59,7 +59,7 @@ class Budget(RunEvents):
         if not self._estimates:
             self._note(_UNCOUNTED)
         reply = Message(role="assistant", content=step.reply, reasoning=step.reasoning)
-        usage = step.calls[-1].usage or estimated_usage(prompt, reply)
+        usage = step.calls[-1].usage or estimate_usage(prompt, reply)
         self._estimates += 1
         # A prompt beyond what the price is for costs more rather than less.
         self._estimated += Price(price.prompt, price.completion).of(usage) or 0.0

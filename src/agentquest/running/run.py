@@ -17,7 +17,7 @@ from agentquest.config.settings import DEFAULT_AGENT, RunConfig
 from agentquest.errors import ConfigError
 from agentquest.lib import Benchmark, InformedAgent
 from agentquest.lib.settings import validated
-from agentquest.llms.accounting import Price
+from agentquest.llms.prices import Price
 from agentquest.metrics.row_index import RowIndex
 from agentquest.metrics.rows import EpisodeRow
 from agentquest.metrics.table import metrics_table

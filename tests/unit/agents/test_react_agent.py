@@ -9,9 +9,9 @@ import pytest
 
 from agentquest.agents.react.agent import ReActAgent, ReActSettings
 from agentquest.lib import Answer, Benchmark, Observation
-from agentquest.llms.accounting import Price
 from agentquest.llms.config import ModelSettings
-from agentquest.llms.scripted import ScriptedModel, ScriptedSettings, newest_observation
+from agentquest.llms.prices import Price
+from agentquest.llms.scripted import ScriptedModel, ScriptedModelSettings, newest_observation
 from agentquest.llms.types import Reply
 from agentquest.records.messages import Message, ToolSpec, Usage
 from episode_players import an_episode, builtin_homes
@@ -291,7 +291,7 @@ async def test_the_scripted_model_reads_the_newest_observation_of_the_prompt(
             told.append(observation)
             return "look"
 
-    model = ScriptedModel(ScriptedSettings(), Listener())  # type: ignore[arg-type]
+    model = ScriptedModel(ScriptedModelSettings(), Listener())  # type: ignore[arg-type]
     agent = react(model)
     first = await begun(agent, homes)
     answers = [await agent.act(first), await agent.act(seen("You see\na desk 1."))]

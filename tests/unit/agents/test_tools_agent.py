@@ -17,9 +17,9 @@ from agentquest.agents.tools.agent import (
 )
 from agentquest.errors import ContextExceeded
 from agentquest.lib import Benchmark
-from agentquest.llms.accounting import Price
 from agentquest.llms.config import ModelSettings
-from agentquest.llms.scripted import ScriptedModel, ScriptedSettings
+from agentquest.llms.prices import Price
+from agentquest.llms.scripted import ScriptedModel, ScriptedModelSettings
 from agentquest.llms.types import ChatModel, Reply
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.messages import Message, ToolCall, ToolSpec
@@ -180,4 +180,4 @@ def test_the_scripted_player_plays_the_same_game_as_through_react(name: str, too
 
 
 def scripted(benchmark: Benchmark) -> ScriptedModel:
-    return ScriptedModel(ScriptedSettings(), benchmark.explorer())
+    return ScriptedModel(ScriptedModelSettings(), benchmark.explorer())

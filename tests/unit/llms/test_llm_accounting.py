@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentquest.llms.accounting import Price, estimated_tokens, estimated_usage
+from agentquest.llms.prices import Price, estimate_tokens, estimate_usage
 from agentquest.llms.types import Reply
 from agentquest.records.messages import Message, ToolCall, Usage
 
@@ -36,14 +36,14 @@ def test_what_a_call_cost(reply: Reply, price: Price | None, cost: float | None)
     ("text", "tokens"), [("", 0), ("a", 1), ("Go to the shelf.", 4), ("你好", 2), ("né", 1)]
 )
 def test_tokens_can_be_estimated(text: str, tokens: int) -> None:
-    assert estimated_tokens(text) == tokens
+    assert estimate_tokens(text) == tokens
 
 
 def test_an_estimate_has_everything_that_was_said_in_it() -> None:
     call = ToolCall(id="c", name="act", arguments='{"command": "look"}')
     prompt = [Message(role="system", content="x" * 400), Message(role="user", content="y" * 40)]
     reply = Message(role="assistant", content="z" * 8, reasoning="r" * 80, tool_calls=(call,))
-    usage = estimated_usage(prompt, reply)
+    usage = estimate_usage(prompt, reply)
     assert usage.prompt_tokens == 4 + 100 + 4 + 10
     assert usage.completion_tokens == 4 + 2 + 20 + 6
     assert usage.reasoning_tokens == 20

@@ -7,8 +7,8 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from agentquest.errors import ConfigError
-from agentquest.llms.accounting import Price
 from agentquest.llms.openai_chat import OpenAIChat, OpenAISettings
+from agentquest.llms.prices import Price
 from agentquest.llms.types import ChatModel
 
 KEY = "sk-a-key-that-nobody-may-see"

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentquest.llms.clock import Deadline
-from agentquest.llms.limits import Bucket, Concurrency, Gate, Permit
-from agentquest.llms.throttle import Throttle
+from agentquest.llms.limits import Bucket, Concurrency, Permit, RequestLimits, Throttle
 from agentquest.records.messages import Usage
 from fake_clock import FakeClock
 
@@ -156,15 +155,15 @@ def test_cancelled_waiters_take_no_place_with_them(cancelled: set[int], late: bo
     asyncio.run(scenario())
 
 
-def gate(clock: FakeClock, **limits: int | None) -> Gate:
+def limits_of(clock: FakeClock, **limits: int | None) -> RequestLimits:
     settings_ = {"max_concurrency": 8, "requests_per_minute": None, "tokens_per_minute": None}
     throttle = Throttle(clock.clock, 1.0)
-    return Gate(**{**settings_, **limits}, throttle=throttle, clock=clock.clock)  # type: ignore[arg-type]
+    return RequestLimits(**{**settings_, **limits}, throttle=throttle, clock=clock.clock)  # type: ignore[arg-type]
 
 
 @asynccontextmanager
 async def passing(
-    door: Gate, clock: FakeClock, deadline: Deadline | None = None
+    door: RequestLimits, clock: FakeClock, deadline: Deadline | None = None
 ) -> AsyncIterator[Permit]:
     permit = await door.enter(400, 8192, deadline or Deadline(clock.clock, 10))
     try:
@@ -176,7 +175,7 @@ async def passing(
 def test_a_call_that_fails_gives_its_place_back() -> None:
     async def scenario() -> None:
         clock = FakeClock()
-        door = gate(clock, max_concurrency=1)
+        door = limits_of(clock, max_concurrency=1)
         for _ in range(3):
             with pytest.raises(KeyError):
                 async with passing(door, clock):
@@ -189,7 +188,7 @@ def test_a_call_that_fails_gives_its_place_back() -> None:
 def test_queueing_postpones_the_deadline() -> None:
     async def scenario() -> None:
         clock = FakeClock()
-        door = gate(clock, requests_per_minute=1)
+        door = limits_of(clock, requests_per_minute=1)
         for _ in range(3):
             deadline = Deadline(clock.clock, 10)
             async with passing(door, clock, deadline):
@@ -204,7 +203,7 @@ def test_tokens_are_settled_with_what_the_server_counted() -> None:
 
     async def minutes(prompt: int, completion: int) -> float:
         clock = FakeClock()
-        door = gate(clock, tokens_per_minute=60_000)
+        door = limits_of(clock, tokens_per_minute=60_000)
         for _ in range(400):
             async with passing(door, clock) as permit:
                 permit.succeeded = True

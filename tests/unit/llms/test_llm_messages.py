@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentquest.llms.openai_messages import (
+from agentquest.llms.openai_chat import (
     read_cost,
     read_message,
     read_tool_calls,
     read_usage,
-    written_message,
-    written_tools,
+    write_message,
+    write_tools,
 )
-from agentquest.llms.thinking import split_thinking
 from agentquest.llms.types import Reply, ReplyKind
+from agentquest.llms.wire import split_thinking
 from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
 
 CALL = ToolCall(id="c1", name="act", arguments='{"command": "look"}')
@@ -146,7 +146,7 @@ def test_a_refusal_is_kept_and_told_on() -> None:
 def test_a_reply_is_the_next_message_with_its_calls_and_thoughts() -> None:
     opaque = {"reasoning_details": [{"signature": "s"}]}
     reply = Reply(text="Now.", reasoning="hm", tool_calls=(CALL,), opaque=opaque)
-    assert written_message(reply.message) == {
+    assert write_message(reply.message) == {
         "role": "assistant",
         "content": "Now.",
         "tool_calls": [
@@ -162,7 +162,7 @@ def test_a_reply_is_the_next_message_with_its_calls_and_thoughts() -> None:
 
 def test_what_a_tool_gave_names_its_call() -> None:
     told = Message(role="tool", tool_call_id="c1", content="You see a bed 1.")
-    assert written_message(told) == {
+    assert write_message(told) == {
         "role": "tool",
         "tool_call_id": "c1",
         "content": "You see a bed 1.",
@@ -170,7 +170,7 @@ def test_what_a_tool_gave_names_its_call() -> None:
 
 
 def test_a_tool_without_parameters_takes_an_empty_object() -> None:
-    (tool,) = written_tools([ToolSpec(name="look", description="Look around.")])
+    (tool,) = write_tools([ToolSpec(name="look", description="Look around.")])
     assert tool == {
         "type": "function",
         "function": {

@@ -4,12 +4,11 @@ import re
 
 import pytest
 
-from agentquest.llms.accounting import Price
 from agentquest.llms.anthropic import AnthropicSettings
 from agentquest.llms.gemini import GeminiSettings
 from agentquest.llms.openai_chat import OpenAISettings
 from agentquest.llms.openai_responses import ResponsesSettings
-from agentquest.llms.prices import PRICES_OF, known_price
+from agentquest.llms.prices import PRICES_OF, Price, known_price
 from agentquest.records.messages import Usage
 
 OPENAI = "https://api.openai.com/v1"

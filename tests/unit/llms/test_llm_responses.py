@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agentquest.llms.failures import ContextTooLong, ModelFailure, Transient
 from agentquest.llms.openai_chat import OpenAIChat, OpenAISettings
-from agentquest.llms.transport import Answer, proxy_for
+from agentquest.llms.transport import HttpAnswer, proxy_for
 from agentquest.llms.types import Reply, ReplyKind
 
 NAMES = [
@@ -48,7 +48,7 @@ CLIENT = OpenAIChat(OpenAISettings(model="m"))
 
 def read(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> object:
     try:
-        return CLIENT._read(Answer(status, headers or {}, body), 1)
+        return CLIENT._read(HttpAnswer(status, headers or {}, body), 1)
     except (Transient, ModelFailure) as failure:
         return failure
 

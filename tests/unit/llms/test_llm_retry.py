@@ -24,9 +24,9 @@ from agentquest.llms.redaction import Redactor
 from agentquest.llms.retry import (
     LONGEST_WAIT_S,
     RetryPolicy,
+    call_with_retries,
     failure_of_status,
     retry_after,
-    retrying,
 )
 from fake_clock import FakeClock
 
@@ -70,7 +70,7 @@ class Calls:
 
 
 def run(calls: Calls, policy: RetryPolicy, clock: FakeClock) -> str:
-    return asyncio.run(retrying(calls, policy, clock.clock, TopOfRange()))
+    return asyncio.run(call_with_retries(calls, policy, clock.clock, TopOfRange()))
 
 
 @pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504, 520, 529])

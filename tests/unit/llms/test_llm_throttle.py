@@ -13,10 +13,10 @@ import pytest
 
 from agentquest.llms.clock import Clock, Deadline
 from agentquest.llms.failures import ModelUnavailable, Transient
+from agentquest.llms.limits import Throttle
 from agentquest.llms.openai_chat import OpenAIChat, OpenAISettings
 from agentquest.llms.status import Status
-from agentquest.llms.throttle import Throttle
-from agentquest.llms.transport import Answer
+from agentquest.llms.transport import HttpAnswer
 from agentquest.records.messages import Message
 from fake_clock import FakeClock, VirtualLoop
 
@@ -46,7 +46,7 @@ class Limiter:
         self.requests = self.refused = 0
         self.gone_until = 0.0
 
-    async def post(self, body: bytes, time_left: float) -> Answer:
+    async def post(self, body: bytes, time_left: float) -> HttpAnswer:
         self.requests += 1
         allowed_at = self._allowed_at()
         await asyncio.sleep(0.02)
@@ -54,9 +54,9 @@ class Limiter:
             self.refused += 1
             wait = allowed_at - self._clock.now()
             headers = {"Retry-After": f"{wait:.3f}"} if self._says_when else {}
-            return Answer(429, headers, b'{"error": {"message": "Too many requests."}}')
+            return HttpAnswer(429, headers, b'{"error": {"message": "Too many requests."}}')
         await asyncio.sleep(self._latency_s)
-        return Answer(200, {}, REPLY)
+        return HttpAnswer(200, {}, REPLY)
 
     def _allowed_at(self) -> float:
         now = self._clock.now()
@@ -88,7 +88,7 @@ class Limiter:
 def client_of(server: object, clock: Clock, **fields: Any) -> OpenAIChat:
     settings = OpenAISettings(**{"model": "m", "max_retries": 2, **fields})
     client = OpenAIChat(settings, clock=clock, rng=random.Random(5))
-    client._poster = server  # type: ignore[assignment]
+    client._transport = server  # type: ignore[assignment]
     return client
 
 
@@ -142,11 +142,11 @@ class Metronome:
         self._accepted_at = -gap_s
         self.refused: list[bool] = []
 
-    async def post(self, body: bytes, time_left: float) -> Answer:
+    async def post(self, body: bytes, time_left: float) -> HttpAnswer:
         wait = self._accepted_at + self._gap_s - self._clock.now()
         self.refused.append(wait > 0.0)
         if wait > 0.0:
-            return Answer(429, {"Retry-After": f"{wait:.9f}"}, b"")
+            return HttpAnswer(429, {"Retry-After": f"{wait:.9f}"}, b"")
         self._accepted_at = self._clock.now()
         return OK
 
@@ -225,7 +225,7 @@ async def test_a_long_hold_leaves_a_pace_of_one_request_in_twenty_seconds() -> N
 @pytest.mark.parametrize("headers", [{}, {"Retry-After": "0.9"}], ids=["silent", "too short"])
 def test_holds_double_up_to_twenty_seconds(headers: dict[str, str]) -> None:
     async def scenario(clock: Clock) -> list[float]:
-        server = Scripted(clock, lambda now: Answer(429, headers, b""))
+        server = Scripted(clock, lambda now: HttpAnswer(429, headers, b""))
         client = client_of(server, clock, deadline_s=200.0)
         calls = [client.complete(HELLO) for _ in range(64)]
         await asyncio.gather(*calls, return_exceptions=True)
@@ -256,13 +256,13 @@ def test_the_pace_is_found_for_limits_of_all_sizes(
 class Scripted:
     """A server in virtual time that does as `what` says of each request's time."""
 
-    def __init__(self, clock: Clock, what: Callable[[float], Answer | Transient]) -> None:
+    def __init__(self, clock: Clock, what: Callable[[float], HttpAnswer | Transient]) -> None:
         self._clock = clock
         self._what = what
         self.times: list[float] = []
         self.asked_twice = asyncio.Event()
 
-    async def post(self, body: bytes, time_left: float) -> Answer:
+    async def post(self, body: bytes, time_left: float) -> HttpAnswer:
         now = self._clock.now()
         self.times.append(now)
         if len(self.times) == 2:
@@ -274,7 +274,7 @@ class Scripted:
         return answer
 
 
-OK = Answer(200, {}, REPLY)
+OK = HttpAnswer(200, {}, REPLY)
 
 
 def gone() -> Transient:
@@ -282,8 +282,8 @@ def gone() -> Transient:
 
 
 def test_one_refusal_holds_back_the_whole_client() -> None:
-    def refuse_once(now: float) -> Answer:
-        return Answer(429, {"Retry-After": "30"}, b"") if now < 1 else OK
+    def refuse_once(now: float) -> HttpAnswer:
+        return HttpAnswer(429, {"Retry-After": "30"}, b"") if now < 1 else OK
 
     async def scenario(clock: Clock) -> list[float]:
         server = Scripted(clock, refuse_once)
@@ -306,7 +306,7 @@ def test_one_refusal_holds_back_the_whole_client() -> None:
 def test_refusals_by_chance_do_not_bring_a_run_to_a_stop(share: float) -> None:
     async def scenario(clock: Clock) -> tuple[int, float]:
         rng = random.Random(1)
-        refusal = Answer(429, {}, b"")
+        refusal = HttpAnswer(429, {}, b"")
         server = Scripted(clock, lambda now: refusal if rng.random() < share else OK)
         client = client_of(server, clock)
 
@@ -325,7 +325,7 @@ def test_refusals_by_chance_do_not_bring_a_run_to_a_stop(share: float) -> None:
 
 def test_a_server_that_refuses_for_ever_is_given_up_at_the_deadline_by_all_together() -> None:
     async def scenario(clock: Clock) -> tuple[int, float]:
-        server = Scripted(clock, lambda now: Answer(429, {}, b'{"error": "busy"}'))
+        server = Scripted(clock, lambda now: HttpAnswer(429, {}, b'{"error": "busy"}'))
         client = client_of(server, clock, max_retries=0, deadline_s=600.0)
         calls = [client.complete(HELLO) for _ in range(50)]
         failed = await asyncio.gather(*calls, return_exceptions=True)
@@ -338,9 +338,9 @@ def test_a_server_that_refuses_for_ever_is_given_up_at_the_deadline_by_all_toget
     assert requests < 50 + 100
 
 
-@pytest.mark.parametrize("answer", [gone, lambda: Answer(503, {}, b"")])
+@pytest.mark.parametrize("answer", [gone, lambda: HttpAnswer(503, {}, b"")])
 def test_a_server_that_goes_away_in_the_middle_is_waited_for(
-    answer: Callable[[], Answer | Transient], caplog: pytest.LogCaptureFixture
+    answer: Callable[[], HttpAnswer | Transient], caplog: pytest.LogCaptureFixture
 ) -> None:
     async def scenario(clock: Clock) -> tuple[int, list[float], Status]:
         server = Scripted(clock, lambda now: answer() if 5 < now < 605 else OK)
@@ -402,10 +402,10 @@ def test_what_the_client_does_now_can_be_seen() -> None:
     async def scenario(clock: Clock) -> list[Status]:
         answers = {0: 500, 1: 429}
 
-        def what(now: float) -> Answer:
+        def what(now: float) -> HttpAnswer:
             status = answers.pop(len(server.times) - 1, 200)
             headers = {"Retry-After": "40"} if status == 429 else {}
-            return Answer(status, headers, REPLY if status == 200 else b"broken")
+            return HttpAnswer(status, headers, REPLY if status == 200 else b"broken")
 
         server = Scripted(clock, what)
         client = client_of(server, clock, wait_interval=10.0)

@@ -13,7 +13,7 @@ from agentquest.llms.failures import ModelFailure, Transient
 from agentquest.llms.gemini import GeminiModel, GeminiSettings
 from agentquest.llms.openai_chat import OpenAIChat, OpenAISettings
 from agentquest.llms.openai_responses import OpenAIResponses, ResponsesSettings
-from agentquest.llms.transport import Answer
+from agentquest.llms.transport import HttpAnswer
 from agentquest.llms.types import Reply, ReplyKind
 from agentquest.records.messages import ToolCall, Usage
 
@@ -31,7 +31,7 @@ STREAMED = [
 def read(client: HttpModel, data: Any, status: int = 200) -> Reply | Transient | ModelFailure:
     body = data if isinstance(data, bytes) else json.dumps(data).encode()
     try:
-        return client._read(Answer(status, {}, body), 1)
+        return client._read(HttpAnswer(status, {}, body), 1)
     except (Transient, ModelFailure) as failure:
         return failure
 

@@ -143,7 +143,7 @@ def test_thoughts_go_back_to_anthropic_as_they_came() -> None:
         {"type": "text", "text": "Now."},
         {"type": "tool_use", "id": "c1", "name": "act", "input": {"command": "look"}},
     ]
-    reply = anthropic()._reply({"content": blocks, "stop_reason": "tool_use"})
+    reply = anthropic()._read_reply({"content": blocks, "stop_reason": "tool_use"})
     assert reply.reasoning == "Hm."
     turns = sent(anthropic(), [*TALK[:2], reply.message, TALK[3]])["messages"]
     assert turns[1] == {"role": "assistant", "content": blocks}
@@ -161,7 +161,7 @@ def test_thoughts_go_back_to_openai_as_they_came() -> None:
             "status": "completed",
         },
     ]
-    reply = responses()._reply({"output": items, "status": "completed"})
+    reply = responses()._read_reply({"output": items, "status": "completed"})
     assert reply.finish_reason == "tool_calls"
     asked = sent(responses(), [*TALK[:2], reply.message, TALK[3]])["input"]
     assert asked[2:4] == items
@@ -182,7 +182,7 @@ def test_thoughts_go_back_to_google_as_they_came() -> None:
         },
     ]
     candidate = {"content": {"parts": parts, "role": "model"}, "finishReason": "STOP"}
-    reply = gemini()._reply({"candidates": [candidate]})
+    reply = gemini()._read_reply({"candidates": [candidate]})
     assert (reply.reasoning, reply.tool_calls[0].id) == ("Hm.", "f1")
     told = Message(role="tool", tool_call_id="f1", content="You see a desk 1.")
     contents = sent(gemini(), [*TALK[:2], reply.message, told])["contents"]

@@ -3,7 +3,7 @@
 import pytest
 from run_events import a_spec, a_step
 
-from agentquest.llms.accounting import Price
+from agentquest.llms.prices import Price
 from agentquest.records.episode import Call
 from agentquest.records.messages import Message, Usage
 from agentquest.running.budget import Budget

@@ -23,7 +23,7 @@ from agentquest.agents.reading.decoration import (
     without_marks,
 )
 from agentquest.lib.matching import matcher
-from agentquest.llms.thinking import split_thinking
+from agentquest.llms.wire import split_thinking
 
 LONGEST_REPLY = 100_000
 _LONGEST_BARE = 120

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from agentquest import registry
-from agentquest.llms import fragments
-from agentquest.llms.fragments import Fragments, in_turns
+from agentquest.llms import wire
+from agentquest.llms.wire import Fragments, in_turns
 from agentquest.records.messages import Message, ToolCall
 
 PROVIDERS = ["openai", "responses", "anthropic", "gemini"]
@@ -65,7 +65,7 @@ def test_each_is_written_once_but_the_last(monkeypatch: pytest.MonkeyPatch) -> N
     assert kept.of([one, two, three]) == ['"a"', '"b"', '"c"']
     assert kept.of([]) == []
     assert written == ["a", "b", "b", "c"]
-    monkeypatch.setattr(fragments, "_MOST_CHARACTERS", 5)
+    monkeypatch.setattr(wire, "_MOST_CHARACTERS", 5)
     kept.of([three, one, two])
     kept.of([three, one, two])
     assert written.count("a") > 1, "it does not keep more than it may"
