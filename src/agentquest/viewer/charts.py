@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import htpy as h
 from markupsafe import Markup
 
+from agentquest.lib.markup import Template, join
 from agentquest.metrics.statistics import Estimate
-from agentquest.viewer.layout import Template
 from agentquest.words import counted
 
 _WIDTH = 640
@@ -61,7 +61,7 @@ def picture(
     name = f"{title}. {description}"
     box = f"0 0 {size[0]} {size[1]}"
     svg = h.svg(class_=f"chart {kind}", viewBox=box, role=role, aria_label=name)
-    return Markup(svg[h.title[name], Markup().join(shapes)])
+    return Markup(svg[h.title[name], join(shapes)])
 
 
 def interval_chart(title: str, rows: Sequence[tuple[str, Estimate | None, str]]) -> Markup:

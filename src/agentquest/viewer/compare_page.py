@@ -8,6 +8,7 @@ from itertools import zip_longest
 import htpy as h
 from markupsafe import Markup
 
+from agentquest.lib.markup import Piece, Template, join
 from agentquest.metrics.rows import EpisodeRow
 from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.reports.compare import ComparedRun, Comparison, compare_runs
@@ -17,8 +18,6 @@ from agentquest.viewer.charts import Dot, scatter
 from agentquest.viewer.figures import data_table, figure
 from agentquest.viewer.layout import (
     KINDS,
-    Piece,
-    Template,
     alert,
     badge,
     fold,
@@ -111,7 +110,7 @@ def _flips(site: Addresses, runs: Sequence[OpenRun], tasks: Sequence[Tasks]) -> 
     rows = (
         (
             link(site.compare(names, task), task, "task"),
-            *(Markup().join(map(_trial, one.get(task, ()))) or "–" for one in tasks),
+            *(join(map(_trial, one.get(task, ()))) or "–" for one in tasks),
         )
         for task in found[:_MOST_TASKS]
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import htpy as h
 from markupsafe import Markup
 
+from agentquest.lib.markup import Template, join
 from agentquest.llms.types import ReplyKind
 from agentquest.records.episode import Call, EpisodeRecord, Step
 from agentquest.records.outcome import MEANINGS
@@ -13,7 +14,6 @@ from agentquest.viewer.addresses import Addresses
 from agentquest.viewer.charts import draw_curve, draw_line, draw_rect, draw_text, picture
 from agentquest.viewer.insight import Insight
 from agentquest.viewer.layout import (
-    Template,
     alert,
     badge,
     facts,
@@ -158,7 +158,7 @@ class _Sections:
         record = self._record
         told = pre(record.first_observation, "told")
         commands = _admissible(record.first_admissible)
-        parts = Markup().join((told, commands, self._play_on(0)))
+        parts = join((told, commands, self._play_on(0)))
         return _SECTION(0, 0, "Start", parts, self._aside(0))
 
     def step(self, step: Step) -> Markup:
@@ -172,10 +172,10 @@ class _Sections:
         )
         heading = _HEADING(
             _NO_ACTION if step.action is None else _CODE(step.action),
-            Markup().join(self._marks(step)),
+            join(self._marks(step)),
         )
         return _SECTION(
-            step.index, step.index, heading, Markup().join(parts), self._aside(step.index)
+            step.index, step.index, heading, join(parts), self._aside(step.index)
         )  # fmt: skip
 
     def _marks(self, step: Step) -> Iterator[Markup]:
@@ -191,26 +191,26 @@ class _Sections:
         if not step.reachable:
             yield badge("lost", "goal out of reach")
 
-    def _prompt(self, step: Step) -> str:
+    def _prompt(self, step: Step) -> Markup:
         """Where the prompt is; the script shows it here when it is asked for."""
         messages, size = prompt_size(self._record, step)
         if not messages:
-            return ""
+            return Markup()
         address = self._site.prompts(self._run, self._record.key, step.index)
         load = _LOAD(address) if self._site.served else ""
         title = f"Prompt as sent: {counted(messages, 'message')}, {counted(size, 'character')}"
         return _PROMPT(load, title, link(address, "the whole prompt on its own page"))
 
-    def _play_on(self, step: int) -> str:
+    def _play_on(self, step: int) -> Markup:
         address = self._site.play_on(self._run, self._record.key, step)
         if address is None or not self._seen.can_play:
-            return ""
+            return Markup()
         return _PLAY_ON(link(address, "Play on from here"))
 
-    def _aside(self, place: int) -> str:
+    def _aside(self, place: int) -> Markup:
         """How far the goal is, the way there, and what the agent knows of the place."""
         content = self._way(place) + self._pictures[place]
-        return _ASIDE(place, content) if content else ""
+        return _ASIDE(place, content) if content else Markup()
 
     def _way(self, place: int) -> Markup:
         seen = self._seen
@@ -222,7 +222,7 @@ class _Sections:
         goal = _GOAL(f"{counted(distance, 'step')} from here" if distance else "reached")
         if not plan:
             return goal
-        return goal + _PLAN(Markup().join(_COMMAND(command) for command in plan[:_PLAN_SHOWN]))
+        return goal + _PLAN(join(_COMMAND(command) for command in plan[:_PLAN_SHOWN]))
 
 
 def _reply(step: Step) -> Iterator[Markup]:
@@ -266,9 +266,9 @@ def _describe_call(call: Call) -> str:
     return ", ".join(parts)
 
 
-def _admissible(commands: Sequence[str]) -> str:
+def _admissible(commands: Sequence[str]) -> Markup:
     if not commands:
-        return ""
+        return Markup()
     # One element, not one for each: commands would be most of a long page's elements.
     return fold(f"Possible commands: {len(commands)}", pre("\n".join(commands), "commands"))
 

@@ -7,6 +7,7 @@ from itertools import accumulate
 import htpy as h
 from markupsafe import Markup
 
+from agentquest.lib.markup import Template
 from agentquest.metrics.row_index import IndexedRow
 from agentquest.records.outcome import End
 from agentquest.reports.model import Report, tokens_text
@@ -14,7 +15,6 @@ from agentquest.reports.tables import Table
 from agentquest.viewer.charts import Bar, bar_chart, curve_chart, histogram, interval_chart
 from agentquest.viewer.layout import (
     KINDS,
-    Template,
     alert,
     facts,
     fold,

@@ -5,35 +5,14 @@ Pages are htpy nodes: text is escaped by its type, markup is an element or a `Ma
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TypeAlias
 
 import htpy as h
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
+from agentquest.lib.markup import Piece, Template, join
 from agentquest.metrics.statistics import Estimate
 from agentquest.reports.safe_text import visible
 from agentquest.viewer.addresses import PAGES, Addresses
-
-# A text, which is escaped where it is used, or a finished piece of a page.
-Piece: TypeAlias = str | h.Renderable
-
-
-class Template:
-    """HTML with `%` places for what a page has hundreds of: cells, steps, shapes.
-
-    Values are escaped by their type, as in htpy, which takes ten times as long.
-    """
-
-    _SAFE = frozenset((Markup, int, float))
-
-    def __init__(self, html: str) -> None:
-        self._html = html
-
-    def __call__(self, *values: Piece | float) -> Markup:
-        """The HTML with these values."""
-        safe = [one if type(one) in self._SAFE else escape(one) for one in values]
-        return Markup(self._html % tuple(safe))
-
 
 KINDS = {"won": "solved", "lost": "not solved", "unscored": "no score"}
 _LONG = 3000  # characters
@@ -175,7 +154,7 @@ def table(
         h.table(class_=kind)[
             h.caption[caption],
             h.thead[h.tr[head]],
-            h.tbody[Markup().join(row(_filter_data(cells), *cells) for cells in rows)],
+            h.tbody[join(row(_filter_data(cells), *cells) for cells in rows)],
         ],
     )
 
@@ -188,7 +167,7 @@ def scrolling(label: str, wide_table: h.Node) -> h.Element:
 def _filter_data(row: Sequence[Piece]) -> str:
     if not isinstance(row, TableRow):
         return ""
-    return Markup().join(_DATA(name, value) for name, value in row.known.items())
+    return join(_DATA(name, value) for name, value in row.known.items())
 
 
 def known_columns(

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import htpy as h
 
+from agentquest.lib.markup import Piece
 from agentquest.metrics.row_index import IndexedRow
 from agentquest.viewer.addresses import Addresses
 from agentquest.viewer.glances import Figures, Glance, figures_of
-from agentquest.viewer.layout import Piece, badge, interval, link, table
+from agentquest.viewer.layout import badge, interval, link, table
 from agentquest.viewer.library import Broken, Library
 
 _PERSON = "human"

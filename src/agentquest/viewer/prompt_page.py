@@ -7,10 +7,11 @@ from itertools import takewhile
 import htpy as h
 from markupsafe import Markup
 
+from agentquest.lib.markup import Template
 from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.records.messages import Message
 from agentquest.viewer.addresses import Addresses
-from agentquest.viewer.layout import Template, pre, up_link
+from agentquest.viewer.layout import pre, up_link
 
 # Longer changes are marked as a whole, because comparing them line by line is slow.
 _COMPARED_LINES = 400

@@ -32,9 +32,16 @@ def benchmark_of(name: str, settings: Mapping[str, Any]) -> Benchmark:
     return _benchmark(name, json.dumps(settings, sort_keys=True, default=str))
 
 
+@lru_cache(maxsize=64)
+def _benchmark_class(name: str) -> type[Benchmark]:
+    """Looked up once: the registry reads what is installed each time."""
+    found: type[Benchmark] = registry.load_registered("benchmark", name)
+    return found
+
+
 @lru_cache(maxsize=8)
 def _benchmark(name: str, settings: str) -> Benchmark:
-    found: type[Benchmark] = registry.load_registered("benchmark", name)
+    found = _benchmark_class(name)
     return found(validated(found.Settings, json.loads(settings), "benchmark_settings"))
 
 
@@ -48,10 +55,13 @@ def pictures_of(record: EpisodeRecord) -> list[Markup]:
     moments = [moment(record.first_observation, record.first_admissible)]
     moments += [moment(one.observation, one.admissible, one.action) for one in record.steps]
     try:
-        benchmark: type[Benchmark] = registry.load_registered("benchmark", record.benchmark)
+        benchmark = _benchmark_class(record.benchmark)
     except UnknownName:
         return [Markup()] * len(moments)
-    return [Markup(fragment[picture]) for picture in benchmark.pictures(moments)]
+    return [
+        one if isinstance(one, Markup) else Markup(fragment[one])
+        for one in benchmark.pictures(moments)
+    ]
 
 
 def moment(text: str, admissible: Sequence[str], action: str | None = None) -> Moment:

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 import htpy as h
 from markupsafe import Markup
 
+from agentquest.lib.markup import Piece, Template
 from agentquest.metrics.row_index import IndexedRow
 from agentquest.metrics.table import Metric
 from agentquest.viewer.addresses import Addresses
@@ -14,9 +15,7 @@ from agentquest.viewer.figures import figures, opening, pictures
 from agentquest.viewer.filters import CHOICES, LEAST, SORTS, Found, find, invalid_actions, whole
 from agentquest.viewer.layout import (
     KINDS,
-    Piece,
     TableRow,
-    Template,
     badge,
     choice,
     filter_form,

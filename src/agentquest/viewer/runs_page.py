@@ -4,13 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import htpy as h
 
+from agentquest.lib.markup import Piece, Template
 from agentquest.records.manifest import Manifest
 from agentquest.viewer.addresses import Addresses
 from agentquest.viewer.glances import Glance
 from agentquest.viewer.layout import (
-    Piece,
     TableRow,
-    Template,
     alert,
     badge,
     choice,

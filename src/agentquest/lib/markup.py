@@ -1,0 +1,33 @@
+"""HTML for what a page has hundreds of: cells, steps, shapes.
+
+Pages are htpy nodes. Templates escape their values by type in the same way, in a tenth of the
+time that htpy takes for an element.
+"""
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from htpy import Renderable
+from markupsafe import Markup, escape
+
+# A text, which is escaped where it is used, or a finished piece of a page.
+Piece: TypeAlias = str | Renderable
+
+
+class Template:
+    """HTML with `%` places, to be called with their values."""
+
+    _SAFE = frozenset((Markup, int, float))
+
+    def __init__(self, html: str) -> None:
+        self._html = html
+
+    def __call__(self, *values: Piece | float) -> Markup:
+        """The HTML with these values."""
+        safe = [one if type(one) in self._SAFE else escape(one) for one in values]
+        return Markup(self._html % tuple(safe))
+
+
+def join(pieces: Iterable[Markup]) -> Markup:
+    """Finished pieces one after the other; their type says that they are escaped."""
+    return Markup("".join(pieces))
