@@ -24,8 +24,8 @@ from agentquest.viewer.charts import (
     scatter,
 )
 from agentquest.viewer.export import export
-from agentquest.viewer.layout import POLICY
 from agentquest.viewer.library import Library
+from agentquest.viewer.pages import POLICY
 from report_runs import HARM, hostile, hostile_manifest, manifest, play, record, saved, step
 
 VOID = {"meta", "link", "input", "br"}
@@ -211,7 +211,7 @@ def test_an_episode_run_again_is_shown_once_as_it_counts(tmp_path: Path) -> None
     run = saved(tmp_path / "run", [failed, record("b"), again, again, later])
     export(Library(run.path), tmp_path / "pages")
     pages = pages_of(tmp_path / "pages")
-    assert pages.keys() == {"index.html", "1.html", "2.html"}
+    assert pages.keys() == {"index.html", "glossary.html", "1.html", "2.html"}
     everything = "".join(written for written, _ in pages.values())
     assert everything.count("the second try") == 1
     assert "the first try" not in everything

@@ -17,7 +17,7 @@ from agentquest import evaluate
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import End
 from agentquest.records.run_directory import RunDirectory
-from agentquest.viewer.replay import carried_out, opened, pictures_of
+from agentquest.viewer.replay import command_of, open_game, pictures_of
 
 pytest.importorskip("starlette", reason="the viewer needs the extra `serve`")
 BENCHMARKS = ("alfworld", "webshop", "mastermind", "sudoku")
@@ -82,11 +82,11 @@ def test_play_on_from_a_step_ends_recorded(site: str, folder: Path, name: str) -
     status, text, address = post(f"{site}/play-on", {**query, "token": token_in(text)})
     assert status == 200
     assert "/game/" in address
-    benchmark, driver = opened(record, run.manifest())
+    benchmark, driver = open_game(record, run.manifest())
     driver.reset()
     inherited = 0
     for one in record.steps[:step]:
-        command = carried_out(one, driver)
+        command = command_of(one, driver)
         if command is not None:
             driver.step(driver.action_class(value=command))
             inherited += 1

@@ -27,7 +27,7 @@ from agentquest.records.manifest import Manifest
 from agentquest.reports.safe_text import one_line
 from agentquest.running.events import RunEvents
 from agentquest.running.spec import EpisodeSpec
-from agentquest.viewer.insight import Insight, insight
+from agentquest.viewer.replay import Analysis, analyse_episode
 from agentquest.words import counted
 
 AGENTS = {
@@ -249,7 +249,7 @@ def failure_worth_seeing(records: Iterable[EpisodeRecord]) -> EpisodeRecord | No
 def replay(record: EpisodeRecord, manifest: Manifest, width: int) -> Iterator[str]:
     """The steps worth showing, one line each in Rich markup, with the number of skipped ones."""
     room = min(_COMMAND, max(_COMMAND // 3, width - _AROUND_COMMAND))
-    seen = insight(record, manifest)
+    seen = analyse_episode(record, manifest)
     places = _choose_steps(record, seen)
     before = 0
     for place in places:
@@ -262,7 +262,7 @@ def replay(record: EpisodeRecord, manifest: Manifest, width: int) -> Iterator[st
         yield f"[dim]… {left}, then: {record.end.value}[/dim]"
 
 
-def _choose_steps(record: EpisodeRecord, seen: Insight) -> list[int]:
+def _choose_steps(record: EpisodeRecord, seen: Analysis) -> list[int]:
     """All steps of a short episode; of a long one those around the first harmful step."""
     count = len(record.steps)
     if count <= _MOST_LINES:
@@ -272,7 +272,7 @@ def _choose_steps(record: EpisodeRecord, seen: Insight) -> list[int]:
     return list(range(first, first + _MOST_LINES))
 
 
-def _format_step(record: EpisodeRecord, seen: Insight, place: int, room: int) -> str:
+def _format_step(record: EpisodeRecord, seen: Analysis, place: int, room: int) -> str:
     step = record.steps[place - 1]
     action = one_line(step.action if step.action is not None else "(no action)")
     shown = action if len(action) <= room else f"{action[: room - 1]}…"

@@ -1,4 +1,4 @@
-"""Where pages are: at a server's addresses, or as files beside each other.
+"""Where pages are: at a server's addresses, or as files next to each other.
 
 Pages are written once and know only an `Addresses`; what a page cannot lead to
 (a comparison nobody exported, playing without a server) has no address there.
@@ -10,8 +10,6 @@ from functools import lru_cache
 from urllib.parse import quote, urlencode
 
 from agentquest.words import slug
-
-PAGES = {"runs": "Runs", "leaderboard": "Leaderboard", "people": "People", "play": "Play"}
 
 
 class Addresses(ABC):
@@ -25,7 +23,7 @@ class Addresses(ABC):
 
     @abstractmethod
     def page(self, name: str) -> str | None:
-        """One of `PAGES`."""
+        """A page of the navigation, by its name in `pages.PAGES`."""
 
     @abstractmethod
     def run(self, name: str, start: int = 0) -> str:
@@ -56,7 +54,7 @@ class ServedAddresses(Addresses):
     def asset(self, name: str) -> str:
         return f"/static/{name}"
 
-    def page(self, name: str) -> str | None:
+    def page(self, name: str) -> str:
         return "/" if name == "runs" else f"/{name}"
 
     def run(self, name: str, start: int = 0) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -24,19 +24,18 @@ from agentquest.viewer.export import ASSETS, asset
 from agentquest.viewer.filters import whole
 from agentquest.viewer.games import Games, Recorder
 from agentquest.viewer.glances import Glance
-from agentquest.viewer.insight import Insight, insight
-from agentquest.viewer.layout import link, page, render
+from agentquest.viewer.layout import link, render
 from agentquest.viewer.library import Library, OpenRun
-from agentquest.viewer.people_page import people_page
+from agentquest.viewer.pages import PAGES, navigation_page, page
 from agentquest.viewer.play_routes import PlayRoutes
 from agentquest.viewer.prompt_page import prompt, prompts_page
+from agentquest.viewer.replay import Analysis, analyse_episode
 from agentquest.viewer.run_page import run_page
-from agentquest.viewer.runs_page import leaderboard_page, runs_page
 
 SITE = ServedAddresses()
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _MOST_COMPARED = 8
-_KEPT_INSIGHTS = 64
+_MOST_ANALYSES = 64
 _EVENTS_TOLD = 200
 
 
@@ -46,7 +45,7 @@ class Viewer:
     def __init__(self, library: Library) -> None:
         self._library = library
         self._reading = asyncio.Lock()
-        self._insights: OrderedDict[tuple[str, str, str], Insight] = OrderedDict()
+        self._analyses: OrderedDict[tuple[str, str, str], Analysis] = OrderedDict()
 
     async def answer(self, make: Callable[[], str], wrong: str = "Not found") -> Response:
         """A page, or what is wrong with what was asked for."""
@@ -68,31 +67,14 @@ class Viewer:
         async with self._reading:
             await run_in_threadpool(work)
 
-    async def runs(self, request: Request) -> Response:
-        """The list of runs, filtered by the query."""
-        query = dict(request.query_params)
-        return await self.answer(
-            lambda: page(SITE, "Runs", runs_page(SITE, self._glances(), query), "runs", "/state")
-        )
+    def navigation(self, name: str) -> Callable[[Request], Awaitable[Response]]:
+        """What answers at the address of a page of the navigation."""
 
-    async def leaderboard(self, request: Request) -> Response:
-        """The leaderboard of the folder's runs."""
-        return await self.answer(
-            lambda: page(
-                SITE, "Leaderboard", leaderboard_page(SITE, self._glances()), "leaderboard"
-            )
-        )
+        async def answer(request: Request) -> Response:
+            query = dict(request.query_params)
+            return await self.answer(lambda: navigation_page(SITE, self._library, name, query))
 
-    async def people(self, request: Request) -> Response:
-        """People's scores beside those of agents."""
-        return await self.answer(
-            lambda: page(
-                SITE, "People", people_page(SITE, self._library, self._glances()), "people"
-            )
-        )
-
-    def _glances(self) -> list[Any]:
-        return self._library.glances()
+        return answer
 
     async def run(self, request: Request) -> Response:
         """One run; while it goes on, the page follows it."""
@@ -117,18 +99,18 @@ class Viewer:
 
         def make() -> str:
             run, record, step = self.episode_asked(asked)
-            seen = self._insight(run, record)
+            seen = self._analysis(run, record)
             return page(SITE, record.goal, episode_page(SITE, run.name, record, seen, step))
 
         return await self.answer(make)
 
-    def _insight(self, run: OpenRun, record: EpisodeRecord) -> Insight:
+    def _analysis(self, run: OpenRun, record: EpisodeRecord) -> Analysis:
         """Played again once; whoever looks at the next step looks at the same episode."""
         key = (run.name, record.key, record.started_at)
-        found = self._insights.pop(key, None) or insight(record, run.manifest)
-        self._insights[key] = found
-        while len(self._insights) > _KEPT_INSIGHTS:
-            self._insights.popitem(last=False)
+        found = self._analyses.pop(key, None) or analyse_episode(record, run.manifest)
+        self._analyses[key] = found
+        while len(self._analyses) > _MOST_ANALYSES:
+            self._analyses.popitem(last=False)
         return found
 
     async def prompt(self, request: Request) -> Response:
@@ -223,9 +205,9 @@ def viewer_app(library: Library, recorder: Recorder | None = None) -> Starlette:
     """The pages; without a recorder nobody plays."""
     viewer = Viewer(library)
     routes = [
-        Route("/", viewer.runs),
-        Route("/leaderboard", viewer.leaderboard),
-        Route("/people", viewer.people),
+        Route(SITE.page(name), viewer.navigation(name)) for name, one in PAGES.items() if one.make
+    ]
+    routes += [
         Route("/run/{name:path}", viewer.run),
         Route("/episode", viewer.episode),
         Route("/prompt", viewer.prompt),

@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agentquest.viewer.addresses import ServedAddresses
-from agentquest.viewer.layout import page
+from agentquest.viewer.pages import page
 
 ENTER = "/enter"
 OPEN_PATHS = (ENTER, "/static/viewer.css", "/static/viewer.js", "/static/icon.svg")

@@ -12,7 +12,6 @@ from agentquest.records.episode import Call, EpisodeRecord, Step
 from agentquest.records.outcome import MEANINGS
 from agentquest.viewer.addresses import Addresses
 from agentquest.viewer.charts import draw_curve, draw_line, draw_rect, draw_text, picture
-from agentquest.viewer.insight import Insight
 from agentquest.viewer.layout import (
     alert,
     badge,
@@ -24,7 +23,7 @@ from agentquest.viewer.layout import (
     up_link,
 )
 from agentquest.viewer.prompt_page import prompt_size
-from agentquest.viewer.replay import pictures_of
+from agentquest.viewer.replay import Analysis, pictures_of
 from agentquest.words import counted
 
 _PLAN_SHOWN = 12
@@ -77,7 +76,7 @@ _DISC = Template('<circle class="mark %s" cx="%.1f" cy="%.1f" r="%.1f"/>')
 
 
 def episode_page(
-    site: Addresses, run: str, record: EpisodeRecord, seen: Insight, step: int
+    site: Addresses, run: str, record: EpisodeRecord, seen: Analysis, step: int
 ) -> Iterator[h.Node]:
     """The whole episode; `step` is the one to begin at."""
     yield up_link(site.run(run), run)
@@ -125,7 +124,7 @@ def _facts(record: EpisodeRecord) -> Iterator[h.Node]:
         yield fold("Details of the benchmark", pre(details))
 
 
-def _findings(site: Addresses, run: str, record: EpisodeRecord, seen: Insight) -> h.Node:
+def _findings(site: Addresses, run: str, record: EpisodeRecord, seen: Analysis) -> h.Node:
     """The places worth a look, as links."""
     loop = next((place for place, looped in enumerate(seen.in_cycle, start=1) if looped), None)
     unread = next((one.index for one in record.steps if one.action is None), None)
@@ -150,7 +149,7 @@ def _findings(site: Addresses, run: str, record: EpisodeRecord, seen: Insight) -
 class _Sections:
     """The sections of an episode; maps and pages grow from step to step."""
 
-    def __init__(self, site: Addresses, run: str, record: EpisodeRecord, seen: Insight) -> None:
+    def __init__(self, site: Addresses, run: str, record: EpisodeRecord, seen: Analysis) -> None:
         self._site, self._run, self._record, self._seen = site, run, record, seen
         self._pictures = pictures_of(record)
 
@@ -273,7 +272,7 @@ def _admissible(commands: Sequence[str]) -> Markup:
     return fold(f"Possible commands: {len(commands)}", pre("\n".join(commands), "commands"))
 
 
-def progress_chart(site: Addresses, run: str, record: EpisodeRecord, seen: Insight) -> h.Node:
+def progress_chart(site: Addresses, run: str, record: EpisodeRecord, seen: Analysis) -> h.Node:
     """Progress over the steps, with the oracle's distance and the places to look at.
 
     Marks differ in shape as well as in colour.
@@ -325,7 +324,7 @@ def draw_mark(kind: str, x: float, y: float, size: float) -> Markup:
     return _DISC(kind, x, y, size)
 
 
-def _kind(step: Step, seen: Insight) -> str:
+def _kind(step: Step, seen: Analysis) -> str:
     place = step.index - 1
     if seen.first_harmful == step.index:
         return "harmful"
@@ -345,14 +344,14 @@ def _frame(count: int, x: Scale, y: Scale) -> Iterator[Markup]:
         yield draw_text(x(step), _HEIGHT - 8, str(step), "tick middle")
 
 
-def _unreachable(seen: Insight, count: int, x: Scale) -> Iterator[Markup]:
+def _unreachable(seen: Analysis, count: int, x: Scale) -> Iterator[Markup]:
     if seen.lost_for_good is not None:
         start = x(seen.lost_for_good - 0.5)
         width, title = x(count) - start + 8, "the goal is out of reach"
         yield draw_rect("lost-for-good", start, _TOP, width, _BOTTOM - _TOP, title=title)
 
 
-def _distance(seen: Insight, x: Scale, y: Scale) -> Iterator[Markup]:
+def _distance(seen: Analysis, x: Scale, y: Scale) -> Iterator[Markup]:
     """The oracle's remaining steps, as a share of the most there ever were."""
     most = max((distance for distance in seen.distances if distance is not None), default=0)
     if not most:
@@ -367,7 +366,7 @@ def _distance(seen: Insight, x: Scale, y: Scale) -> Iterator[Markup]:
         yield draw_text(_WIDTH - _RIGHT + 11, y(share) + 4, text, "tick")
 
 
-def _chart_legend(kinds: set[str], seen: Insight) -> Iterator[h.Node]:
+def _chart_legend(kinds: set[str], seen: Analysis) -> Iterator[h.Node]:
     yield h.span[h.i(".line.progress"), "progress (left)"]
     if seen.distances:
         yield h.span[h.i(".line.distance"), "steps to the goal (right)"]

@@ -1,6 +1,6 @@
 """The pages as files for any web host, or none: links are relative, an episode is a file.
 
-An export is written beside its place and put there when it is whole.
+An export is written next to its place, and moved there when it is complete.
 """
 
 import os
@@ -16,13 +16,12 @@ from agentquest.viewer.addresses import FileAddresses, Files
 from agentquest.viewer.compare_page import compare_page, flipped_tasks
 from agentquest.viewer.episode_page import episode_page
 from agentquest.viewer.glances import Glance
-from agentquest.viewer.insight import insight
-from agentquest.viewer.layout import page
 from agentquest.viewer.library import Broken, Library, OpenRun
-from agentquest.viewer.people_page import people_page
+from agentquest.viewer.pages import PAGES, navigation_page, page
 from agentquest.viewer.prompt_page import prompts_page
+from agentquest.viewer.replay import analyse_episode
 from agentquest.viewer.run_page import PAGE_SIZE, episode_list, run_page
-from agentquest.viewer.runs_page import leaderboard_page, runs_page, standings
+from agentquest.viewer.runs_page import standings
 
 ASSETS = ("viewer.css", "viewer.js", "icon.svg")
 _MARKER = ".agentquest-export"
@@ -64,13 +63,11 @@ class _Export:
     def write(self) -> int:
         glances = self._library.glances()
         names = [one.name for one in glances if isinstance(one, Glance)]
-        if self._library.alone:
-            if not names:
-                raise UserError(next(one.problem for one in glances if isinstance(one, Broken)))
-        else:
-            self._files.pages.update(
-                runs="index.html", leaderboard="leaderboard.html", people="people.html"
-            )
+        if self._library.alone and not names:
+            raise UserError(next(one.problem for one in glances if isinstance(one, Broken)))
+        for name, one in PAGES.items():
+            if one.make and (one.of_one_run or not self._library.alone):
+                self._files.pages[name] = "index.html" if name == "runs" else f"{name}.html"
         for name in ASSETS:
             self._put(f"static/{name}", asset(name))
         for name in names:
@@ -78,20 +75,13 @@ class _Export:
             keys = [one.key for one in run.in_order()]
             self._files.add_run(name, keys, self._library.alone)
         pairs = list(self._pairs(glances))
-        if not self._library.alone:
-            self._overview(glances)
+        for name, file in self._files.pages.items():
+            self._put(file, navigation_page(self._at(file), self._library, name, {}).encode())
         for name in names:
             self._run(self._library.run(name))
         for pair in pairs:
             self._comparison(pair)
         return self._number
-
-    def _overview(self, glances: list[Glance | Broken]) -> None:
-        here = FileAddresses(self._files)
-        self._page("index.html", "Runs", runs_page(here, glances, {}), "runs")
-        content = leaderboard_page(here, glances)
-        self._page("leaderboard.html", "Leaderboard", content, "leaderboard")
-        self._page("people.html", "People", people_page(here, self._library, glances), "people")
 
     def _run(self, run: OpenRun) -> None:
         file = self._files.run_file(run.name)
@@ -102,7 +92,7 @@ class _Export:
             self._page(self._files.run_file(run.name, start), run.name, content)
         for one in run.in_order():
             record = run.index.record(one)
-            seen = insight(record, run.manifest)
+            seen = analyse_episode(record, run.manifest)
             file = self._files.episode_file(run.name, one.key)
             self._page(file, record.goal, episode_page(here, run.name, record, seen, 0))
             asked = [step for step in record.steps if step.prompt]
@@ -132,8 +122,8 @@ class _Export:
     def _at(self, file: str) -> FileAddresses:
         return FileAddresses(self._files, file)
 
-    def _page(self, file: str, title: str, body: h.Node, here: str = "") -> None:
-        self._put(file, page(self._at(file), title, body, here).encode())
+    def _page(self, file: str, title: str, body: h.Node) -> None:
+        self._put(file, page(self._at(file), title, body).encode())
 
     def _put(self, file: str, content: bytes) -> None:
         path = self._folder / file

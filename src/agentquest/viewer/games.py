@@ -16,7 +16,7 @@ from agentquest.lib import Benchmark, Task
 from agentquest.lib.play_session import PlaySession, Reply, Turn
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.manifest import Manifest
-from agentquest.viewer.replay import benchmark_of, carried_out, opened, settings_of, task_of
+from agentquest.viewer.replay import benchmark_of, command_of, open_game, settings_of, task_of
 
 _MOST_GAMES = 100
 
@@ -91,10 +91,10 @@ class Games:
 
     def play_on(self, run: str, manifest: Manifest, record: EpisodeRecord, step: int) -> WebGame:
         """The state after a step of an episode, for a person to go on from."""
-        benchmark, driver = opened(record, manifest)
+        benchmark, driver = open_game(record, manifest)
         session = PlaySession(driver, benchmark.view(), benchmark.oracle(driver))
         for one in record.steps[:step]:
-            command = carried_out(one, driver)
+            command = command_of(one, driver)
             if command is None:
                 continue
             session.inherit(command, one.seconds)

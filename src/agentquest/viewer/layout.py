@@ -1,4 +1,4 @@
-"""The frame of every page, and the pieces that several pages use.
+"""The pieces that several pages use, and how a page is rendered.
 
 Pages are htpy nodes: text is escaped by its type, markup is an element or a `Markup`.
 """
@@ -12,15 +12,9 @@ from markupsafe import Markup
 from agentquest.lib.markup import Piece, Template, join
 from agentquest.metrics.statistics import Estimate
 from agentquest.reports.safe_text import visible
-from agentquest.viewer.addresses import PAGES, Addresses
 
 KINDS = {"won": "solved", "lost": "not solved", "unscored": "no score"}
 _LONG = 3000  # characters
-# What an exported page may do, whatever a record says; a server says it in a header.
-POLICY = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self';"
-    " base-uri 'none'; form-action 'none'"
-)
 _LINK = Template('<a href="%s"%s>%s</a>')
 _NO_LINK = Template("<span%s>%s</span>")
 _CLASS = Template(' class="%s"')
@@ -35,35 +29,6 @@ _INTERVAL = Template(
     '<rect class="band" x="%s" y="0" width="%.1f" height="8"/>'
     '<rect class="dot" x="%.1f" y="0" width="1.6" height="8"/></svg>'
 )
-
-
-def page(site: Addresses, title: str, body: h.Node, here: str = "", follow: str = "") -> str:
-    """A whole page; the script asks `follow` whether something has changed."""
-    links = [
-        h.a(href=address, aria_current="page" if name == here else None)[text]
-        for name, text in PAGES.items()
-        if (address := site.page(name))
-    ]
-    policy = h.meta(http_equiv="Content-Security-Policy", content=POLICY)
-    return render(
-        h.html(lang="en")[
-            h.head[
-                h.meta(charset="utf-8"),
-                None if site.served else policy,
-                h.meta(name="viewport", content="width=device-width, initial-scale=1"),
-                h.meta(name="color-scheme", content="light dark"),
-                h.title[f"{title} · AgentQuest"],
-                h.link(rel="icon", href=site.asset("icon.svg")),
-                h.link(rel="stylesheet", href=site.asset("viewer.css")),
-                h.script(src=site.asset("viewer.js"), defer=True),
-            ],
-            h.body(data_follow=follow or None)[
-                h.a(".skip", href="#content")["Skip to content"],
-                h.header(".top")[h.span(".brand")["AgentQuest"], h.nav(aria_label="Pages")[links]],
-                h.main("#content", tabindex="-1")[body],
-            ],
-        ]
-    )
 
 
 def render(node: h.Node) -> str:

@@ -1,6 +1,6 @@
 """People's scores next to agents', on the tasks that people played."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import htpy as h
 
@@ -9,7 +9,7 @@ from agentquest.metrics.row_index import IndexedRow
 from agentquest.viewer.addresses import Addresses
 from agentquest.viewer.glances import Figures, Glance, figures_of
 from agentquest.viewer.layout import badge, interval, link, table
-from agentquest.viewer.library import Broken, Library
+from agentquest.viewer.library import Library
 
 _PERSON = "human"
 _HELP = ("hints", "undone", "restarts")
@@ -20,13 +20,11 @@ _HEADINGS = (
 Setting = tuple[str, str, str]
 
 
-def people_page(
-    site: Addresses, library: Library, glances: Sequence[Glance | Broken]
-) -> Iterator[h.Node]:
+def people_page(site: Addresses, library: Library, query: Mapping[str, str]) -> Iterator[h.Node]:
     """A table for each benchmark, split and data that somebody has played."""
     yield h.h1["People"]
     groups: dict[Setting, list[Glance]] = {}
-    for one in glances:
+    for one in library.glances():
         if isinstance(one, Glance):
             groups.setdefault(_setting(one), []).append(one)
     groups = {

@@ -19,7 +19,7 @@ from agentquest.lib.commands import fill_blanks
 from agentquest.lib.play_session import Reply
 from agentquest.viewer.addresses import ServedAddresses
 from agentquest.viewer.games import Games, WebGame
-from agentquest.viewer.layout import page
+from agentquest.viewer.pages import page
 from agentquest.viewer.play_page import game_page, play_on_page, play_page
 
 if TYPE_CHECKING:

@@ -1,11 +1,14 @@
-"""Episodes played again: the environments are deterministic, so actions bring back every state.
+"""Episodes played again: environments are deterministic, so actions bring back every state.
 
-Only registered benchmarks are opened, and only data that is the same as the
-record's: a record's words must neither import anything nor be taken for another game.
+Only registered benchmarks are opened, and only with the data that the record was played on: a
+record must not be able to import anything, nor pass for another game. An episode is played
+again to ask the oracle for its distance at each step. Where that is not possible (no data here,
+no oracle) the record's own progress is shown alone.
 """
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -13,12 +16,27 @@ from htpy import fragment
 from markupsafe import Markup
 
 from agentquest import registry
-from agentquest.errors import UnknownName, UserError
+from agentquest.errors import AgentQuestError, UnknownName, UserError
 from agentquest.lib import Benchmark, Driver, Moment, Task
 from agentquest.lib.settings import validated
+from agentquest.metrics.behaviour import find_cycles
 from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.records.manifest import Manifest
 from agentquest.reports.safe_text import visible
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Where an episode went wrong. All have one entry per step; `distances` and `plans` have one
+    more, for the start, or none at all."""
+
+    distances: tuple[int | None, ...]
+    plans: tuple[tuple[str, ...], ...]
+    repeated: tuple[bool, ...]
+    in_cycle: tuple[bool, ...]
+    first_harmful: int | None
+    lost_for_good: int | None
+    can_play: bool
 
 
 def settings_of(manifest: Manifest) -> dict[str, Any]:
@@ -69,7 +87,7 @@ def moment(text: str, admissible: Sequence[str], action: str | None = None) -> M
     return Moment(visible(text), [visible(one) for one in admissible], visible(action or ""))
 
 
-def opened(record: EpisodeRecord, manifest: Manifest) -> tuple[Benchmark, Driver]:
+def open_game(record: EpisodeRecord, manifest: Manifest) -> tuple[Benchmark, Driver]:
     """The record's game, not yet reset; an error where this is not the data it was played on."""
     benchmark = benchmark_of(record.benchmark, settings_of(manifest))
     driver = benchmark.driver(task_of(record))
@@ -78,9 +96,78 @@ def opened(record: EpisodeRecord, manifest: Manifest) -> tuple[Benchmark, Driver
     return benchmark, driver
 
 
-def carried_out(step: Step, driver: Driver) -> str | None:
+def command_of(step: Step, driver: Driver) -> str | None:
     """The command of a step that the environment was given; None where it was given none:
     a reply without an action, or a question that the agent answered itself."""
     if step.action is None or (step.valid and not driver.accepts(step.action)):
         return None
     return step.action
+
+
+def analyse_episode(record: EpisodeRecord, manifest: Manifest) -> Analysis:
+    """Everything known about an episode's way to the goal."""
+    actions = [action.strip().lower() for action in record.actions]
+    seen: set[str] = set()
+    repeated = []
+    for action in actions:
+        repeated.append(action in seen)
+        seen.add(action)
+    looped = {step for cycle in find_cycles(actions).cycle_patterns for step in cycle.steps}
+    can_play = True
+    try:
+        distances, plans = _ask_oracle(record, manifest)
+    except (AgentQuestError, OSError, AssertionError):
+        distances, plans, can_play = (), (), False
+    return Analysis(
+        distances=distances,
+        plans=plans,
+        repeated=tuple(repeated),
+        in_cycle=tuple(place in looped for place in range(len(actions))),
+        first_harmful=first_harmful_step(distances),
+        lost_for_good=_lost_for_good(record),
+        can_play=can_play,
+    )
+
+
+def first_harmful_step(distances: tuple[int | None, ...]) -> int | None:
+    """The first step after which the goal was further away than before."""
+    for place in range(1, len(distances)):
+        before, after = distances[place - 1], distances[place]
+        if before is not None and (after is None or after > before):
+            return place
+    return None
+
+
+def _lost_for_good(record: EpisodeRecord) -> int | None:
+    """The step after which the goal stayed unreachable."""
+    first = None
+    for step in record.steps:
+        if step.reachable:
+            first = None
+        elif first is None:
+            first = step.index
+    return first
+
+
+def _ask_oracle(
+    record: EpisodeRecord, manifest: Manifest
+) -> tuple[tuple[int | None, ...], tuple[tuple[str, ...], ...]]:
+    """The distance to the goal and the plan, at the start and after each step."""
+    benchmark, driver = open_game(record, manifest)
+    driver.reset()
+    oracle = benchmark.oracle(driver)
+    if oracle is None:
+        return (), ()
+    plans = [tuple(oracle.plan())]
+    reachable = [True]
+    for step in record.steps:
+        command = command_of(step, driver)
+        if command is not None:
+            driver.step(driver.action_class(value=command))
+        # A step that changed nothing leaves the distance as it was.
+        plans.append(tuple(oracle.plan()) if command is not None and step.valid else plans[-1])
+        reachable.append(step.reachable)
+    distances = tuple(
+        len(plan) if fine else None for plan, fine in zip(plans, reachable, strict=True)
+    )
+    return distances, tuple(plans)

@@ -20,7 +20,7 @@ from agentquest.viewer.layout import (
     number,
     table,
 )
-from agentquest.viewer.library import Broken
+from agentquest.viewer.library import Broken, Library
 from agentquest.words import counted
 
 Setting = tuple[str, ...]
@@ -35,10 +35,9 @@ _AGENT = Template("%s %s")
 _DATE = Template('<time title="%s">%s</time>')
 
 
-def runs_page(
-    site: Addresses, runs: Sequence[Glance | Broken], query: Mapping[str, str]
-) -> Iterator[h.Node]:
+def runs_page(site: Addresses, library: Library, query: Mapping[str, str]) -> Iterator[h.Node]:
     """The runs that a query asks for, and the folders that cannot be read."""
+    runs = library.glances()
     readable = [run for run in runs if isinstance(run, Glance)]
     yield h.h1["Runs"]
     if readable:
@@ -76,14 +75,16 @@ def _tables(site: Addresses, runs: Sequence[Glance], by: str) -> Iterator[h.Node
         yield table(*known, "runs sortable", f"Runs {name}".strip())
 
 
-def leaderboard_page(site: Addresses, runs: Sequence[Glance | Broken]) -> Iterator[h.Node]:
+def leaderboard_page(
+    site: Addresses, library: Library, query: Mapping[str, str]
+) -> Iterator[h.Node]:
     """One table for each setting: runs of different settings cannot be ranked together."""
     yield h.h1["Leaderboard"]
     yield h.p(".note")[
         "Runs share a table only if benchmark, protocol, split, data,"
         " step limit and tasks are the same. Incomplete runs are left out."
     ]
-    tables = standings(runs)
+    tables = standings(library.glances())
     if not tables:
         yield h.p["No run is complete yet."]
     before = set()
@@ -177,7 +178,7 @@ def _row(site: Addresses, run: Glance) -> Sequence[Piece]:
         agent,
         model,
         manifest.protocol or "–",
-        badge(run.state),
+        badge(run.state, value_of(run, "state")),
         success,
         progress,
         steps,
@@ -194,7 +195,7 @@ def _row(site: Addresses, run: Glance) -> Sequence[Piece]:
 def value_of(run: Glance, name: str) -> str:
     """What a run is filtered and grouped by."""
     if name == "state":
-        return run.state
+        return "pending" if run.state == "owed" else run.state
     return str(getattr(run.manifest, name) or "none")
 
 

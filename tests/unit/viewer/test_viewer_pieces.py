@@ -1,0 +1,100 @@
+"""What pages are made of: escaped by type, readable, and told in the words of the glossary."""
+
+from pathlib import Path
+
+import htpy as h
+import pytest
+from markupsafe import Markup
+
+from agentquest.lib.markup import Template, join
+from agentquest.metrics.statistics import Estimate
+from agentquest.viewer.compare_page import align, first_difference
+from agentquest.viewer.glossary_page import TERMS
+from agentquest.viewer.layout import TableRow, interval, known_columns, link, number, render, table
+from agentquest.viewer.prompt_page import mark_new_lines
+from agentquest.viewer.replay import first_harmful_step
+from report_runs import record, step
+
+ROOT = Path(__file__).parents[3]
+HARM = "<b>\"&'"
+SAFE = "&lt;b&gt;&#34;&amp;&#39;"
+
+
+def test_a_template_escapes_text_and_nothing_else() -> None:
+    made = Template('<i title="%s">%s %s %.1f %s</i>')(HARM, Markup("<b>"), h.em[HARM], 0.25, 3)
+    assert made == f'<i title="{SAFE}"><b> <em>{SAFE}</em> 0.2 3</i>'
+    assert join([made, made]) == made + made
+
+
+def test_cells_headings_and_captions_are_escaped() -> None:
+    text = render(table([HARM], [[HARM], TableRow([h.b["x"]], {"type": HARM})], HARM, HARM))
+    assert HARM not in text
+    assert f"<td>{SAFE}</td>" in text
+    assert f'<tr data-type="{SAFE}"><td><b>x</b></td></tr>' in text
+
+
+def test_what_nobody_sees_is_visible_wherever_it_is() -> None:
+    hidden = "a\x1b\u202e\r\nb"
+    text = render(h.p(title=hidden)[hidden, Markup("\x00"), link(hidden, hidden)])
+    assert "a\\x1b\\u202e\nb" in text
+    assert "\\x00" in text
+    assert not {"\x1b", "\u202e", "\r", "\x00"} & {*text}
+
+
+def test_columns_in_which_every_cell_is_empty_are_left_out() -> None:
+    rows = [TableRow(["1", "–", ""], {"a": "b"}), ["–", "–", h.b["x"]]]
+    headings, cells = known_columns(["one", "two", "three"], rows)
+    assert headings == ["one", "three"]
+    assert [len(row) for row in cells] == [2, 2]
+    assert isinstance(cells[0], TableRow)
+    assert cells[0].known == {"a": "b"}
+    assert known_columns(["one"], [["–"]])[0] == ["one"]
+
+
+def test_unknown_is_not_zero() -> None:
+    assert [number(None, 2), number(0, 2), number(1234.5, 1), number(1234)] == [
+        "–", "0.00", "1234.5", "1,234",
+    ]  # fmt: skip
+    assert interval(None) == "–"
+    assert ">50.0%<" in str(interval(Estimate(0.5, 0.25, 0.75, 8)))
+    assert ">25–75<" in str(interval(Estimate(0.5, 0.25, 0.75, 8)))
+
+
+@pytest.mark.parametrize(
+    ("distances", "expected"),
+    [
+        ((), None),
+        ((3, 2, 1, 0), None),
+        ((3, 3, 2), None),  # a step that brings nothing does no harm
+        ((3, 2, 3, 4), 2),
+        ((3, None, None), 1),
+        ((None, 4, 5), 2),
+    ],
+)
+def test_the_first_harmful_step_is_the_first_away_from_the_goal(
+    distances: tuple[int | None, ...], expected: int | None
+) -> None:
+    assert first_harmful_step(distances) == expected
+
+
+def test_trajectories_are_aligned_where_they_do_the_same() -> None:
+    first, second = (
+        record(steps=[step(place, action=one) for place, one in enumerate(actions, start=1)])
+        for actions in (["a", "b", "c"], ["a", "x", "y", "c"])
+    )
+    assert first_difference([first, second]) == 2
+    assert first_difference([first, first]) is None
+    places = [tuple(one and one.index for one in line) for line in align([first, second])]
+    assert places == [(1, 1), (2, 2), (None, 3), (3, 4)]
+
+
+def test_only_new_lines_are_marked() -> None:
+    assert mark_new_lines("a\nb\nc", "a\n<\nc") == "a\n<mark>&lt;</mark>\nc"
+    assert mark_new_lines("a", "a") == "a"
+    assert mark_new_lines("a\nb", "a") == "a"
+
+
+def test_the_glossary_of_the_documentation_is_that_of_the_viewer() -> None:
+    page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    told = [" ".join(part.split()) for part in page.split("\n\n")[2:]]
+    assert told == [f"**{term}**: {meaning}" for term, meaning in TERMS.items()]
