@@ -25,10 +25,10 @@ from measuring import Row, duration, machine, table
 
 from agentquest.a2a.assessment import Assessment
 from agentquest.a2a.config import AssessmentConfig
+from agentquest.a2a.documents import AssessmentResult
 from agentquest.a2a.messages import read_message
 from agentquest.a2a.remote_agent import AgentConnection, AgentEndpoint, RemoteReply
 from agentquest.a2a.requests import AssessmentRequest
-from agentquest.a2a.results import AssessmentResult
 from agentquest.http.sockets import listen
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from green_client import Green
 
 from agentquest.a2a.assessment import Assessment
 from agentquest.a2a.config import AssessmentConfig
-from agentquest.a2a.figures import end_reason
+from agentquest.a2a.documents import end_reason
 from agentquest.a2a.launcher import AssessmentFailed
 from agentquest.a2a.requests import AssessmentRequest
 from agentquest.config import config_from
@@ -158,8 +159,9 @@ class TestOneRun:
     def test_the_report(self, run):
         report = (run[2] / "run_report.txt").read_text()
         assert report.startswith("=" * 70 + "\nALFWORLD EVALUATION REPORT")
-        assert "Completion:" in report
+        assert "completion score" in report
         assert "/40" in report
+        assert f"Full logs available at: {run[2]}" in report
 
     def test_the_evaluators_reports_read_it(self, run, tmp_path):
         copy = shutil.copytree(run[2], tmp_path / "copy")
@@ -184,8 +186,8 @@ class TestOneRun:
 
     def test_the_report_says_which_data_was_played(self, run):
         report = (run[2] / "run_report.txt").read_text()
-        assert "Data: BUILT-IN data" in report
-        assert "Data: BUILT-IN data" in run[0].text
+        for text in (report, run[0].text):
+            assert re.search("data  +BUILT-IN data, made by AgentQuest: not comparable", text)
         assert (run[0].data["data"], run[0].data["protocol"]) == ("builtin", "none")
 
     def test_the_same_seed_gives_the_same_games_and_results(self, green, scripted, run):

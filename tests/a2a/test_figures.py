@@ -1,14 +1,25 @@
 """The figures of documents: made by the table of metrics, over the games that say something."""
 
+import json
+from pathlib import Path
+
+from agentquest import load_run, registry
 from agentquest.a2a.assessment import Assessment
 from agentquest.a2a.config import AssessmentConfig
-from agentquest.a2a.figures import end_reason
+from agentquest.a2a.documents import (
+    AssessedGame,
+    end_reason,
+    report_text,
+    result_document,
+    summary_document,
+)
 from agentquest.a2a.messages import read_message
 from agentquest.a2a.remote_agent import RemoteReply
-from agentquest.a2a.report_text import report_text
 from agentquest.a2a.requests import AssessmentRequest
-from agentquest.a2a.results import result_document, summary_document
+from agentquest.metrics.table import Metric
 from agentquest.records.outcome import End
+from agentquest.records.run_directory import RunDirectory
+from agentquest.running import monitor
 
 
 class Script:
@@ -62,6 +73,11 @@ async def assessed(tmp_path, *players, **config):
     return await Assessment(request, "builtin").play("script", Script(*players), tmp_path, tell)
 
 
+def plain_report(result):
+    """The report without its layout."""
+    return " ".join(report_text(result).split())
+
+
 async def test_nothing_closed_of_what_was_opened_is_nothing(tmp_path):
     """Games in which nothing was opened say nothing about closing things again."""
     looking = [saying(*["look", "inventory"] * 15) for _ in range(2)]
@@ -71,13 +87,13 @@ async def test_nothing_closed_of_what_was_opened_is_nothing(tmp_path):
     assert totals["total_opens"] > 0
     assert totals["avg_cleanup_rate"] == 0
     assert result_document(result)["behaviour"]["cleanup_rate"] == 0
-    assert "Rate: 0.0% in games where something was opened" in report_text(result)
+    assert "cleanup 0.0% in 1 game where something was opened" in plain_report(result)
 
 
 async def test_where_nothing_was_opened_there_is_no_figure(tmp_path):
     result = await assessed(tmp_path, saying(*["look", "inventory"] * 3))
     assert result_document(result)["behaviour"]["cleanup_rate"] is None
-    assert "Rate: – in games where something was opened" in report_text(result)
+    assert "cleanup – in 0 games where something was opened" in plain_report(result)
 
 
 async def test_an_agent_that_crashes_loses_and_is_counted(tmp_path):
@@ -86,12 +102,13 @@ async def test_an_agent_that_crashes_loses_and_is_counted(tmp_path):
     assert [game["end_reason"] for game in document["games"]] == ["agent_error"] * 3
     assert (document["num_games"], document["errors"], document["success_rate"]) == (3, 3, 0.0)
     assert document["win_share_of_requested"] == 0
-    assert "Wins: 0 of 3 games requested" in report_text(result)
+    assert "wins 0 of 3 games requested" in plain_report(result)
 
 
 async def test_every_end_has_its_word(tmp_path):
-    (game,) = (await assessed(tmp_path, saying(*["look"] * 9))).games
-    words = {end: end_reason(game.record.model_copy(update={"end": end})) for end in End}
+    result = await assessed(tmp_path, saying(*["look"] * 9))
+    (record,) = RunDirectory(Path(result.folder)).records()
+    words = {end: end_reason(record.model_copy(update={"end": end})) for end in End}
     assert words == {
         End.SOLVED: "won",
         End.FAILED: "lost",
@@ -116,9 +133,11 @@ async def test_names_mean_one_thing(tmp_path):
     result = await assessed(tmp_path, saying(*commands))
     (game,) = result_document(result)["games"]
     assert game["consecutive_repetition_rate"] == 1 / 6
-    assert result.games[0].record.repetition_rate == 4 / 5
+    assert result.rows[0].values["repetition"] == 4 / 5
     assert "repetition_rate" not in game
-    assert "Consecutive Repetition" in report_text(result)
+    assert "consecutive repetition 16.7% of commands, 1 in total, longest run 2" in plain_report(
+        result
+    )
 
 
 async def test_a_benchmarks_own_metrics_are_in_every_document(tmp_path):
@@ -143,3 +162,31 @@ async def test_the_goal_is_said_again_on_request(tmp_path):
     assert again.count(goal) == 1
     assert "YOUR TASK:\n" in again
     assert goal not in without
+
+
+async def test_a_record_is_read_once(tmp_path, monkeypatch):
+    """Every checkpoint writes all games; only what was not worked out before is."""
+    made = []
+    from_record = AssessedGame.from_record
+
+    def count(index, record, manifest):
+        made.append(index)
+        return from_record(index, record, manifest)
+
+    monkeypatch.setattr(AssessedGame, "from_record", count)
+    monkeypatch.setattr(monitor, "_FIRST_CHECKPOINT_S", 0.0)
+    result = await assessed(tmp_path, *(saying(*["look"] * 9) for _ in range(4)))
+    assert sorted(made) == [game.index for game in result.games] == [0, 1, 2, 3]
+
+
+async def test_metrics_of_a_benchmarks_own_are_saved(tmp_path, monkeypatch):
+    benchmark = registry.load("benchmark", "mastermind")
+    monkeypatch.setattr(benchmark, "metrics", (f"{__name__}:TURNS",))
+    result = await assessed(tmp_path, saying(*["Guess: 1234"] * 30), benchmark="mastermind")
+    assert result.own_metrics == {"turns": 6}
+    assert load_run(result.folder).summary["metrics"]["turns"]["value"] == 6
+    saved = json.loads((Path(result.folder) / "metrics.json").read_text())
+    assert [metric["path"] for metric in saved["metrics"]] == [f"{__name__}:TURNS"]
+
+
+TURNS = Metric("turns", "turns", "number", "Turns of the game.", lambda record: len(record.steps))

@@ -66,7 +66,7 @@ def test_the_quick_start_needs_no_key(tmp_path):
         "<env_config>",
         "[1/1]",
         "ASSESSMENT RESULTS",
-        "Overall Score: ",
+        "overall score ",
         "Terminating agents…",
         "✓ Agents terminated successfully.",
     )

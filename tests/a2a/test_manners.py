@@ -41,7 +41,7 @@ def test_a_broken_agent_loses_and_is_told_apart(green, strange, manner):
     assert result.data["num_games"] == 2
     assert result.data["success_rate"] == 0
     assert result.data["overall_score"] == 0
-    assert "ERRORS" in result.text
+    assert "\nErrors\n  game 1  agent_error: " in result.text
 
 
 def test_an_agent_that_hangs_runs_out_of_time(green, strange):

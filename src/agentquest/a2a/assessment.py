@@ -21,16 +21,20 @@ from agentquest.a2a.documents import (
     COMPLETED,
     FAILED,
     RUNNING,
+    AssessedGame,
     AssessmentDocuments,
+    AssessmentResult,
+    describe_silence,
+    end_reason,
 )
-from agentquest.a2a.figures import Game, diagnoses, end_reason
 from agentquest.a2a.remote_agent import NO_TEXT, AgentEndpoint
 from agentquest.a2a.requests import AssessmentRequest
-from agentquest.a2a.results import AssessmentInfo, AssessmentResult
 from agentquest.errors import AgentQuestError, UserError
+from agentquest.metrics.measured import measured
 from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.records.messages import Message
 from agentquest.records.run_directory import RunDirectory
+from agentquest.reports.results_json import results_frame
 from agentquest.reports.safe_text import one_line
 from agentquest.running.events import RunEvents
 from agentquest.running.factory import make_benchmark
@@ -116,10 +120,11 @@ class Assessment:
     def _begin(self, agent: str, log_root: Path, resume: bool) -> "_Beginning":
         run = self.prepare(agent, log_root, resume)
         specs = run.prepare()
-        documents = AssessmentDocuments(
-            run, AssessmentInfo(self.request, agent, run.saved_manifest)
-        )
+        documents = AssessmentDocuments(run, self.request, agent)
         documents.write(RUNNING)
+        if not specs:
+            with run.directory.locked():
+                _save_results(run)
         return _Beginning(run, specs, documents)
 
 
@@ -139,6 +144,7 @@ async def _play(
     endpoint: AgentEndpoint,
 ) -> None:
     def save() -> None:
+        _save_results(run)
         documents.write(RUNNING)
 
     # The first alone, then the others.
@@ -146,6 +152,14 @@ async def _play(
         if part:
             await run.play(part, progress, asyncio.Event(), save, shared=endpoint)
             _check_first_game(run, len(specs))
+
+
+def _save_results(run: Run) -> None:
+    """Write results.json and metrics.json; the caller holds the run's lock."""
+    rows = run.rows
+    if run.saved_manifest.metrics:
+        run.directory.write_measured(measured(rows, run.table))
+    run.write_results(results_frame(run.saved_manifest, rows, run.table))
 
 
 def _check_first_game(run: Run, games: int) -> None:
@@ -157,7 +171,8 @@ def _check_first_game(run: Run, games: int) -> None:
     if record.error is not None and record.error.kind in _HOPELESS:
         raise PreflightFailed(f"the agent denied access in the first game: {record.error.message}")
     if record.steps and all(step.how == NO_TEXT for step in record.steps):
-        (reason,) = diagnoses([Game.of(0, record, run.saved_manifest)])
+        game = AssessedGame.from_record(0, record, run.saved_manifest)
+        (reason,) = describe_silence([game])
         raise PreflightFailed(f"no reply in the first game could be read: {reason}")
 
 
@@ -206,6 +221,10 @@ class Progress(RunEvents):
         text = f"game {self._places[spec.key] + 1}, step {step.index}: {one_line(action)}"
         self._queue.put_nowait(text)
 
+    async def save(self, record: EpisodeRecord) -> None:
+        """Take in a game that has ended or was stopped."""
+        self._documents.add_game(record)
+
     def finished(self, spec: EpisodeSpec, record: EpisodeRecord) -> None:
         """Report how a game ended, and write its documents in the background."""
         self._notified_at = time.monotonic()
@@ -218,8 +237,7 @@ class Progress(RunEvents):
             f"{end_reason(record)} after {counted(len(record.steps), 'step')}"
             f"{reason[: limits.MAX_REASON_CHARACTERS]}; {self._won} won so far"
         )
-        writing = asyncio.to_thread(self._documents.write_game, place, record)
-        task = asyncio.ensure_future(writing)
+        task = asyncio.ensure_future(asyncio.to_thread(self._documents.write_game, record))
         self._writing.add(task)
         task.add_done_callback(self._writing.discard)
 

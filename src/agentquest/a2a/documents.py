@@ -1,80 +1,618 @@
-"""The documents of an assessment, next to the files of its run.
+"""The documents of an assessment: files next to those of its run, and the result that is sent.
 
     logs/run_YYYYMMDD_HHMMSS/
       run_summary.json  run_report.txt  game_000.json  game_000_actions.jsonl …
       config.yaml  manifest.json  episodes.jsonl …     as every run has them
 
-All are made from the run's records. A killed run keeps the games that were
-over; the summary is rewritten now and then, and each file is whole or absent.
+The figures are those of `metrics`, which also makes `agentquest report`; the parts of
+the behaviour score are metrics here too. Figures cover the games that have a score;
+without such a game they are null. The keys of all JSON documents are a contract.
+
+A killed run keeps its finished games; the summary is rewritten now and then, and each
+file is whole or absent.
 """
 
 import json
 import threading
 import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime, timezone
+from functools import cached_property
+from typing import Any
 
-from agentquest.a2a.figures import Game, action_lines, game_document
-from agentquest.a2a.report_text import report_text
-from agentquest.a2a.results import AssessmentInfo, AssessmentResult, summary_document
+from agentquest.a2a import limits
+from agentquest.a2a.remote_agent import NO_TEXT
+from agentquest.a2a.requests import AssessmentRequest
 from agentquest.files import to_json, write_atomically
+from agentquest.metrics.behaviour import (
+    Behaviour,
+    Breakdown,
+    assess_behaviour,
+    behaviour_of,
+    grade,
+)
+from agentquest.metrics.rows import EpisodeRow
+from agentquest.metrics.summary import Group, Summary, summarise
+from agentquest.metrics.table import Metric, built_in, metrics_table
 from agentquest.records.episode import EpisodeRecord
-from agentquest.reports.results_json import results_document
+from agentquest.records.manifest import Manifest, Verbs
+from agentquest.records.outcome import End
+from agentquest.reports.model import Report, build_report
+from agentquest.reports.render.text import text_report
+from agentquest.reports.safe_text import one_line
+from agentquest.reports.tables import Table
 from agentquest.running.run import Run
+from agentquest.words import counted
 
+SCHEMA_VERSION = 2
 SUMMARY = "run_summary.json"
 REPORT = "run_report.txt"
 RUNNING, COMPLETED, CANCELLED, FAILED = "running", "completed", "cancelled", "failed"
+_END_REASONS = {
+    End.SOLVED: "won",
+    End.FAILED: "lost",
+    End.STEP_LIMIT: "max_steps",
+    End.CONTEXT_LIMIT: "context_limit",
+    End.GAVE_UP: "gave_up",
+    End.AGENT_FAULT: "agent_error",
+    End.INFRASTRUCTURE_FAULT: "env_error",
+    End.CANCELLED: "cancelled",
+}
+_ERRORS = (End.AGENT_FAULT, End.INFRASTRUCTURE_FAULT)
+_ERROR_REASONS = ("agent_error", "agent_timeout", "env_error")
+_DATA = {
+    "real": "real data",
+    "builtin": "BUILT-IN data, made by AgentQuest: not comparable with published scores",
+}
+_RULE = "=" * 70
+# Facts of a report that are no business of a requester, or that we state differently.
+_OTHER_FACTS = ("data", "data path", "agent", "model")
+
+
+def end_reason(record: EpisodeRecord) -> str:
+    """How a game ended, in the words of the documents."""
+    if record.end is End.AGENT_FAULT and record.error and record.error.kind == "timeout":
+        return "agent_timeout"
+    return _END_REASONS[record.end]
+
+
+@dataclass(frozen=True)
+class AssessedGame:
+    """What the documents of an assessment need of one game, made once from its record."""
+
+    index: int
+    document: Mapping[str, Any]
+    """`game_NNN.json`."""
+    parts: Mapping[str, float | None]
+    """The parts of the behaviour score, as values of metrics."""
+    silent_replies: tuple[str, ...]
+    """The replies without text, each with its turn."""
+
+    @classmethod
+    def from_record(cls, index: int, record: EpisodeRecord, manifest: Manifest) -> "AssessedGame":
+        """Work out the behaviour of a game."""
+        behaviour = behaviour_of(record, manifest.verbs)
+        return cls(
+            index,
+            _game_document(index, record, behaviour),
+            _score_parts(behaviour),
+            tuple(
+                f"turn {step.index}: {step.reply}" for step in record.steps if step.how == NO_TEXT
+            ),
+        )
+
+    @property
+    def behaviour(self) -> Mapping[str, Any]:
+        """The `behavior_metrics` of the game."""
+        found: Mapping[str, Any] = self.document["behavior_metrics"]
+        return found
+
+
+def _score_parts(behaviour: Behaviour) -> dict[str, float | None]:
+    cleanup = behaviour.cleanup
+    return {
+        # A game in which nothing was opened says nothing about closing things again.
+        "cleanup_rate": cleanup.cleanup_rate if cleanup.applicable else None,
+        "consecutive_repetition_rate": behaviour.repeated_steps.repetition_rate,
+        "cycle_rate": behaviour.cycles.cycle_rate,
+        "exploration_efficiency": behaviour.exploration.exploration_efficiency,
+        **asdict(behaviour.overall.breakdown),
+    }
+
+
+_PARTS = tuple(_score_parts(assess_behaviour((), won=False, verbs=Verbs())))
+
+
+def _game_document(index: int, record: EpisodeRecord, behaviour: Behaviour) -> dict[str, Any]:
+    """`game_NNN.json`: the documented keys first."""
+    return {
+        "game_idx": index,
+        "timestamp": record.started_at,
+        "won": record.success,
+        "score": record.reward,
+        "steps": len(record.steps),
+        "behavior_metrics": asdict(behaviour),
+        "cleanup_rate": behaviour.cleanup.cleanup_rate,
+        "repetition_rate": behaviour.repeated_steps.repetition_rate,
+        "cycle_rate": behaviour.cycles.cycle_rate,
+        "schema_version": SCHEMA_VERSION,
+        "task_type": record.task_type,
+        "gamefile": record.task_id,
+        "split": record.split,
+        "goal": record.goal,
+        "end_reason": end_reason(record),
+        "scored": record.scored,
+        "progress": record.progress,
+        "invalid_actions": record.invalid_actions,
+        "invalid_rate": record.invalid_actions / len(record.steps) if record.steps else 0.0,
+        "error": record.error.model_dump() if record.error else None,
+        "max_steps": record.max_steps,
+        "seed": record.seed,
+        "seconds": record.seconds,
+        "versions": record.versions,
+    }
+
+
+def _action_lines(record: EpisodeRecord) -> str:
+    """`game_NNN_actions.jsonl`: every turn in full."""
+    lines = (
+        {
+            "step": step.index,
+            "action": step.action,
+            "how": step.how,
+            "valid": step.valid,
+            "reply": step.reply,
+            "observation": step.observation,
+            "admissible_count": len(step.admissible),
+            "progress": step.progress,
+            "seconds": step.seconds,
+            "usage": [call.model_dump(mode="json") for call in step.calls],
+        }
+        for step in record.steps
+    )
+    return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
+
+
+@dataclass(frozen=True)
+class AssessmentResult:
+    """An assessment as far as it went. `status`: running, completed, cancelled or failed."""
+
+    request: AssessmentRequest
+    agent: str
+    manifest: Manifest
+    folder: str
+    games: Sequence[AssessedGame]
+    rows: Sequence[EpisodeRow]
+    report: Report
+    status: str
+    ended_at: str | None
+    seconds: float
+
+    @property
+    def num_requested(self) -> int:
+        """How many games were asked for, whether they were played or not."""
+        return self.manifest.requested
+
+    @property
+    def scored_games(self) -> list[AssessedGame]:
+        """The games that have a score."""
+        return [game for game in self.games if game.document["scored"]]
+
+    @cached_property
+    def summary(self) -> Summary:
+        """The figures of the games and of their task types, with the parts of the score."""
+        parts = [Metric(key, key, "", "", lambda record: None) for key in _PARTS]
+        rows = [
+            replace(row, values={**row.values, **game.parts})
+            for game, row in zip(self.games, self.rows, strict=True)
+        ]
+        return summarise(rows, (*metrics_table(self.manifest), *parts))
+
+    @cached_property
+    def figures(self) -> dict[str, Any]:
+        """The figures over all games."""
+        return _figures(self.summary.overall)
+
+    @cached_property
+    def own_metrics(self) -> dict[str, float | None]:
+        """The figures of the metrics that the benchmark or the user added, by key."""
+        standard = {metric.key for metric in built_in(self.manifest.verbs)}
+        keys = [metric.key for metric in metrics_table(self.manifest)]
+        return {key: _value(self.summary.overall, key) for key in keys if key not in standard}
+
+    @cached_property
+    def by_type(self) -> dict[str, Any]:
+        """`task_type_breakdown`: `task_1` … for the types that were played."""
+        found = {}
+        for number, name in enumerate(self.manifest.task_types, start=1):
+            group = self.summary.by_type.get(name)
+            if group is not None:
+                scored = [
+                    game.document
+                    for game in self.scored_games
+                    if game.document["task_type"] == name
+                ]
+                found[f"task_{number}"] = {
+                    "name": name.replace("_", " ").title(),
+                    "total": group.scored,
+                    "scores": [document["score"] for document in scored],
+                    "steps": [document["steps"] for document in scored],
+                    "task_type": name,
+                    **_figures(group),
+                }
+        return found
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """The manifest's notes, and what the replies suggest is wrong with the agent."""
+        return [*self.manifest.notes, *describe_silence(self.games)]
+
+
+def describe_silence(games: Sequence[AssessedGame]) -> list[str]:
+    """A sentence on replies without text, so that they are not taken for bad play."""
+    silent = [(game, reply) for game in games for reply in game.silent_replies]
+    if not silent:
+        return []
+    replies = sum(game.document["steps"] for game in games)
+    game, reply = silent[0]
+    return [
+        f"{len(silent)} of {counted(replies, 'reply')} had no text; first: game {game.index + 1},"
+        f" {reply}"
+    ]
+
+
+def _value(group: Group, key: str, digits: int | None = None) -> float | None:
+    """A figure's number; None where no game has one."""
+    found = group.figures[key]
+    if found is None:
+        return None
+    return found.value if digits is None else round(found.value, digits)
+
+
+def _figures(group: Group) -> dict[str, Any]:
+    """The figures over some games; the same for a task type and for a run."""
+    success = group.figures["success"]
+    behaviour = _value(group, "behaviour")
+    return {
+        "games": group.episodes,
+        "scored_games": group.scored,
+        "errors": sum(group.ends.get(end, 0) for end in _ERRORS),
+        "wins": group.successes,
+        "success_rate": success.value if success else None,
+        "success_interval": [success.low, success.high] if success else None,
+        "avg_score": _value(group, "reward"),
+        "avg_steps": _value(group, "steps"),
+        "avg_cleanup_rate": _value(group, "cleanup_rate"),
+        "avg_repetition_rate": _value(group, "consecutive_repetition_rate"),
+        "avg_cycle_rate": _value(group, "cycle_rate"),
+        "overall_score": _value(group, "behaviour", 2),
+        "grade": None if behaviour is None else grade(behaviour),
+        "score_breakdown": {part.name: _value(group, part.name, 2) for part in fields(Breakdown)},
+        "invalid_rate": _value(group, "invalid"),
+    }
+
+
+def _behaviour_totals(result: AssessmentResult) -> dict[str, Any]:
+    """`behavior_metrics` of a run: sums and maxima over the scored games, and the figures."""
+    games = [game.behaviour for game in result.scored_games]
+    figures = result.figures
+
+    def add_up(part: str, *keys: str) -> dict[str, Any]:
+        return {key: sum(game[part][key] for game in games) for key in keys}
+
+    opens = ("total_opens", "correct_close_count", "remaining_open_count")
+    repeats = [game["repeated_steps"]["max_repeat_length"] for game in games]
+    return {
+        "repeated_steps": {
+            **add_up("repeated_steps", "repeated_count"),
+            "avg_repetition_rate": figures["avg_repetition_rate"],
+            "max_repeat_length": max(repeats, default=0),
+        },
+        "cleanup": {
+            **add_up("cleanup", *opens),
+            "games_with_opens": sum(game["cleanup"]["applicable"] for game in games),
+            "avg_cleanup_rate": figures["avg_cleanup_rate"],
+        },
+        "cycles": {
+            **add_up("cycles", "cycles_detected", "wasted_steps"),
+            "avg_cycle_rate": figures["avg_cycle_rate"],
+        },
+        "exploration": {
+            "avg_exploration_efficiency": _value(result.summary.overall, "exploration_efficiency"),
+            **add_up("exploration", "revisit_count"),
+        },
+        "overall": {
+            "avg_overall_score": figures["overall_score"],
+            "avg_grade": figures["grade"],
+            "breakdown": figures["score_breakdown"],
+        },
+    }
+
+
+def result_document(result: AssessmentResult) -> dict[str, Any]:
+    """The flat object of the result artifact, which leaderboards query."""
+    manifest, config, figures = result.manifest, result.request.config, result.figures
+    low, high = figures["success_interval"] or (None, None)
+    requested, spent = result.num_requested, result.summary.spent
+    has_counts = spent.calls > spent.uncounted_calls
+    return {
+        **_pick(figures, "success_rate", "avg_score", "avg_steps", "overall_score", "wins"),
+        "num_games": figures["scored_games"],
+        "time_used": round(result.seconds, 3),
+        "coverage_mode": config.coverage_mode.value,
+        "split": manifest.provenance.split,
+        "requested_games": requested,
+        "errors": figures["errors"],
+        "win_share_of_requested": figures["wins"] / requested if requested else None,
+        "success_low": low,
+        "success_high": high,
+        **_pick(figures, "grade", "invalid_rate"),
+        "benchmark": manifest.benchmark,
+        "data": manifest.provenance.data,
+        "protocol": manifest.protocol or "none",
+        "agent_faults": manifest.agent_faults.value,
+        "agent": result.agent,
+        "max_steps": manifest.max_steps,
+        "seed": str(config.seed),
+        "shard_index": config.shard_index,
+        "num_shards": config.num_shards,
+        "run_id": manifest.run_id,
+        "version": manifest.versions["agentquest"],
+        # What the agent says that its own models took; null where it says nothing.
+        "model_calls": spent.calls,
+        "prompt_tokens": spent.prompt_tokens if has_counts else None,
+        "completion_tokens": spent.completion_tokens if has_counts else None,
+        "cost": spent.cost if spent.calls > spent.unpriced_calls else None,
+        "per_type": {
+            entry["task_type"]: {
+                **_pick(entry, "wins", "errors", "success_rate", "avg_steps", "overall_score"),
+                "num_games": entry["scored_games"],
+                **_behaviour_rates(entry),
+            }
+            for entry in result.by_type.values()
+        },
+        "behaviour": {**_behaviour_rates(figures), **figures["score_breakdown"]},
+        "metrics": result.own_metrics,
+        "games": [_game_in_result(game) for game in result.games],
+        "notes": result.notes,
+    }
+
+
+def _game_in_result(game: AssessedGame) -> dict[str, Any]:
+    document = game.document
+    error, overall = document["error"], game.behaviour["overall"]["overall_score"]
+    return {
+        "game_idx": str(game.index),
+        **_pick(document, "gamefile", "task_type", "won", "score", "steps", "end_reason"),
+        "overall_score": overall if document["scored"] else None,
+        "consecutive_repetition_rate": document["repetition_rate"],
+        **_pick(document, "cleanup_rate", "cycle_rate", "invalid_actions"),
+        "error": f"{error['kind']}: {error['message']}" if error else None,
+    }
+
+
+def _behaviour_rates(figures: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "cleanup_rate": figures["avg_cleanup_rate"],
+        "consecutive_repetition_rate": figures["avg_repetition_rate"],
+        "cycle_rate": figures["avg_cycle_rate"],
+    }
+
+
+def summary_document(result: AssessmentResult) -> dict[str, Any]:
+    """`run_summary.json`: the documented keys first."""
+    manifest, config, figures = result.manifest, result.request.config, result.figures
+    scored = [game.document for game in result.scored_games]
+    rates = ("avg_cleanup_rate", "avg_repetition_rate", "avg_cycle_rate")
+    return {
+        "run_metadata": {
+            "timestamp": manifest.run_id.removeprefix("run_"),
+            "start_time": manifest.created_at,
+            "env_config": config.model_dump(mode="json"),
+            "train_eval": config.train_eval,
+            "max_steps": manifest.max_steps,
+            "num_games": result.num_requested,
+            "white_agent_url": result.request.agent_url,
+            "white_agent": result.agent,
+        },
+        "end_time": result.ended_at,
+        "aggregate_metrics": {
+            "total_games": figures["scored_games"],
+            "wins": figures["wins"],
+            "total_score": sum(document["score"] for document in scored),
+            "total_steps": sum(document["steps"] for document in scored),
+            "game_results": [game.document for game in result.games],
+            "coverage_mode": config.coverage_mode.value,
+            "task_type_breakdown": result.by_type,
+            "time_used": result.seconds,
+            **_pick(figures, "success_rate", "avg_score", "avg_steps", *rates),
+            "overall_white_agent_score": figures["overall_score"],
+            "behavior_metrics": _behaviour_totals(result),
+            **_pick(figures, "score_breakdown", "grade", "success_interval", "errors"),
+            "requested_games": result.num_requested,
+            "invalid_rate": figures["invalid_rate"],
+            "spent": asdict(result.summary.spent),
+            "metrics": result.own_metrics,
+        },
+        "total_games": figures["scored_games"],
+        "game_summaries": [
+            {
+                **_pick(game.document, "game_idx", "won", "steps", "score"),
+                "behavior_score": game.behaviour["overall"]["overall_score"],
+                **_pick(game.document, "task_type", "end_reason"),
+            }
+            for game in result.games
+        ],
+        "schema_version": SCHEMA_VERSION,
+        "status": result.status,
+        "run_id": manifest.run_id,
+        "notes": result.notes,
+        "protocol": manifest.protocol,
+        "agent_faults": manifest.agent_faults.value,
+        "provenance": manifest.provenance.model_dump(),
+        "versions": manifest.versions,
+    }
+
+
+def _pick(source: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: source[key] for key in keys}
+
+
+def report_text(result: AssessmentResult) -> str:
+    """`run_report.txt`."""
+    title = f"{result.manifest.benchmark_title.upper()} EVALUATION REPORT"
+    return (
+        f"{_RULE}\n{title}\n{_RULE}\n{_render(result)}\nFull logs available at: {result.folder}\n"
+    )
+
+
+def answer_text(result: AssessmentResult) -> str:
+    """What the green agent answers at the end of an assessment; it contains no paths."""
+    title = f"{result.manifest.benchmark_title.upper()} assessment of {one_line(result.agent)}"
+    outcome = "Completed Task" if result.figures["wins"] else "Failed to complete task"
+    return f"{title}\nResult: {outcome}\n\n{_render(result)}"
+
+
+def _render(result: AssessmentResult) -> str:
+    """The report of the run, with what only assessments have."""
+    report, manifest, figures = result.report, result.manifest, result.figures
+    data, unplayed = manifest.provenance.data, result.num_requested - len(result.games)
+    facts = [
+        ("assessed agent", f"{result.agent} at {result.request.agent_url}"),
+        ("status", result.status),
+        ("wins", f"{figures['wins']} of {counted(result.num_requested, 'game')} requested"),
+        *([("not played", counted(unplayed, "game"))] if unplayed else []),
+        ("time used", f"{result.seconds:.2f} s"),
+        ("data", _DATA.get(data, data)),
+        *(fact for fact in report.facts if fact[0] not in _OTHER_FACTS),
+    ]
+    tables = (*report.tables, _error_table(result), _behaviour_table(result))
+    notes = [one_line(f"Note: {note}") for note in result.notes]
+    if report.summary.spent.calls:
+        notes.insert(0, "Tokens and cost are as the agent reports them.")
+    return text_report(
+        replace(
+            report,
+            facts=tuple(facts),
+            tables=tuple(table for table in tables if table.rows),
+            notes=(*report.notes, *notes),
+        )
+    )
+
+
+def _behaviour_table(result: AssessmentResult) -> Table:
+    totals, verbs = _behaviour_totals(result), result.manifest.verbs
+    repeated, cleanup, cycles = totals["repeated_steps"], totals["cleanup"], totals["cycles"]
+    figures, letter = result.figures, result.figures["grade"] or "–"
+    best = asdict(assess_behaviour(("look",), won=True, verbs=verbs).overall.breakdown)
+    rows = [
+        (
+            "overall score",
+            f"{_format(figures['overall_score'])}/100 (grade {letter})",
+        ),
+        *(
+            (name.replace("_", " "), f"{_format(figures['score_breakdown'][name])}/{points:g}")
+            for name, points in best.items()
+            if points
+        ),
+        (
+            "consecutive repetition",
+            f"{_percent(figures['avg_repetition_rate'])} of commands,"
+            f" {repeated['repeated_count']} in total, longest run {repeated['max_repeat_length']}",
+        ),
+        (
+            "cycles",
+            f"{_percent(figures['avg_cycle_rate'])} of commands,"
+            f" {cycles['cycles_detected']} found, {counted(cycles['wasted_steps'], 'step')} wasted",
+        ),
+    ]
+    if verbs.open:
+        games = counted(cleanup["games_with_opens"], "game")
+        closed = f"{cleanup['correct_close_count']} of {cleanup['total_opens']} closed again"
+        rate = _percent(figures["avg_cleanup_rate"])
+        rows.append(("cleanup", f"{rate} in {games} where something was opened; {closed}"))
+    return Table("Behavior metrics (averaged)", ("what", "how much"), tuple(rows))
+
+
+def _error_table(result: AssessmentResult) -> Table:
+    """Every game that ended in an error, with its reason."""
+    rows = []
+    for game in result.games:
+        number, reason, task, error = (
+            game.document[key] for key in ("game_idx", "end_reason", "gamefile", "error")
+        )
+        if reason in _ERROR_REASONS:
+            message = error["message"][: limits.MAX_REASON_CHARACTERS] if error else ""
+            rows.append((f"game {number + 1}", f"{reason}: {message} ({task})"))
+    return Table("Errors", ("game", "reason"), tuple(rows))
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{share * 100:.1f}%"
+
+
+def _format(figure: float | None) -> str:
+    return "–" if figure is None else f"{figure:.2f}"
 
 
 class AssessmentDocuments:
-    """What is written of one run, from the records it has so far."""
+    """Writes the documents of one run, from what it has played so far."""
 
-    def __init__(self, run: Run, info: AssessmentInfo) -> None:
+    def __init__(self, run: Run, request: AssessmentRequest, agent: str) -> None:
         self._run = run
-        self._info = info
+        self._request = request
+        self._agent = agent
         self._folder = run.directory.path
-        self._clock = time.monotonic()
+        self._started = time.monotonic()
+        self._places = {task: place for place, task in enumerate(run.saved_manifest.task_ids)}
+        self._games: dict[str, AssessedGame] = {}
         self._writing = threading.Lock()
         self._is_over = False
 
-    def write_game(self, index: int, record: EpisodeRecord) -> None:
-        """`game_NNN.json` and `game_NNN_actions.jsonl`, from a whole record."""
-        name, folder = f"game_{index:03d}", self._folder
-        lines = [json.dumps(line, ensure_ascii=False) for line in action_lines(record)]
-        turns = "".join(f"{line}\n" for line in lines)
-        write_atomically(folder / f"{name}_actions.jsonl", turns)
-        game = Game.of(index, record, self._info.manifest)
-        write_atomically(folder / f"{name}.json", to_json(game_document(game)))
+    def add_game(self, record: EpisodeRecord) -> AssessedGame:
+        """Take in a game that has ended or was stopped."""
+        manifest, place = self._run.saved_manifest, self._places[record.task_id]
+        game = AssessedGame.from_record(place, record, manifest)
+        self._games[record.key] = game
+        return game
+
+    def write_game(self, record: EpisodeRecord) -> None:
+        """Write `game_NNN.json` and `game_NNN_actions.jsonl`."""
+        game = self._games[record.key]
+        name = f"game_{game.index:03d}"
+        write_atomically(self._folder / f"{name}_actions.jsonl", _action_lines(record))
+        write_atomically(self._folder / f"{name}.json", to_json(game.document))
 
     def write(self, status: str) -> AssessmentResult:
-        """`run_summary.json` and `run_report.txt`; `results.json` too when all is over.
-
-        Whoever is late with what was true while it ran does not overwrite the end.
-        """
+        """Write `run_summary.json` and `run_report.txt`."""
         result = self._result(status)
         with self._writing:
-            if status != RUNNING:
-                self._is_over = True
-                manifest, run = self._info.manifest, self._run
-                run.directory.write_results(results_document(manifest, run.records, run.rows))
-            elif self._is_over:
-                return result
-            write_atomically(self._folder / SUMMARY, to_json(summary_document(result)))
-            write_atomically(self._folder / REPORT, report_text(result))
+            # A late checkpoint must not overwrite the end.
+            if status != RUNNING or not self._is_over:
+                self._is_over = status != RUNNING
+                write_atomically(self._folder / SUMMARY, to_json(summary_document(result)))
+                write_atomically(self._folder / REPORT, report_text(result))
         return result
 
     def _result(self, status: str) -> AssessmentResult:
-        manifest = self._info.manifest
-        places = {task: place for place, task in enumerate(manifest.task_ids)}
+        run, manifest = self._run, self._run.saved_manifest
+        rows, records = run.rows, run.records
+        # Only games that an earlier part of the run played are read from disk, once.
+        games = [
+            self._games.get(row.key) or self.add_game(records[place])
+            for place, row in enumerate(rows)
+        ]
         now = datetime.now(timezone.utc).isoformat(timespec="seconds")
         return AssessmentResult(
-            info=self._info,
+            request=self._request,
+            agent=self._agent,
+            manifest=manifest,
             folder=str(self._folder),
-            games=tuple(
-                Game.of(places[record.task_id], record, manifest) for record in self._run.records
-            ),
-            rows=tuple(self._run.rows),
+            games=games,
+            rows=rows,
+            report=build_report(manifest, rows, run.table),
             status=status,
             ended_at=None if status == RUNNING else now,
-            seconds=time.monotonic() - self._clock,
+            seconds=time.monotonic() - self._started,
         )

@@ -25,9 +25,8 @@ from agentquest.a2a.addresses import AllowList, through
 from agentquest.a2a.assessment import Assessment, PreflightFailed
 from agentquest.a2a.client.connection import A2AEndpoint, find_agent
 from agentquest.a2a.client.transport import AgentBroken, AgentUnreachable
-from agentquest.a2a.report_text import answer_text
+from agentquest.a2a.documents import answer_text, result_document
 from agentquest.a2a.requests import AssessmentRequest, RequestRejected, parse_request
-from agentquest.a2a.results import result_document
 from agentquest.a2a.serving import build_card
 from agentquest.errors import AgentQuestError, DataError, UserError
 from agentquest.reports.safe_text import one_line
