@@ -29,9 +29,9 @@ from agentquest.errors import UserError
 from agentquest.records.live import read_live
 from agentquest.records.run_directory import RunDirectory
 
-pytestmark = pytest.mark.long
 TWO = ["executor=processes", "executor.workers=2"]
 GAMES = 24
+long = pytest.mark.long
 
 
 @contextmanager
@@ -77,6 +77,7 @@ def under_way(run: Path) -> set[str]:
     return {event.key for event in events if event.step} - ended
 
 
+@long
 def test_the_scores_are_those_of_one_process(tmp_path: Path) -> None:
     for name, more in (("local", []), ("processes", TWO)):
         arguments = ["data_path=builtin", f"num_games={GAMES}", f"run_name={name}", *more]
@@ -99,6 +100,7 @@ async def test_where_it_is_played_does_not_name_the_run(tmp_path: Path) -> None:
     assert len(scored_keys(first.directory.path)) == 4
 
 
+@long
 def test_a_killed_worker_s_episodes_are_played_elsewhere(tmp_path: Path) -> None:
     run = tmp_path / "runs" / "r"
     with rule_server("--latency", "0.02") as url:
@@ -119,6 +121,7 @@ def test_a_killed_worker_s_episodes_are_played_elsewhere(tmp_path: Path) -> None
 
 
 # While Python starts, while it reads our modules, and when it is about to be ready.
+@long
 @pytest.mark.parametrize("later", [0.0, 0.1, 0.2, 0.3])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
 def test_a_signal_while_the_workers_start_is_no_traceback_of_theirs(
@@ -134,6 +137,7 @@ def test_a_signal_while_the_workers_start_is_no_traceback_of_theirs(
     assert "Traceback" not in told
 
 
+@long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
 def test_a_signal_to_the_whole_group_drains_and_leaves_no_process(
     tmp_path: Path, number: signal.Signals
@@ -162,6 +166,7 @@ def test_a_signal_to_the_whole_group_drains_and_leaves_no_process(
     assert len(keys) == len(set(keys)) == GAMES
 
 
+@long
 async def test_an_episode_that_kills_its_workers_stays_owed(tmp_path: Path, odd: str) -> None:
     run, reason = await evaluate(
         tmp_path, "num_games=6", f"agent={odd}:KillsItsProcess", "parallel=2", *TWO

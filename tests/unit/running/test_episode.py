@@ -2,17 +2,20 @@
 
 import asyncio
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from agentquest.errors import ContextExceeded, ModelError
-from agentquest.lib import Agent, Answer, Benchmark, Episode, Observation
+from agentquest.lib import Agent, Answer, Benchmark, Episode, Observation, Outcome
 from agentquest.lib.parsing import PARSE_FAILURE
 from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.records.messages import Message
 from agentquest.records.outcome import AgentFaults, End
-from episode_players import a_player, builtin_homes, named_agent
+from agentquest.running.episode import EpisodePlayer
+from episode_players import a_player, an_episode, builtin_homes, named_agent
+from stairs import Stairs
 
 
 @pytest.fixture(scope="module")
@@ -136,6 +139,29 @@ async def test_a_reply_without_an_action_costs_a_step_and_is_told(homes: Benchma
     assert agent.told[1].admissible == agent.told[0].admissible
     assert record.actions[:2] == ["invalid:hm.", "look"]
     assert record.invalid_actions == 3
+
+
+async def test_replies_that_cannot_be_read_repeat_only_if_they_are_alike(homes: Benchmark) -> None:
+    unlike = [Answer(None, reply=text * 9) for text in "abcde"]
+    record = await played(homes, Says(*unlike))
+    assert record.repetition_rate == 0.0
+    record = await played(homes, Says(unlike[0]))
+    assert record.repetition_rate == 1.0
+
+
+class TooEarly(Stairs):
+    """Counts as solved on the way."""
+
+    @property
+    def outcome(self) -> Outcome:
+        return replace(super().outcome, done=False, success=True)
+
+
+async def test_a_game_that_does_not_end_as_solved_is_no_success(homes: Benchmark) -> None:
+    spec = a_player(homes, Says("up"), max_steps=2).spec
+    player = EpisodePlayer(spec, TooEarly(), Says("up"), lambda driver: an_episode(homes))
+    record = await player.play()
+    assert (record.end, record.success) == (End.STEP_LIMIT, False)
 
 
 async def test_a_command_the_game_does_not_know_is_invalid_and_never_replaced(
