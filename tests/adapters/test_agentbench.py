@@ -15,10 +15,9 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from agentquest.adapters import agentbench_server
-from agentquest.adapters.agentbench_server import AgentBenchWorker, Controller, Terms
-from agentquest.adapters.arenas import shared_arena
+from agentquest.adapters.agentbench_server import AgentBenchWorker, Controller, WorkerTerms
+from agentquest.adapters.arenas import agentbench_games, shared_arena
 from agentquest.adapters.bleu import Repair, bleu, nearest
-from agentquest.adapters.game_lists import agentbench_games
 from agentquest.errors import DataError, UserError
 from agentquest.http.serving import Served, Serving
 from agentquest.http.sockets import listen
@@ -36,7 +35,7 @@ def _call(name="take_action", id="c1", **arguments):
 
 def _worker(benchmark="alfworld", settings=OLD, **terms):
     arena = shared_arena(benchmark, settings)
-    return Asked(AgentBenchWorker(arena, Terms(f"{benchmark}-std", **terms)).app()), arena
+    return Asked(AgentBenchWorker(arena, WorkerTerms(f"{benchmark}-std", **terms)).app()), arena
 
 
 def test_an_agentbench_worker():
@@ -173,10 +172,11 @@ def test_hostile_frames_are_answered_and_a_sample_goes_on(benchmark):
 
 
 def test_idle_samples_make_room():
-    server, _ = _worker(concurrency=1, idle_s=-1.0)
+    server, _ = _worker(concurrency=1, idle_s=1e-9)
     server.post("/api/start_sample", index=0, session_id=1)
     server.post("/api/start_sample", index=1, session_id=2)
-    assert server.get("/api/get_sessions") == {"2": 1}
+    assert server.get("/api/worker_status") == {"concurrency": 1, "current": 1}
+    assert server.get("/api/get_sessions") == {}, "the second is idle by now, too"
 
 
 def test_agentbenchs_own_lists_choose_the_games(tmp_path):
@@ -187,7 +187,7 @@ def test_agentbenchs_own_lists_choose_the_games(tmp_path):
     file.write_text(json.dumps({"pick_and_place": paths[:1], "look_at_obj": paths[1:]}))
     games = agentbench_games(arena, file)
     assert games == chosen
-    server = Asked(AgentBenchWorker(arena, Terms("alfworld-std"), games).app())
+    server = Asked(AgentBenchWorker(arena, WorkerTerms("alfworld-std"), games).app())
     assert server.get("/api/get_indices") == [0, 1]
     session = Session(arena)
     session.reset(chosen[1])
@@ -213,7 +213,7 @@ async def test_a_controller_hears_of_us_again_and_again(monkeypatch):
     place = Served(app, listen())
     arena = shared_arena("alfworld", BUILTIN)
     told = Controller(f"{place.url}/api/", "http://us:5021/api")
-    worker = AgentBenchWorker(arena, Terms("alfworld-std", concurrency=3), controller=told)
+    worker = AgentBenchWorker(arena, WorkerTerms("alfworld-std", concurrency=3), controller=told)
     running = asyncio.create_task(Serving([place, Served(worker.app(), listen())]).run())
     await asyncio.wait_for(enough.wait(), 60)
     running.cancel()

@@ -1,40 +1,28 @@
 """AgentGym's servers, asked as its clients ask."""
 
 import json
+import time
 
 import httpx
 import pytest
 from asked_server import NO_JSON, Asked, plan_of
 from server_process import served
 
-from agentquest.adapters.agentgym import agentgym_app
-from agentquest.adapters.agentgym_alfworld import AlfworldGym
-from agentquest.adapters.agentgym_webshop import WebshopGym
-from agentquest.adapters.arenas import shared_arena
-from agentquest.adapters.game_lists import agentgym_games
-from agentquest.adapters.slots import Slots
+from agentquest.adapters.agentgym import AlfworldGym, WebshopGym, agentgym_app
+from agentquest.adapters.arenas import agentgym_games, shared_arena
 from agentquest.errors import DataError, UnknownName, UserError
 
 OLD = {"data_path": "builtin", "dialect": "0.3"}
 BUILTIN = {"data_path": "builtin"}
 
 
-def test_slots_are_freed_and_idle_ones_make_room():
-    now, gone = [0.0], []
-    slots = Slots(2, 10.0, gone.append, clock=lambda: now[0])
-    first, second = slots.add("a"), slots.add("b", 7)
-    assert (first, second) == (0, 7)
-    assert not slots.has_room()
-    now[0] = 8.0
-    assert slots.get(second) == "b"
-    now[0] = 12.0
-    assert slots.has_room(), "the first was idle for too long"
-    assert slots.get(first) is None
-    assert slots.add("c") != first
-    assert slots.free(second)
-    assert not slots.free(second)
-    assert len(slots) == 1
-    assert gone == ["a", "b"]
+@pytest.mark.parametrize("benchmark", ["alfworld", "webshop"])
+def test_environments_that_nobody_uses_make_room(benchmark):
+    server = Asked(agentgym_app(benchmark, BUILTIN, 1, 0.001, 50))
+    for _ in range(3):
+        created = server.post("/create")
+        assert isinstance(created["id"] if benchmark == "alfworld" else created, int)
+        time.sleep(0.01)
 
 
 @pytest.fixture

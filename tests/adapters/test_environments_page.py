@@ -93,7 +93,9 @@ def _inspect(arguments, folder):
 
 def _ours(arguments, folder):
     if arguments[0] == "mcp":
-        hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
+        client = {"name": "tester", "version": "1"}
+        about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
+        hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}
         environment = {**os.environ, **BUILTIN}
         done = agentquest(*arguments, input=json.dumps(hello) + "\n", cwd=folder, env=environment)
         assert json.loads(done.stdout.splitlines()[0])["result"]["serverInfo"], done.stderr

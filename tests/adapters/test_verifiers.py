@@ -9,8 +9,7 @@ from foreign import foreign_python
 from server_process import served
 from streaming_chat_server import chatting
 
-from agentquest.adapters.arenas import shared_arena
-from agentquest.adapters.text_player import TextPlayer, system_prompt
+from agentquest.adapters.arenas import TextPlayer, shared_arena, system_prompt
 from agentquest.api import evaluate
 
 OPENENV = """

@@ -4,6 +4,7 @@ A worker names the session in the body and wraps what the environment says; the
 controller's clients name it in a header and get it as it is. Both are answered.
 """
 
+import itertools
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -14,14 +15,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount
 
-from agentquest.adapters.agentbench_sample import Sample
-from agentquest.adapters.agentbench_styles import style_of
+from agentquest.adapters.agentbench_sample import Sample, style_of
 from agentquest.adapters.bleu import Repair
-from agentquest.adapters.json_requests import AsciiJson, Body, Handler, Refused, routes
-from agentquest.adapters.slots import Slots
+from agentquest.adapters.json_requests import AsciiJson, Body, Handler, make_routes
 from agentquest.errors import UserError
+from agentquest.http.guard import Refused
 from agentquest.http.heartbeat import heartbeat
+from agentquest.http.sessions import SessionStore, StoreFull
 from agentquest.lib import Arena, Session, Task
+from agentquest.words import parse_whole_number
 
 HEARTBEAT_S = 8.0
 LONGEST_BODY = 8 * 1024 * 1024  # answers of models that reason at length, and whole result lists
@@ -30,7 +32,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Terms:
+class WorkerTerms:
     """How the tasks are played, and for how many at once."""
 
     name: str
@@ -54,7 +56,7 @@ class AgentBenchWorker:
     def __init__(
         self,
         arena: Arena,
-        terms: Terms,
+        terms: WorkerTerms,
         games: Sequence[Task] | None = None,
         controller: Controller | None = None,
     ) -> None:
@@ -66,7 +68,9 @@ class AgentBenchWorker:
         self._style = style_of(arena)
         self._games = arena.tasks() if games is None else games
         self._indices = list(range(len(self._games)))
-        self._samples: Slots[Sample] = Slots(terms.concurrency, terms.idle_s, Sample.close)
+        self._samples: SessionStore[int, Sample]
+        self._samples = SessionStore(terms.concurrency, terms.idle_s, evicts=False)
+        self._numbers = itertools.count()
 
     def app(self) -> Starlette:
         """The addresses under `/api`; a controller, if any, hears from it while it is up."""
@@ -85,7 +89,7 @@ class AgentBenchWorker:
             "/sample_status": self._sample_status,
             "/calculate_overall": self._overall,
         }
-        mount = Mount("/api", routes=routes(gets, posts))
+        mount = Mount("/api", routes=make_routes(gets, posts))
         return Starlette(routes=[mount], lifespan=self._lifespan)
 
     @asynccontextmanager
@@ -93,22 +97,22 @@ class AgentBenchWorker:
         if self._controller is None:
             yield
             return
-        told = {
+        about = {
             "name": self._terms.name,
             "address": self._controller.address,
             "concurrency": self._terms.concurrency,
             "indices": self._indices,
         }
         url = f"{self._controller.url.rstrip('/')}/receive_heartbeat"
-        async with heartbeat(url, told, HEARTBEAT_S):
+        async with heartbeat(url, about, HEARTBEAT_S):
             yield
 
     async def _get_indices(self, request: Request) -> list[int]:
         return self._indices
 
     async def _get_sessions(self, request: Request) -> Json:
-        numbers = self._samples.numbers()
-        return {str(number): self._sample(number).index for number in numbers}
+        samples = ((number, self._samples.peek(number)) for number in sorted(self._samples))
+        return {str(number): sample.index for number, sample in samples if sample is not None}
 
     async def _worker_status(self, request: Request) -> Json:
         return {"concurrency": self._terms.concurrency, "current": len(self._samples)}
@@ -122,57 +126,69 @@ class AgentBenchWorker:
             raise Refused(
                 400, f"there is no sample {index}: they are numbered 0 to {len(self._games) - 1}"
             )
-        if not self._samples.has_room():
-            raise Refused(406, f"Sample concurrency limit reached: {self._terms.concurrency}")
+        try:
+            for idle in self._samples.make_room():
+                idle.close()
+        except StoreFull:
+            limit = self._terms.concurrency
+            raise Refused(406, f"Sample concurrency limit reached: {limit}") from None
         session = Session(self._arena, self._terms.rounds)
         sample = Sample(session, self._style, index, self._terms.repair)
         out = sample.begin(self._games[index])
-        return AsciiJson(out, headers={"session_id": str(self._samples.add(sample, number))})
+        if number is None:
+            number = next(free for free in self._numbers if free not in self._samples)
+        self._samples.add(number, sample)
+        return AsciiJson(out, headers={"session_id": str(number)})
 
     async def _interact(self, request: Request) -> Json:
         body = await Body.of(request)
         named = body.number_or_none("session_id")
         number = self._number(request) if named is None else named
-        messages = body.listed("messages")
+        messages = body.items("messages")
         if not messages or not all(isinstance(message, dict) for message in messages):
             raise Refused(422, "messages must be a list of chat messages")
-        sample = self._sample(number)
+        sample = self._find(number)
         out = sample.answer(messages)
         if out["finish"]:
-            self._samples.free(number)
+            self._end(number)
         return out if named is None else {"session_id": number, "env_out": out}
 
     async def _cancel(self, request: Request) -> Json:
         named = (await Body.of(request)).number_or_none("session_id")
         number = self._number(request) if named is None else named
-        self._sample(number)
-        self._samples.free(number)
+        self._find(number)
+        self._end(number)
         return {"session_id": number}
 
     async def _cancel_all(self, request: Request) -> None:
-        for number in self._samples.numbers():
-            self._samples.free(number)
+        for sample in self._samples.clear():
+            sample.close()
 
     async def _sample_status(self, request: Request) -> Json:
         number = (await Body.of(request)).number("session_id")
-        sample = self._sample(number)
+        sample = self._find(number)
         return {"session_id": number, "index": sample.index, "status": sample.status}
 
     async def _overall(self, request: Request) -> Json:
-        results = (await Body.of(request)).listed("results")
+        results = (await Body.of(request)).items("results")
         return self._style.overall([_reward_in(result) for result in results])
 
     def _number(self, request: Request) -> int:
-        text = request.headers.get("session_id", "")
-        if not (text.isascii() and text.isdigit() and len(text) < 19):
+        number = parse_whole_number(request.headers.get("session_id", ""), digits=18)
+        if number is None:
             raise Refused(400, "name the session")
-        return int(text)
+        return number
 
-    def _sample(self, number: int) -> Sample:
+    def _find(self, number: int) -> Sample:
         sample = self._samples.get(number)
         if sample is None:
             raise Refused(400, "No such session")
         return sample
+
+    def _end(self, number: int) -> None:
+        sample = self._samples.remove(number)
+        if sample is not None:
+            sample.close()
 
 
 def _reward_in(result: Any) -> float:

@@ -1,17 +1,34 @@
-"""AgentGym's servers of the two benchmarks that it shares with us."""
+"""AgentGym's servers of the two benchmarks that it shares with us.
 
+Its clients work unchanged, and environments that nobody uses are freed. For ALFWorld,
+failures are answers with `error` in them, as its clients expect, and `game` is an index into
+the split that is served, or into what AgentGym's mapping files list. WebShop has text pages
+and synthetic goals; the session is a goal's number.
+"""
+
+import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.requests import Request
 
-from agentquest.adapters.agentgym_alfworld import AlfworldGym
-from agentquest.adapters.agentgym_webshop import WebshopGym
-from agentquest.adapters.arenas import shared_arena
-from agentquest.adapters.game_lists import agentgym_games
+from agentquest.adapters.arenas import agentgym_games, shared_arena
+from agentquest.adapters.json_requests import Body, Handler, make_routes, query_number
+from agentquest.adapters.webshop_dropin import WebAgentTextEnv
+from agentquest.adapters.webshop_server import SimServer
+from agentquest.benchmarks.alfworld.reading import strip_location
 from agentquest.benchmarks.webshop.benchmark import WebshopBenchmark
+from agentquest.benchmarks.webshop.shop.shop import Shop
 from agentquest.errors import UnknownName, UserError
+from agentquest.http.guard import Refused
+from agentquest.http.sessions import SessionStore, StoreFull
+from agentquest.lib import Arena, Session, Task, Turn
+
+WORLDS = ("Text", "Embody", "Hybrid")
+
+Json = dict[str, Any]
 
 
 def agentgym_app(
@@ -34,3 +51,227 @@ def agentgym_app(
     shop = shared_arena(benchmark, settings).benchmark
     assert isinstance(shop, WebshopBenchmark)
     return WebshopGym(shop.shop, max_sessions, idle_s).app()
+
+
+class AlfworldGym:
+    """All ALFWorld environments of a server."""
+
+    def __init__(
+        self,
+        arena: Arena,
+        max_sessions: int,
+        idle_s: float,
+        max_steps: int,
+        games: Sequence[Task] | None = None,
+    ) -> None:
+        self._arena = arena
+        self._max_steps = max_steps
+        self._games = arena.tasks() if games is None else games
+        self._sessions: SessionStore[int, Session]
+        self._sessions = SessionStore(max_sessions, idle_s, evicts=False)
+        self._numbers = itertools.count()
+
+    def app(self) -> Starlette:
+        """The addresses that AgentGym's ALFWorld client calls."""
+        posts: dict[str, Handler] = {
+            "/create": self._create,
+            "/reset": self._reset,
+            "/step": self._step,
+            "/close": self._close,
+        }
+        gets: dict[str, Handler] = {
+            "/": self._hello,
+            "/observation": self._observation,
+            "/available_actions": self._available,
+            "/detail": self._detail,
+        }
+        return Starlette(routes=make_routes(gets, posts))
+
+    async def _hello(self, request: Request) -> str:
+        return "This is environment AlfWorld."
+
+    async def _create(self, request: Request) -> Json:
+        try:
+            for idle in self._sessions.make_room():
+                idle.close()
+        except StoreFull:
+            return {"error": _describe_full(self._sessions.limit)}
+        number = next(self._numbers)
+        self._sessions.add(number, Session(self._arena, self._max_steps))
+        return {"id": number}
+
+    async def _reset(self, request: Request) -> Json:
+        body = await Body.of(request)
+        number, game = body.number("id"), body.number("game")
+        if body.text("world_type") not in WORLDS:
+            return {"error": f"world_type must be one of {', '.join(WORLDS)}"}
+        session = self._sessions.get(number)
+        if session is None:
+            return _unknown(number)
+        if not 0 <= game < len(self._games):
+            return {
+                "error": f"there is no game {game}: they are numbered 0 to {len(self._games) - 1}"
+            }
+        task = self._games[game]
+        turn = session.reset(task)
+        return {
+            "id": number,
+            "observation": _visible_text(turn),
+            "available_actions": list(turn.admissible),
+            "task_type": "/".join(task.id.split("/")[-2:]),
+        }
+
+    async def _step(self, request: Request) -> Json:
+        body = await Body.of(request)
+        session, wrong = self._playing(body.number("id"))
+        action = body.text("action")
+        if session is None:
+            return wrong
+        return _answer(session.step(action))
+
+    async def _close(self, request: Request) -> Json:
+        session = self._sessions.remove((await Body.of(request)).number("id"))
+        if session is not None:
+            session.close()
+        return {"closed": session is not None}
+
+    async def _observation(self, request: Request) -> Any:
+        session, wrong = self._playing(query_number(request, "id"))
+        return wrong if session is None else _visible_text(session.last)
+
+    async def _available(self, request: Request) -> Any:
+        session, wrong = self._playing(query_number(request, "id"))
+        return wrong if session is None else list(session.last.admissible)
+
+    async def _detail(self, request: Request) -> Json:
+        session, wrong = self._playing(query_number(request, "id"))
+        if session is None:
+            return wrong
+        return {"world_type": "Text", "deleted": False, **_answer(session.last)}
+
+    def _playing(self, number: int) -> tuple[Session | None, Json]:
+        """The session, or the error to answer with where none goes on."""
+        session = self._sessions.get(number)
+        if session is None:
+            return None, _unknown(number)
+        try:
+            over = session.last.over
+        except UserError:
+            return None, {"error": f"environment {number} has not been reset yet"}
+        if over:
+            return None, {"error": f"The task with environment {number} has finished."}
+        return session, {}
+
+
+def _unknown(number: int) -> Json:
+    return {"error": f"The id {number} is not valid."}
+
+
+def _answer(turn: Turn) -> Json:
+    return {
+        "observation": _visible_text(turn),
+        "reward": turn.reward,
+        "available_actions": list(turn.admissible),
+        "done": turn.over,
+    }
+
+
+def _visible_text(turn: Turn) -> str:
+    """Without the welcome, and without the number of a place one arrives at."""
+    text = turn.text if turn.steps else "\n".join(turn.text.split("\n\n")[1:])
+    return strip_location(text)
+
+
+class WebshopGym:
+    """All WebShop environments of a server; they share one shop."""
+
+    def __init__(self, shop: Shop, max_sessions: int, idle_s: float) -> None:
+        self._server = SimServer(shop=shop)
+        self._envs: SessionStore[int, WebAgentTextEnv]
+        self._envs = SessionStore(max_sessions, idle_s, evicts=False)
+        self._numbers = itertools.count()
+
+    def app(self) -> Starlette:
+        """The addresses that AgentGym's WebShop client calls."""
+        posts: dict[str, Handler] = {
+            "/create": self._create,
+            "/reset": self._reset,
+            "/step": self._step,
+            "/close": self._close,
+        }
+        gets: dict[str, Handler] = {
+            "/": self._hello,
+            "/list_envs": self._list,
+            "/available_actions": self._available,
+            "/instruction_text": self._instruction,
+            "/observation": self._observation,
+            "/state": self._state,
+        }
+        return Starlette(routes=make_routes(gets, posts))
+
+    async def _hello(self, request: Request) -> str:
+        return "ok"
+
+    async def _list(self, request: Request) -> list[int]:
+        return sorted(self._envs)
+
+    async def _create(self, request: Request) -> int:
+        try:
+            for idle in self._envs.make_room():
+                self._forget(idle)
+        except StoreFull:
+            # Its clients wait and try again when they hear this.
+            raise Refused(503, _describe_full(self._envs.limit)) from None
+        number = next(self._numbers)
+        prefix = f"{number + 1}-"  # so that no two of them share a session
+        env = WebAgentTextEnv("text", server=self._server, session_prefix=prefix)
+        self._envs.add(number, env)
+        return number
+
+    async def _reset(self, request: Request) -> list[Any]:
+        body = await Body.of(request)
+        env = self._env(body.number("env_idx"))
+        goal = body.number_or_none("session_id")
+        self._forget(env)
+        return list(env.reset(session=goal))
+
+    async def _step(self, request: Request) -> Json:
+        body = await Body.of(request)
+        env = self._env(body.number("env_idx"))
+        state, reward, done, info = env.step(body.text("action"))
+        return {"state": state, "reward": reward, "done": done, "info": info}
+
+    async def _close(self, request: Request) -> Json:
+        env = self._envs.remove((await Body.of(request)).number("env_idx"))
+        if env is not None:
+            self._forget(env)
+        return {"closed": env is not None}
+
+    async def _available(self, request: Request) -> Json:
+        return self._find_env(request).get_available_actions()
+
+    async def _instruction(self, request: Request) -> str:
+        env = self._find_env(request)
+        return str(env.instruction_text)
+
+    async def _observation(self, request: Request) -> str:
+        return self._find_env(request).observation
+
+    async def _state(self, request: Request) -> Json:
+        return self._find_env(request).state
+
+    def _forget(self, env: WebAgentTextEnv) -> None:
+        self._server.sessions.pop(env.session, None)
+
+    def _find_env(self, request: Request) -> WebAgentTextEnv:
+        return self._env(query_number(request, "env_idx"))
+
+    def _env(self, number: int) -> WebAgentTextEnv:
+        env = self._envs.get(number)
+        if env is None:
+            raise Refused(404, f"there is no environment {number}")
+        return env
+
+
+def _describe_full(limit: int) -> str:
+    return f"all {limit} environments are in use; /close frees one"

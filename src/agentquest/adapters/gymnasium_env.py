@@ -14,14 +14,41 @@ from collections.abc import Mapping
 from typing import Any
 
 import gymnasium
+import numpy as np
+from gymnasium.spaces import Text
 
 from agentquest import registry
 from agentquest.adapters.arenas import shared_arena
-from agentquest.adapters.gymnasium_spaces import LONGEST_ACTION, LONGEST_OBSERVATION, AnyText
 from agentquest.errors import UserError
 from agentquest.lib import Session, Turn
 
 NAMESPACE = "agentquest"
+LONGEST_OBSERVATION = 1_000_000
+LONGEST_ACTION = 10_000
+_SAMPLED = 24
+_LETTERS = "abcdefghijklmnopqrstuvwxyz 0123456789[]"
+
+
+class AnyText(Text):
+    """Every text up to a length, as titles of products hold any character.
+
+    A sample is short, and no command that means anything.
+    """
+
+    def __init__(self, max_length: int, seed: int | np.random.Generator | None = None) -> None:
+        super().__init__(max_length, min_length=0, charset=_LETTERS, seed=seed)
+
+    def contains(self, x: Any) -> bool:
+        return isinstance(x, str) and len(x) <= self.max_length
+
+    def sample(self, mask: Any = None, probability: Any = None) -> str:
+        if mask is not None or probability is not None:
+            return super().sample(mask, probability)
+        length = int(self.np_random.integers(1, _SAMPLED))
+        return "".join(self.np_random.choice(list(_LETTERS), size=length))
+
+    def __repr__(self) -> str:
+        return f"AnyText({self.max_length})"
 
 
 class TextEnv(gymnasium.Env[str, str]):
@@ -46,7 +73,7 @@ class TextEnv(gymnasium.Env[str, str]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[str, dict[str, Any]]:
         super().reset(seed=seed)
-        chosen = checked_options(options, {"task", "split"})
+        chosen = check_options(options, {"task", "split"})
         split, task = chosen.get("split"), chosen.get("task")
         if task is None:
             task = int(self.np_random.integers(len(self.session.arena.tasks(split))))
@@ -81,7 +108,7 @@ def info_of(session: Session, turn: Turn) -> dict[str, Any]:
     }
 
 
-def checked_options(options: Mapping[str, Any] | None, known: set[str]) -> Mapping[str, Any]:
+def check_options(options: Mapping[str, Any] | None, known: set[str]) -> Mapping[str, Any]:
     """The options of a reset; raises UserError for one that is not known."""
     unknown = sorted(set(options or {}) - known)
     if unknown:

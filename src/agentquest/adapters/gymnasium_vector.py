@@ -19,8 +19,12 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from agentquest.adapters.arenas import shared_arena
-from agentquest.adapters.gymnasium_env import checked_options
-from agentquest.adapters.gymnasium_spaces import LONGEST_ACTION, LONGEST_OBSERVATION, AnyText
+from agentquest.adapters.gymnasium_env import (
+    LONGEST_ACTION,
+    LONGEST_OBSERVATION,
+    AnyText,
+    check_options,
+)
 from agentquest.errors import UserError
 from agentquest.lib import Session, SessionVector, Turn
 from agentquest.lib.vector import check_commands
@@ -63,12 +67,12 @@ class TextVectorEnv(VectorEnv[Observations, Sequence[str], Any]):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Observations, dict[str, Any]]:
-        chosen = checked_options(options, {"tasks", "split", "reset_mask"})
+        chosen = check_options(options, {"tasks", "split", "reset_mask"})
         mask = self._mask(chosen.get("reset_mask"))
         self._seed(seed, mask)
         split, tasks = chosen.get("split"), chosen.get("tasks")
         if tasks is None:
-            tasks = self._drawn(mask, split)
+            tasks = self._draw_tasks(mask, split)
         elif len(tasks) != self.num_envs:
             raise UserError(f"got {len(tasks)} tasks for {self.num_envs} environments")
         for slot in np.flatnonzero(mask).tolist():
@@ -153,7 +157,7 @@ class TextVectorEnv(VectorEnv[Observations, Sequence[str], Any]):
                 if seeds[slot] is not None:
                     self._dice[slot] = np_random(seeds[slot])[0]
 
-    def _drawn(self, mask: Flags, split: str | None) -> list[int]:
+    def _draw_tasks(self, mask: Flags, split: str | None) -> list[int]:
         """Places of tasks; a group's first slot draws for all of it."""
         leaders = [slot - slot % self.vector.group_n for slot in range(self.num_envs)]
         needed = {leaders[slot] for slot in np.flatnonzero(mask).tolist()}

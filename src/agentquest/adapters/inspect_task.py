@@ -17,8 +17,7 @@ from inspect_ai.model import ChatMessageSystem, ChatMessageUser
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from agentquest.adapters.arenas import shared_arena
-from agentquest.adapters.text_player import TextPlayer, system_prompt
+from agentquest.adapters.arenas import TextPlayer, shared_arena, system_prompt
 from agentquest.lib import Arena
 
 _RESULT = "agentquest"

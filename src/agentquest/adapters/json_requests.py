@@ -9,6 +9,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from agentquest.errors import UserError
+from agentquest.http.guard import Refused
+from agentquest.words import parse_whole_number
 
 Handler = Callable[[Request], Awaitable[Any]]
 
@@ -19,14 +21,6 @@ class AsciiJson(JSONResponse):
     def render(self, content: Any) -> bytes:
         """The content as bytes; characters beyond ASCII are escaped."""
         return json.dumps(content).encode("ascii")
-
-
-class Refused(Exception):
-    """A request that is answered with a status and a reason."""
-
-    def __init__(self, status: int, text: str) -> None:
-        super().__init__(text)
-        self.status = status
 
 
 class Body:
@@ -63,7 +57,7 @@ class Body:
             raise Refused(422, f"{name} must be text")
         return value
 
-    def listed(self, name: str) -> list[Any]:
+    def items(self, name: str) -> list[Any]:
         """A field that must be a list; what is in it is not checked."""
         value = self._content.get(name)
         if not isinstance(value, list):
@@ -73,22 +67,22 @@ class Body:
 
 def query_number(request: Request, name: str) -> int:
     """A whole number from the address's query, not negative; refuses anything else."""
-    value = request.query_params.get(name, "")
-    if not (value.isascii() and value.isdigit() and len(value) < 16):
+    number = parse_whole_number(request.query_params.get(name, ""), digits=15)
+    if number is None:
         raise Refused(422, f"{name} must be a whole number")
-    return int(value)
+    return number
 
 
-def routes(gets: Mapping[str, Handler], posts: Mapping[str, Handler]) -> list[Route]:
-    """Paths and who answers them."""
+def make_routes(gets: Mapping[str, Handler], posts: Mapping[str, Handler]) -> list[Route]:
+    """The routes for paths and their handlers."""
     return [
-        *(Route(path, answered(run)) for path, run in gets.items()),
-        *(Route(path, answered(run), methods=["POST"]) for path, run in posts.items()),
+        *(Route(path, answer_with(run)) for path, run in gets.items()),
+        *(Route(path, answer_with(run), methods=["POST"]) for path, run in posts.items()),
     ]
 
 
-def answered(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
-    """A route that answers with JSON, and with the reason where it refuses."""
+def answer_with(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+    """A route that answers with the handler's result as JSON, or with its reason to refuse."""
 
     async def route(request: Request) -> Response:
         try:

@@ -29,8 +29,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from agentquest.adapters.arenas import briefing_of
 from agentquest.adapters.mcp_desk import NO_EPISODE, CallerSettings, Desk, Seat
-from agentquest.adapters.text_player import briefing_of
 from agentquest.errors import UserError
 from agentquest.http.connections import CONNECTION
 from agentquest.http.sessions import SessionStore, Stage, StoreFull

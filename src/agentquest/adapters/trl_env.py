@@ -17,8 +17,7 @@ import json
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from agentquest.adapters.arenas import shared_arena
-from agentquest.adapters.text_player import briefing_of
+from agentquest.adapters.arenas import briefing_of, shared_arena
 from agentquest.errors import ParseError, UserError
 from agentquest.lib import Arena, Session, Turn
 from agentquest.lib.commands import command_of

@@ -11,8 +11,7 @@ from typing import Any
 import verifiers.v1 as vf
 from pydantic import Field
 
-from agentquest.adapters.arenas import shared_arena
-from agentquest.adapters.text_player import TextPlayer, system_prompt
+from agentquest.adapters.arenas import TextPlayer, shared_arena, system_prompt
 from agentquest.lib import Arena, Session
 
 

@@ -87,9 +87,9 @@ def agentbench(
         LONGEST_BODY,
         AgentBenchWorker,
         Controller,
-        Terms,
+        WorkerTerms,
     )
-    from agentquest.adapters.game_lists import agentbench_games
+    from agentquest.adapters.arenas import agentbench_games
 
     if (controller is None) != (address is None):
         raise UserError(
@@ -97,7 +97,7 @@ def agentbench(
         )
     arena = _open_arena(benchmark, settings)
     listed = agentbench_games(arena, games) if games else None
-    terms = Terms(name or f"{benchmark}-std", max_sessions, idle, rounds, repair)
+    terms = WorkerTerms(name or f"{benchmark}-std", max_sessions, idle, rounds, repair)
     registered = Controller(controller, address) if controller and address else None
     app = AgentBenchWorker(arena, terms, listed, registered).app()
     what = f"{terms.name} for AgentBench"

@@ -82,7 +82,7 @@ class SessionStore(Generic[K, V]):
         return sum(map(len, self._stages.values()))
 
     def __iter__(self) -> Iterator[K]:
-        return iter([key for entries in self._stages.values() for key in entries])
+        return iter([key for key in self._all_keys() if key in self])
 
     def __contains__(self, key: K) -> bool:
         return self._find(key) is not None
@@ -145,7 +145,7 @@ class SessionStore(Generic[K, V]):
 
     def clear(self) -> list[V]:
         """Drop all sessions, when the server stops."""
-        return [self._take(key).value for key in self]
+        return [self._take(key).value for key in self._all_keys()]
 
     @asynccontextmanager
     async def expire_regularly(
@@ -204,6 +204,9 @@ class SessionStore(Generic[K, V]):
             return None
         entries = self._stages[Stage.STARTED].items()
         return next((key for key, entry in entries if entry.connection == connection), None)
+
+    def _all_keys(self) -> list[K]:
+        return [key for entries in self._stages.values() for key in entries]
 
     def _find(self, key: K) -> _Entry[V] | None:
         for entries in self._stages.values():

@@ -32,6 +32,7 @@ def test_a_session_expires_when_it_is_unused_for_too_long(clock):
     clock.now = 6
     assert store.get("b") is None
     assert "b" not in store
+    assert list(store) == ["a"]
     store.mark("b", Stage.BUSY)
     assert store.expire() == [2]
     assert store.get("a") == 1
