@@ -50,9 +50,9 @@ class SlotActor:
 
     def reset(self, tasks: Mapping[int, Task]) -> Parcel:
         """Start a task in each of these slots; a slot keeps its session from then on."""
-        return _parcel(self._begun(tasks))
+        return _pack(self._begin(tasks))
 
-    def _begun(self, tasks: Mapping[int, Task]) -> dict[int, Turn]:
+    def _begin(self, tasks: Mapping[int, Task]) -> dict[int, Turn]:
         for slot in tasks:
             if slot not in self._sessions:
                 self._sessions[slot] = Session(self._arena, self._max_steps)
@@ -63,22 +63,22 @@ class SlotActor:
         sessions = self._sessions
         with rare_collections():
             turns = {slot: sessions[slot].step(command) for slot, command in commands.items()}
-            return _parcel(turns)
+            return _pack(turns)
 
     def replay(self, past: Mapping[int, Past]) -> Parcel:
         """Play slots again from their tasks on; returns the last turn of each."""
-        turns = self._begun({slot: task for slot, (task, _) in past.items()})
+        turns = self._begin({slot: task for slot, (task, _) in past.items()})
         for slot, (_, commands) in past.items():
             for command in commands:
                 turns[slot] = self._sessions[slot].step(command)
-        return _parcel(turns)
+        return _pack(turns)
 
 
-def _parcel(turns: Mapping[int, Turn]) -> Parcel:
+def _pack(turns: Mapping[int, Turn]) -> Parcel:
     return pickle.dumps([list(turns), [tuple(turn) for turn in turns.values()]], 5)
 
 
-def _opened(parcel: Parcel) -> dict[int, Turn]:
+def _unpack(parcel: Parcel) -> dict[int, Turn]:
     slots, turns = pickle.loads(parcel)  # made by an actor of ours, which Ray trusts anyway
     return dict(zip(slots, map(Turn._make, turns), strict=True))
 
@@ -133,7 +133,7 @@ class RayVector:
         again = past is not None and task is None and split is None
         found = past[0] if again and past else self.arena.task(0 if task is None else task, split)
         self._reset({slot: found})
-        return self._known(slot)
+        return self._turn_of(slot)
 
     def step(self, commands: Sequence[str | None]) -> list[Turn]:
         """One command per slot; None leaves a slot as it is. Nothing is played if one is wrong."""
@@ -146,7 +146,7 @@ class RayVector:
         going_on = {
             slot: command
             for slot, command in enumerate(commands)
-            if command is not None and not self._known(slot).over
+            if command is not None and not self._turn_of(slot).over
         }
         self._take(self._ask("step", going_on))
         for slot, command in going_on.items():
@@ -158,7 +158,7 @@ class RayVector:
     @property
     def turns(self) -> list[Turn]:
         """The newest turn of every slot."""
-        return [self._known(slot) for slot in range(len(self))]
+        return [self._turn_of(slot) for slot in range(len(self))]
 
     @property
     def running(self) -> list[bool]:
@@ -179,7 +179,7 @@ class RayVector:
         for slot, task in tasks.items():
             self._past[slot] = (task, [])
 
-    def _known(self, slot: int) -> Turn:
+    def _turn_of(self, slot: int) -> Turn:
         turn = self._turns[slot]
         if turn is None:
             raise UserError(_NEVER_RESET)
@@ -216,7 +216,7 @@ class RayVector:
         lost = ray_module().exceptions.RayActorError
         for _ in range(_MOST_LOSSES):
             try:
-                return _opened(_got(call))
+                return _unpack(_got(call))
             except lost:
                 self._recreate(actor)
                 call = getattr(self._actors[actor], method).remote(share)
@@ -231,7 +231,7 @@ class RayVector:
         self._actors[actor] = self._new_actor()
         self.recreated = sorted({*self.recreated, *past})
         try:
-            turns = _opened(_got(self._actors[actor].replay.remote(past)))
+            turns = _unpack(_got(self._actors[actor].replay.remote(past)))
         except ray_module().exceptions.RayActorError:
             return  # this one died too, which the next call to it finds out
         for slot, turn in turns.items():

@@ -165,7 +165,7 @@ class AlfredGame(Environment):
             raise UserError("AgentQuest names things readably only: wrap with AlfredDemangler()")
         feedback = self.game.reset()
         self._moves = 0
-        self.state = self._gathered(feedback)
+        self.state = self._gather_state(feedback)
         if "walkthrough" in self.request_infos.extras:
             self.state["extra.walkthrough"] = self._walkthrough()
         return self.state
@@ -177,7 +177,7 @@ class AlfredGame(Environment):
         before = self.state
         feedback = self.game.step(command)
         self._moves += self.game.valid
-        self.state = state = self._gathered(feedback)
+        self.state = state = self._gather_state(feedback)
         state["last_command"] = command.strip()
         if "walkthrough" in self.request_infos.extras:
             state["extra.walkthrough"] = before["extra.walkthrough"]
@@ -185,7 +185,7 @@ class AlfredGame(Environment):
         state["score"], state["done"] = int(won), won
         return state, int(won), won
 
-    def _gathered(self, feedback: str) -> GameState:
+    def _gather_state(self, feedback: str) -> GameState:
         wanted, game = self.request_infos, self.game
         state = GameState(
             feedback=feedback,
@@ -236,14 +236,14 @@ class Filter(Wrapper):
     def reset(self, *args: Any, **named: Any) -> Any:
         """The first observation and the infos that were asked for."""
         state = super().reset(*args, **named)
-        return state.feedback, self._requested(state)
+        return state.feedback, self._select_infos(state)
 
     def step(self, command: str) -> Any:
         """Observation, score, done and infos: what Gym's users expect."""
         state, score, done = super().step(command)
-        return state.feedback, score, done, self._requested(state)
+        return state.feedback, score, done, self._select_infos(state)
 
-    def _requested(self, state: GameState) -> dict[str, Any]:
+    def _select_infos(self, state: GameState) -> dict[str, Any]:
         wanted = self.request_infos
         infos = {name: state.get(name) for name in wanted.basics}
         infos.update({f"extra.{name}": state.get(f"extra.{name}") for name in wanted.extras})

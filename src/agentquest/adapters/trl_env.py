@@ -43,7 +43,7 @@ class TextEnvironment:
         if task_id is None:
             raise UserError("rows need a task_id: all rollouts of a group play one task")
         turn = self._session.reset(task_id)
-        return f"Goal: {self._session.goal}\n\n{self._told(turn)}"
+        return f"Goal: {self._session.goal}\n\n{self._describe(turn)}"
 
     def get_reward(self) -> float:
         """The reward of the episode as far as it went."""
@@ -53,11 +53,11 @@ class TextEnvironment:
         """A tool call; what cannot be read costs a step, too."""
         call = ToolCall(id="", name=name, arguments=json.dumps(arguments))
         try:
-            return self._told(self._session.step(command_of(call, self._tools)))
+            return self._describe(self._session.step(command_of(call, self._tools)))
         except ParseError as error:
-            return self._told(self._session.miss(f"{error} Nothing was done."))
+            return self._describe(self._session.miss(f"{error} Nothing was done."))
 
-    def _told(self, turn: Turn) -> str:
+    def _describe(self, turn: Turn) -> str:
         text = turn.text
         if turn.over:
             return f"{text}\n\n{OVER}"

@@ -96,7 +96,7 @@ class SimServer:
         self.base_url = base_url
         self.show_attrs = show_attrs
         self.shop = shop or open_shop(file_path, num_products, human_goals, show_attrs, price_seed)
-        numbers = self._shuffled(shuffle_seed)
+        numbers = self._shuffle(shuffle_seed)
         goals = GoalRecords(self.shop, numbers)
         if filter_goals is not None:
             numbers = [numbers[i] for i, goal in enumerate(goals) if filter_goals(i, goal)]
@@ -112,7 +112,7 @@ class SimServer:
         self.user_sessions = Visits(self.sessions)
         self.assigned_instruction_text: str | None = None
 
-    def _shuffled(self, seed: int) -> Sequence[int]:
+    def _shuffle(self, seed: int) -> Sequence[int]:
         """Places in the shop's own order, and the global `random` as the shuffle leaves it."""
         goals = self.shop.goals
         if seed == SEED:

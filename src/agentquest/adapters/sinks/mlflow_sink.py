@@ -31,7 +31,7 @@ class MLflowSink(Sink):
     def __init__(self, manifest: Manifest, folder: Path) -> None:
         super().__init__(manifest, folder)
         self._client = MlflowClient()
-        self._id, self._told = self._found() or self._begun()
+        self._id, self._told = self._find_run() or self._create_run()
 
     def _experiment(self) -> str:
         name = os.environ.get("MLFLOW_EXPERIMENT_NAME", f"agentquest-{self.manifest.benchmark}")
@@ -42,16 +42,16 @@ class MLflowSink(Sink):
     def _name(self) -> str:
         return f"{self.manifest.run_id}/{self.manifest.created_at}"
 
-    def _found(self) -> tuple[str, int] | None:
-        """The run that an earlier part of this one began, and how many episodes it was told."""
+    def _find_run(self) -> tuple[str, int] | None:
+        """The MLflow run of an earlier part of this run, and how many episodes it has."""
         wanted = f"tags.`{_RUN}` = '{self._name}'"
         for run in self._client.search_runs([self._experiment()], wanted, max_results=1):
             self._client.update_run(run.info.run_id, status="RUNNING")
-            told = self._client.get_metric_history(run.info.run_id, "episode.steps")
-            return str(run.info.run_id), len(told)
+            logged = self._client.get_metric_history(run.info.run_id, "episode.steps")
+            return str(run.info.run_id), len(logged)
         return None
 
-    def _begun(self) -> tuple[str, int]:
+    def _create_run(self) -> tuple[str, int]:
         manifest = self.manifest
         tags = {_RUN: self._name, "mlflow.note.content": manifest.note}
         tags |= {f"agentquest.tag.{tag}": "true" for tag in manifest.tags}
@@ -67,7 +67,7 @@ class MLflowSink(Sink):
         return str(run.info.run_id), 0
 
     def finished(self, record: EpisodeRecord) -> None:
-        """Log an episode's figures; its place among the episodes told is the step."""
+        """Log an episode's figures; its place among the logged episodes is the step."""
         self._told += 1
         for name, value in figures_of(record).items():
             self._client.log_metric(self._id, f"episode.{name}", value, step=self._told)

@@ -113,15 +113,15 @@ def _episode(record: EpisodeRecord) -> Attributes:
 
 
 def _call(call: Call) -> Attributes:
-    told: Attributes = {
+    attributes: Attributes = {
         "gen_ai.operation.name": "chat",
         "gen_ai.request.model": call.model,
         "agentquest.attempts": call.attempts,
         "agentquest.cached": call.cached,
     }
     if call.usage is not None:
-        told["gen_ai.usage.input_tokens"] = call.usage.prompt_tokens
-        told["gen_ai.usage.output_tokens"] = call.usage.completion_tokens
+        attributes["gen_ai.usage.input_tokens"] = call.usage.prompt_tokens
+        attributes["gen_ai.usage.output_tokens"] = call.usage.completion_tokens
     if call.cost is not None:
-        told["agentquest.cost"] = call.cost
-    return told
+        attributes["agentquest.cost"] = call.cost
+    return attributes
