@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from agentquest.benchmarks.alfworld import AlfWorldDriver, AlfWorldUtils
 from agentquest.benchmarks.alfworld.terminal import AlfWorldView, group_names
-from agentquest.cli.play_choice import find_task, find_type
 from agentquest.errors import UnknownName
 from agentquest.lib import (
     Action,
@@ -19,7 +18,8 @@ from agentquest.lib import (
     Task,
     TerminalView,
 )
-from agentquest.lib.play_session import WORDS, PlaySession, Reply, Turn
+from agentquest.people.session import WORDS, Continuation, GameReply, PlaySession
+from agentquest.people.terminal import find_task, find_type
 from agentquest.words import parse_whole_number
 
 GAMES = AlfWorldUtils.load_data(source="valid_seen", data_path="builtin")
@@ -60,7 +60,7 @@ def test_undo_leads_back_through_every_state(game: str, choices: list[int], nons
     for expected in reversed(before):
         assert session.answer("undo").moved
         assert snapshot(session) == expected
-    assert session.answer("undo") == Reply(notice="There is nothing to undo.")
+    assert session.answer("undo") == GameReply(notice="There is nothing to undo.")
     assert session.undone == len(before)
 
 
@@ -85,8 +85,8 @@ def test_our_words_cost_no_step_and_change_nothing(game: str) -> None:
         assert not session.answer(word).moved
         assert snapshot(session) == before
     assert session.answer("0").notice
-    assert session.answer("next").turn is Turn.NEXT_GAME
-    assert session.answer("exit").turn is Turn.LEAVE
+    assert session.answer("next").then is Continuation.NEXT_GAME
+    assert session.answer("exit").then is Continuation.LEAVE
 
 
 @pytest.mark.parametrize("game", GAMES[::10])
@@ -105,7 +105,7 @@ def test_the_lists_hold_every_command_once_under_the_number_that_chooses_it(game
 
 def test_a_number_is_a_command_until_a_list_was_shown() -> None:
     session = session_of(GAMES[0])
-    assert session.answer("1").said == "Nothing happens."
+    assert session.answer("1").text == "Nothing happens."
     session.answer("hint")
     assert session.answer("1").chosen == session.listed[0]
     assert session.driver.metrics.action_values == ["1", session.listed[0]]
@@ -133,7 +133,7 @@ def test_a_won_game_takes_no_more_commands_but_can_be_taken_back() -> None:
     for line in ("look", "1", "commands", "hint"):
         assert not session.answer(line).moved
     assert session.completions("") == list(WORDS)
-    assert session.answer("").turn is Turn.NEXT_GAME
+    assert session.answer("").then is Continuation.NEXT_GAME
     session.answer("undo")
     assert not session.over
     session.answer("restart")
@@ -202,10 +202,10 @@ def test_a_benchmark_without_a_view_of_its_own_can_be_played() -> None:
     assert session.view.room(session.introduction) == "The door opens."
     assert session.answer("hint").notice == "This benchmark has no oracle to ask."
     burnt = session.answer("burn")
-    assert burnt.said == "You burn."
+    assert burnt.text == "You burn."
     assert "The goal can no longer be reached" in burnt.warning
     assert session.answer("undo").warning == ""
-    assert session.answer("buy").said == "You buy."
+    assert session.answer("buy").text == "You buy."
     assert session.over
     assert not session.driver.outcome.success
 
@@ -221,7 +221,7 @@ def test_a_number_is_a_command_where_the_game_asks_for_one_and_the_list_has_no_s
     session = PlaySession(Digits(), oracle=Oracle(lambda: ["1234"]))
     session.answer("hint")
     for guess in ("4321", "0001"):
-        assert session.answer(guess).said == f"You {guess}."
+        assert session.answer(guess).text == f"You {guess}."
     assert session.answer("1").chosen == "1234"
 
 
@@ -229,7 +229,7 @@ def test_a_command_that_is_not_possible_is_answered_with_the_one_that_was_meant(
     session = session_of(GAMES[0])
     place = session.observation.admissible[0].removeprefix("go to ")
     reply = session.answer(f"got to {place}")
-    assert reply.said == "Nothing happens."
+    assert reply.text == "Nothing happens."
     assert reply.hint == f"Did you mean `go to {place}`?"
     assert session.steps == 1, "it cost its step, as it does an agent"
     assert session.answer("juggle with seven balls").hint == ""
@@ -255,10 +255,12 @@ def test_moves_are_what_stands_with_its_help() -> None:
     session.answer("inventory")
     session.answer("undo")
     first = session.driver.metrics.action_values[1]
-    assert [(move.command, move.hinted) for move in session.moves] == [
-        ("look", False),
-        (first, True),
+    assert [(move.command, move.how) for move in session.moves] == [
+        ("look", "typed"),
+        (first, "after_hint"),
     ]
+    game = session.finish(Task("s/a/t", "a", "s", ""), {"played on from": "x"})
+    assert game.facts == {"hints": "1", "undone": "1", "played on from": "x"}
     session.answer("restart")
     assert session.moves == []
     assert (session.all_hints, session.all_undone, session.restarts) == (1, 1, 1)

@@ -128,7 +128,7 @@ def test_a_game_is_played_left_and_summarised_beside_agents(site: str, folder: P
     assert record.goal in unescape(text)
     text = do(address, text, "look")
     text = do(address, text, "quit")
-    assert "left" in text
+    assert "unfinished" in text
     games = [
         one
         for run in folder.iterdir()

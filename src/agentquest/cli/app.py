@@ -9,14 +9,20 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Sequence
-from typing import Any, NoReturn, TextIO
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import typer
 
 from agentquest.cli.terminal import prepare_streams
 from agentquest.errors import AgentQuestError
 from agentquest.version import __version__
+
+if TYPE_CHECKING:
+    from agentquest.lib import Benchmark
+    from agentquest.lib.people import Recorder
 
 # name -> (module with a function `command`, one line of help)
 COMMANDS = {
@@ -150,7 +156,7 @@ def main(args: list[str] | None = None) -> None:
     prepare_streams()
     try:
         app = build([word for word in given if not word.startswith("-")])
-        code = app(given, prog_name="agentquest", standalone_mode=False)
+        code = app(given, prog_name="agentquest", standalone_mode=False, obj=_open_recorder)
     except AgentQuestError as error:
         _refuse(str(error))
     except _UsageError as error:
@@ -165,6 +171,16 @@ def main(args: list[str] | None = None) -> None:
             _discard(sys.stdout)
         _refuse(f"cannot {_name_failure(error)}: {error.strerror or error}")
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _open_recorder(
+    benchmark: "Benchmark", settings: Mapping[str, Any], run: Path, max_steps: int
+) -> AbstractContextManager["Recorder"]:
+    """For benchmarks' own commands that let people play (lib.people.OpenRecorder)."""
+    from agentquest.people.recorder import GameRecorder
+
+    run = run.absolute()
+    return GameRecorder(benchmark, settings, run.parent, run.name, max_steps)
 
 
 def _name_failure(error: OSError) -> str:

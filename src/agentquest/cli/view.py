@@ -46,10 +46,11 @@ def command(
 def serve_viewer(folder: Path, host: str, port: int, open_browser: bool) -> None:
     """Serve until a signal asks to stop."""
     require("serve", "starlette", "uvicorn", why="the viewer")
-    from agentquest.cli.play_record import Notebook
     from agentquest.http.guard import Names, Rules, guard_app, page_headers, require_token
     from agentquest.http.serving import Served, serve
     from agentquest.http.sockets import listen
+    from agentquest.people.games import Games
+    from agentquest.people.routes import PlayRoutes
     from agentquest.viewer.app import viewer_app
     from agentquest.viewer.entry import OPEN_PATHS, with_cookie
 
@@ -62,8 +63,9 @@ def serve_viewer(folder: Path, host: str, port: int, open_browser: bool) -> None
         headers=page_headers(script_src="'self'", connect_src="'self'"),
     )
     library = Library(folder)
-    notebook = Notebook(folder.resolve().parent if library.alone else folder)
-    app = with_cookie(guard_app(viewer_app(library, notebook), rules))
+    games = Games(folder.resolve().parent if library.alone else folder)
+    pages = viewer_app(library, lambda viewer: PlayRoutes(viewer, games))
+    app = with_cookie(guard_app(pages, rules))
     served = Served(app, listen(host, port))
     typer.echo(f"runs in {folder}: {served.url}{'/enter' if token else ''}")
     if open_browser:

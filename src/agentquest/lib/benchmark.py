@@ -23,10 +23,10 @@ from agentquest.lib.commands import filled
 from agentquest.lib.driver import Driver
 from agentquest.lib.game import DriverGame, Game
 from agentquest.lib.oracle import Oracle
+from agentquest.lib.people import TerminalView
 from agentquest.lib.pictures import Moment
 from agentquest.lib.settings import Settings, suggestion, validated
 from agentquest.lib.task import Task
-from agentquest.lib.terminal import TerminalView
 from agentquest.lib.types import Observation
 from agentquest.records.manifest import Provenance, Verbs
 from agentquest.records.messages import ToolSpec

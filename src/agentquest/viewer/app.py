@@ -4,7 +4,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import Any
+from typing import Any, Protocol
 
 import htpy as h
 from starlette.applications import Starlette
@@ -22,12 +22,10 @@ from agentquest.viewer.entry import ENTER, enter
 from agentquest.viewer.episode_page import episode_page
 from agentquest.viewer.export import ASSETS, asset
 from agentquest.viewer.filters import whole
-from agentquest.viewer.games import Games, Recorder
 from agentquest.viewer.glances import Glance
 from agentquest.viewer.layout import link, render
 from agentquest.viewer.library import Library, OpenRun
 from agentquest.viewer.pages import PAGES, navigation_page, page
-from agentquest.viewer.play_routes import PlayRoutes
 from agentquest.viewer.prompt_page import prompt, prompts_page
 from agentquest.viewer.replay import Analysis, analyse_episode
 from agentquest.viewer.run_page import run_page
@@ -201,8 +199,19 @@ async def static(request: Request) -> Response:
     return Response(asset(name), media_type=_TYPES[name.rpartition(".")[2]])
 
 
-def viewer_app(library: Library, recorder: Recorder | None = None) -> Starlette:
-    """The pages; without a recorder nobody plays."""
+class Extension(Protocol):
+    """Further pages in the viewer's frame, such as games that people play."""
+
+    def routes(self) -> list[Route]:
+        """Their addresses."""
+        ...
+
+    def close(self) -> None:
+        """Called in a thread when the server stops."""
+
+
+def viewer_app(library: Library, extend: Callable[[Viewer], Extension] | None = None) -> Starlette:
+    """The pages; `extend` adds further ones."""
     viewer = Viewer(library)
     routes = [
         Route(SITE.page(name), viewer.navigation(name)) for name, one in PAGES.items() if one.make
@@ -217,16 +226,16 @@ def viewer_app(library: Library, recorder: Recorder | None = None) -> Starlette:
         Route("/static/{name}", static),
         Route(ENTER, enter, methods=["GET", "POST"]),
     ]
-    if recorder is None:
+    if extend is None:
         return Starlette(routes=routes, exception_handlers={404: _no_such_page})
-    games = Games(recorder)
-    routes += PlayRoutes(viewer, games).routes()
+    extension = extend(viewer)
+    routes += extension.routes()
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         warming = asyncio.create_task(viewer.warm())
         yield
         warming.cancel()
-        await run_in_threadpool(games.close)
+        await run_in_threadpool(extension.close)
 
     return Starlette(routes=routes, lifespan=lifespan, exception_handlers={404: _no_such_page})

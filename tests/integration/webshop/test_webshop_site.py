@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from serving_process import START, ServerProcess
 from site_visitor import Visitor
 
+import agentquest
 from agentquest.benchmarks.webshop import WebshopUtils
 from agentquest.benchmarks.webshop.benchmark import WebshopBenchmark
 from agentquest.benchmarks.webshop.catalogue.builtin import official_files
@@ -106,7 +107,8 @@ def test_a_wrong_purchase_is_lost_and_giving_up_is_said(site, shop):
     assert (lost.end, lost.success) == (End.FAILED, False)
     assert f"Your score: {lost.reward:.2f}" in first.page.text
     assert (gave_up.end, gave_up.reward, gave_up.success) == (End.GAVE_UP, 0.0, False)
-    assert gave_up.actions == ["search[lamp]"]
+    assert [step.action for step in gave_up.steps] == ["search[lamp]", None]
+    assert gave_up.steps[-1].how == "gave_up"
     assert (lost.task_id, lost.trial + 1) == (gave_up.task_id, gave_up.trial)
 
 
@@ -117,6 +119,36 @@ def test_reports_read_what_people_did(site):
     )  # fmt: skip
     assert shown.returncode == 0, shown.stderr
     assert "human" in shown.stdout
+
+
+def test_people_are_compared_with_agents_as_agents_are(site, shop, cache, tmp_path, monkeypatch):
+    """Their records have the facts that a score depends on, and results like any run's."""
+    monkeypatch.setenv("AGENTQUEST_CACHE", str(cache))
+    visitor = Visitor(site.site)
+    visitor.start(20)
+    visitor.search("tea")
+    visitor.give_up()
+    people = site.folder / "runs/webshop-human"
+    record = recorded(site)[-1]
+    assert record.facts == {"tagger": shop.nouns.name}
+    results = json.loads((people / "results.json").read_text())["results"]
+    scored = [one for one in recorded(site) if one.scored]
+    assert len(results) == len(scored) > 0
+    agentquest.evaluate(
+        benchmark="webshop",
+        agent="random",
+        benchmark_settings={"data_path": "builtin"},
+        tasks=[record.task_id],
+        output_dir=tmp_path,
+        run_name="agent",
+    )
+    compared = subprocess.run(
+        [sys.executable, "-c", START, "compare", str(people), str(tmp_path / "agent")],
+        cwd=site.folder, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert compared.returncode == 0, compared.stderr
+    assert "human" in compared.stdout
+    assert "tagger" not in compared.stdout + compared.stderr
 
 
 def test_results_are_paged_and_end(visitor):
@@ -160,7 +192,8 @@ def test_an_option_is_a_click_before_the_one_it_is_sent_with(site, visitor, shop
     visitor.click("features")  # what was chosen before is not clicked again
     visitor.give_up()
     made = ["< prev", clicks[0], clicks[1], "features", "< prev", "features"]
-    assert recorded(site)[-1].actions[2:] == [f"click[{text}]" for text in made]
+    actions = [step.action for step in recorded(site)[-1].steps]
+    assert actions[2:] == [*(f"click[{text}]" for text in made), None]
 
 
 def test_options_that_are_none_do_nothing(site, visitor, shop):
@@ -402,4 +435,5 @@ def test_records_of_another_shop_are_not_mixed(site, cache, shop):
     busy, other = refused(), refused("--seed", "5")
     assert busy.returncode == other.returncode == 2
     assert "in use by another process" in busy.stderr
-    assert "a different shop: seed was 0, is 5" in other.stderr
+    assert "benchmark_settings.seed: was 0, is 5" in other.stderr
+    assert "--records" in other.stderr

@@ -1,21 +1,24 @@
 """`agentquest download webshop` and `agentquest serve webshop`."""
 
 import os
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.progress import Progress
 
+from agentquest.benchmarks.webshop.benchmark import WebshopBenchmark
 from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
+from agentquest.benchmarks.webshop.serving.site_session import MAX_STEPS
 from agentquest.benchmarks.webshop.shop.shop import Shop
 from agentquest.benchmarks.webshop.tasks import BUILTIN, data_root
 from agentquest.errors import ConfigError
 from agentquest.extras import require
 from agentquest.http.sockets import is_loopback
+from agentquest.lib.people import OpenRecorder, Recorder
 from agentquest.words import counted, plural
 
 if TYPE_CHECKING:
@@ -44,6 +47,7 @@ class Size(str, Enum):
 
 
 def serve(
+    context: typer.Context,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     allow_host: Annotated[
         list[str] | None,
@@ -98,7 +102,6 @@ def serve(
     _check_options(site, original_pages, records, images)
     require("serve", "starlette", "uvicorn", why="serving")
     from agentquest.benchmarks.webshop.serving import running
-    from agentquest.benchmarks.webshop.serving.human_records import HumanRecords
     from agentquest.benchmarks.webshop.serving.requests import SessionLimits
     from agentquest.http.serving import serve as serve_all
 
@@ -111,9 +114,14 @@ def serve(
     with ExitStack() as stack:
         served = {"agents": running.for_agents(shop, limits, access, port)}
         if site:
-            people = stack.enter_context(HumanRecords(shop, records or HUMAN_RUN, folder))
-            served["people"] = running.for_people(shop, people, limits, access, site_port, images)
-            typer.echo(f"people's episodes go to {people.directory.path}", err=True)
+            run = records or HUMAN_RUN
+            people = _open_recorder(context.obj, shop, folder, size, run)
+            try:
+                recorder = stack.enter_context(people)
+            except ConfigError as error:
+                raise ConfigError(f"{error}\n--records chooses the folder of that run.") from error
+            served["people"] = running.for_people(shop, recorder, limits, access, site_port, images)
+            typer.echo(f"people's episodes go to {recorder.path}", err=True)
         if original_pages:
             served["scrapers"] = running.original_pages(shop, limits, access, site_port)
         typer.echo(f"data: {folder or BUILTIN}", err=True)
@@ -142,6 +150,21 @@ def _open_shop(
 
         catalogue = open_catalogue(data, size=size.value if size else None, progress=on_progress)
         return Shop(catalogue, goals=goals.value, seed=seed, strict=strict)
+
+
+def _open_recorder(
+    opens: OpenRecorder, shop: Shop, data: Path | None, size: Size | None, run: Path
+) -> AbstractContextManager[Recorder]:
+    settings: dict[str, Any] = {
+        "data_path": BUILTIN if data is None else str(data),
+        "goals": shop.goals.kind,
+        "strict": shop.strict,
+        "seed": shop.seed,
+        "size": size and size.value,
+    }
+    benchmark = WebshopBenchmark(**settings)
+    benchmark.shop = shop  # opened already, with a progress bar
+    return opens(benchmark, settings, run, MAX_STEPS)
 
 
 def _announce(shop: Shop, access: "Access", urls: dict[str, str]) -> None:

@@ -7,7 +7,6 @@ from http import HTTPStatus
 from starlette.responses import Response
 
 from agentquest.benchmarks.webshop.serving.api import api_app
-from agentquest.benchmarks.webshop.serving.human_records import HumanRecords
 from agentquest.benchmarks.webshop.serving.original_site import original_app
 from agentquest.benchmarks.webshop.serving.requests import SessionLimits
 from agentquest.benchmarks.webshop.serving.site import headers, site_app
@@ -16,6 +15,7 @@ from agentquest.benchmarks.webshop.shop.shop import Shop
 from agentquest.http.guard import Names, Rules, guard_app, page_headers
 from agentquest.http.serving import Served
 from agentquest.http.sockets import LOOPBACK, listen
+from agentquest.lib.people import Recorder
 
 
 @dataclass(frozen=True)
@@ -40,15 +40,15 @@ def for_agents(shop: Shop, limits: SessionLimits, access: Access, port: int = 0)
 
 def for_people(
     shop: Shop,
-    records: HumanRecords,
+    recorder: Recorder,
     limits: SessionLimits,
     access: Access,
     port: int = 0,
     images: bool = False,
 ) -> Served:
-    """The site for people, who need no token; their tasks go into `records`."""
+    """The site for people, who need no token; their tasks go to `recorder`."""
     rules = Rules(access.known_as, headers=headers(images), refusal=_refusal)
-    app = guard_app(site_app(shop, records, limits, images), rules)
+    app = guard_app(site_app(shop, recorder, limits, images), rules)
     return Served(app, listen(access.host, port, "--site-port"))
 
 

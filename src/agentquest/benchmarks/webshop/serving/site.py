@@ -6,8 +6,10 @@ click, so that choosing reloads nothing. Going back in the browser undoes nothin
 visitor is told so, and shown the current page.
 """
 
+import asyncio
 import logging
 import secrets
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from http import HTTPStatus
@@ -19,7 +21,6 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from agentquest.benchmarks.webshop.serving.human_records import HumanRecords
 from agentquest.benchmarks.webshop.serving.requests import (
     SessionLimits,
     Work,
@@ -40,10 +41,13 @@ from agentquest.benchmarks.webshop.serving.site_pages import (
     welcome_page,
 )
 from agentquest.benchmarks.webshop.serving.site_session import SiteSession, search_action
-from agentquest.benchmarks.webshop.shop.shop import Session, Shop
-from agentquest.errors import DataError
+from agentquest.benchmarks.webshop.shop.sessions import Sessions
+from agentquest.benchmarks.webshop.shop.shop import Shop
+from agentquest.benchmarks.webshop.tasks import TasksOfGoals, numbers_of, task_of
+from agentquest.errors import AgentQuestError, DataError
 from agentquest.http.guard import page_headers
 from agentquest.http.sessions import SessionStore, Stage, StoreFull
+from agentquest.lib.people import Recorder
 from agentquest.words import parse_whole_number
 
 COOKIE = "webshop_visit"
@@ -66,10 +70,10 @@ def headers(images: bool = False) -> dict[str, str]:
 
 
 def site_app(
-    shop: Shop, records: HumanRecords, limits: SessionLimits | None = None, images: bool = False
+    shop: Shop, recorder: Recorder, limits: SessionLimits | None = None, images: bool = False
 ) -> Starlette:
-    """The site as an ASGI application; `records` is open while it runs."""
-    site = _Site(shop, records, limits or SessionLimits(), images)
+    """The site as an ASGI application; `recorder` is open while it runs."""
+    site = _Site(shop, recorder, limits or SessionLimits(), images)
     return Starlette(
         routes=[
             Route("/", site.welcome, methods=["GET"]),
@@ -114,12 +118,12 @@ def _file(name: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
 
 
 class _Site:
-    def __init__(
-        self, shop: Shop, records: HumanRecords, limits: SessionLimits, images: bool
-    ) -> None:
+    def __init__(self, shop: Shop, recorder: Recorder, limits: SessionLimits, images: bool) -> None:
         self.shop = shop
         self.images = images
-        self.records = records
+        self.recorder = recorder
+        self.recording = asyncio.Lock()
+        self.given = self._count_given()
         self.work = Work(len(shop.catalogue))
         self.visits: SessionStore[str, SiteSession] = SessionStore(
             min(limits.max_sessions, MAX_VISITS), limits.session_ttl_s
@@ -138,9 +142,14 @@ class _Site:
                 await self._save(visit)
 
     async def _save(self, visit: SiteSession) -> None:
+        """Record a visit; one that was not ended was left."""
+        if visit.end is None and not visit.moves:
+            self.given[visit.number] -= 1  # nothing happened: the task is free again
+            return
         try:
-            await self.records.save(visit)
-        except OSError as error:
+            async with self.recording:
+                await asyncio.to_thread(self.recorder.save, visit.finish())
+        except (OSError, AgentQuestError) as error:
             _log.error("a visit could not be recorded: %s", error)
             visit.notice = _UNSAVED
 
@@ -172,11 +181,10 @@ class _Site:
         wanted = self._read_number(fields.get("number", ""))
         participant = _participant(fields)
         try:
-            number = self.records.give_task(wanted)
+            number = self._give_task(wanted)
         except DataError as error:
             raise HTTPException(422, str(error)) from error
-        seed = f"{self.shop.seed}/{number}"
-        session = Session(self.shop, str(number), self.shop.goals[number], seed)
+        session = Sessions(self.shop, limit=1).reset(number)
         visit = SiteSession(session, number, participant, images=self.images)
         name = secrets.token_urlsafe(16)
         try:
@@ -187,6 +195,23 @@ class _Site:
         response = _go_to(address(visit))
         response.set_cookie(COOKIE, name, httponly=True, samesite="lax")
         return response
+
+    def _count_given(self) -> Counter[int]:
+        """How often each goal was played in the run so far."""
+        goals = self.shop.goals
+        tasks = TasksOfGoals(goals, range(len(goals)))
+        games = self.recorder.count_games()
+        found = ((tasks.find(task_id), count) for task_id, count in games.items())
+        return Counter({int(task.problem): count for task, count in found if task is not None})
+
+    def _give_task(self, number: int | None) -> int:
+        """The goal for a new visit: the one asked for, or the least played of the test split."""
+        if number is None:
+            choice = numbers_of("test", len(self.shop.goals))
+            number = min(choice, key=lambda n: (self.given[n], n))
+        task_of(self.shop.goals, number)  # refuses a goal that no record could name
+        self.given[number] += 1
+        return number
 
     def _read_number(self, text: str) -> int | None:
         """The number of the task that was asked for."""

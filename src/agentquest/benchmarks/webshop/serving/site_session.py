@@ -10,9 +10,9 @@ import time
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 
-from agentquest.benchmarks.webshop.driver import WebshopUtils
 from agentquest.benchmarks.webshop.shop.shop import Session, parse
-from agentquest.records.episode import Step
+from agentquest.benchmarks.webshop.tasks import task_of
+from agentquest.lib.people import PlayedGame, PlayedMove
 from agentquest.records.outcome import End
 
 MAX_STEPS = 100
@@ -27,7 +27,7 @@ def _now() -> str:
 class SiteSession:
     """One person at one task; `token` proves that a form came from their own page.
 
-    `code` is shown at the end and recorded: who pays people for playing can compare.
+    `code` is shown at the end and recorded, so that those who pay people can compare.
     """
 
     session: Session
@@ -38,45 +38,24 @@ class SiteSession:
     code: str = field(default_factory=lambda: secrets.token_hex(_CODE_BYTES).upper())
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     started_at: str = field(default_factory=_now)
-    steps: list[Step] = field(default_factory=list)
+    moves: list[PlayedMove] = field(default_factory=list)
     reward: float = 0.0
     end: End | None = None
     notice: str = ""
 
     def __post_init__(self) -> None:
-        self.first_observation = self.session.observe()
-        self.first_admissible = self._admissible()
-        self._began = self._last = time.perf_counter()
+        self._last_click = time.perf_counter()
 
     @property
     def turn(self) -> int:
         """How many actions have been taken."""
-        return len(self.steps)
-
-    @property
-    def seconds(self) -> float:
-        """From the first page to the last action."""
-        return self._last - self._began
+        return sum(move.command is not None for move in self.moves)
 
     def act(self, action: str) -> None:
-        """Carry out an action that the session accepts, and note it down."""
+        """Carry out an action that the session accepts."""
         step = self.session.step(action)
         assert step.valid, "the caller asks first"
-        now = time.perf_counter()
-        self.steps.append(
-            Step(
-                index=self.turn + 1,
-                action=action,
-                how="browser",
-                valid=True,
-                observation=self.session.observe(),
-                admissible=self._admissible(),
-                reward=step.reward,
-                progress=step.reward,
-                seconds=now - self._last,
-            )
-        )
-        self._last = now
+        self._add_move(action, "browser")
         if step.done:
             self.reward = step.reward
             self.end = End.SOLVED if step.reward == 1.0 else End.FAILED
@@ -85,21 +64,31 @@ class SiteSession:
 
     def give_up(self) -> None:
         """End the task unsolved."""
-        self._last = time.perf_counter()
+        self._add_move(None, "gave_up")
         self.end = End.GAVE_UP
+
+    def _add_move(self, action: str | None, how: str) -> None:
+        now = time.perf_counter()
+        self.moves.append(PlayedMove(action, now - self._last_click, how))
+        self._last_click = now
 
     @property
     def viewed_part(self) -> str:
         """Which part of a product's description the last click opened."""
-        return (parse(self.steps[-1].action or "")[1] or "") if self.steps else ""
+        return (parse(self.moves[-1].command or "")[1] or "") if self.moves else ""
 
-    def _admissible(self) -> list[str]:
-        page = self.session.page
-        available = {"clickables": list(page.clickables), "has_search_bar": page.search_bar}
-        return list(WebshopUtils.admissible(available))
+    def finish(self) -> PlayedGame:
+        """The task as it is to be recorded, with who played if they said so."""
+        details = {
+            "participant": self.participant,
+            "completion_code": self.code,
+            "options": dict(self.session.options),
+        }
+        task = task_of(self.session.shop.goals, self.number)
+        return PlayedGame(task, self.moves, self.started_at, details=details)
 
 
 def search_action(query: str) -> str | None:
-    """The action that searches for `query`; None where the shop's own syntax stands in the way."""
+    """The action that searches for `query`; None if the shop's syntax does not allow it."""
     action = f"search[{query}]"
     return action if parse(action) == ("search", query.lower()) else None

@@ -1,24 +1,28 @@
-"""Games that people play in the browser, while they last.
+"""Games that people play in the viewer, while they last.
 
-A game ends in a record: when it is over, when its player stops, when too many
-are open, and when the viewer is stopped. Who writes it down is given from
-outside: the viewer itself runs nothing.
+A game ends in a record: when it is over, when its player stops, when too many are
+open, and when the viewer is stopped.
 """
 
 import random
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any
 
 from agentquest.errors import UserError
+from agentquest.http.sessions import SessionStore, Stage
 from agentquest.lib import Benchmark, Task
-from agentquest.lib.play_session import PlaySession, Reply, Turn
+from agentquest.people.recorder import GameRecorder
+from agentquest.people.session import Continuation, GameReply, PlaySession
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.manifest import Manifest
 from agentquest.viewer.replay import benchmark_of, command_of, open_game, settings_of, task_of
+from agentquest.words import slug
 
 _MOST_GAMES = 100
+_IDLE_S = 7 * 24 * 3600.0
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ class WebGame:
     task: Task
     session: PlaySession
     origin: Origin | None = None
-    said: Reply = field(default_factory=Reply)
+    reply: GameReply = field(default_factory=GameReply)
     stopped: bool = False
     saved: tuple[str, str] | None = None
     name: str = field(default_factory=lambda: secrets.token_urlsafe(9))
@@ -51,31 +55,22 @@ class WebGame:
         return self.stopped or self.session.over
 
 
-class Recorder(Protocol):
-    """Who writes games down; the viewer itself writes no records."""
-
-    def save(self, game: WebGame) -> tuple[str, str]:
-        """Write a game down; returns the run and the key of its record."""
-        ...
-
-
 class Games:
-    """The games in progress."""
+    """The games in progress; `folder` is where their runs are, one for each benchmark."""
 
-    def __init__(self, recorder: Recorder, most: int = _MOST_GAMES) -> None:
-        self._recorder = recorder
-        self._most = most
-        self._games: dict[str, WebGame] = {}
+    def __init__(self, folder: Path, most: int = _MOST_GAMES) -> None:
+        self._folder = folder
+        self._games: SessionStore[str, WebGame] = SessionStore(most, _IDLE_S)
 
     def find(self, name: str) -> WebGame:
-        """The game of that name; raises `UserError` if it is no longer kept."""
+        """The game of that name; raises UserError if it is no longer open."""
         game = self._games.get(name)
         if game is None:
             raise UserError("this game is over or was closed; what was played is recorded")
         return game
 
     def begin(self, name: str, split: str, task_type: str, wanted: str) -> WebGame:
-        """A game of a benchmark: the task asked for, or any of the split and type."""
+        """Open a game of a benchmark: the task asked for, or any of the split and type."""
         settings = {"split": split} if split else {}
         benchmark = benchmark_of(name, settings)
         if wanted:
@@ -87,10 +82,10 @@ class Games:
             raise UserError("there is no such task in this split")
         driver = benchmark.driver(task)
         session = PlaySession(driver, benchmark.view(), benchmark.oracle(driver))
-        return self._keep(WebGame(benchmark, settings, task, session))
+        return self._add(WebGame(benchmark, settings, task, session))
 
     def play_on(self, run: str, manifest: Manifest, record: EpisodeRecord, step: int) -> WebGame:
-        """The state after a step of an episode, for a person to go on from."""
+        """Open the state after a step of an episode, for a person to go on from."""
         benchmark, driver = open_game(record, manifest)
         session = PlaySession(driver, benchmark.view(), benchmark.oracle(driver))
         for one in record.steps[:step]:
@@ -102,7 +97,7 @@ class Games:
                 raise UserError(f"step {one.index} goes differently here than in the record")
         origin = Origin(run, record.key, step, record.agent)
         settings = settings_of(manifest)
-        return self._keep(WebGame(benchmark, settings, task_of(record), session, origin))
+        return self._add(WebGame(benchmark, settings, task_of(record), session, origin))
 
     def act(self, game: WebGame, line: str) -> None:
         """Do what a line asks for; a game that is over is recorded."""
@@ -110,32 +105,39 @@ class Games:
             return
         word = line.strip().lower()
         if word == "restart" and game.origin is not None:
-            game.said = Reply(
+            game.reply = GameReply(
                 notice="This game continues an agent's episode; it cannot be restarted."
             )
             return
-        game.said = game.session.answer(line)
-        if game.said.turn is not Turn.GO_ON:
-            game.stopped = True
+        game.reply = game.session.answer(line)
+        game.stopped = game.reply.then is not Continuation.GO_ON
+        self._games.mark(game.name, Stage.FINISHED if game.over else Stage.IN_USE)
         if game.over:
-            self._record(game)
+            self._record([game])
 
     def close(self) -> None:
         """Record all games in progress."""
-        for game in self._games.values():
-            self._record(game)
+        self._record(self._games.clear())
 
-    def _keep(self, game: WebGame) -> WebGame:
-        while len(self._games) >= self._most:
-            oldest = self._games.pop(next(iter(self._games)))
-            self._record(oldest)
-        self._games[game.name] = game
+    def _add(self, game: WebGame) -> WebGame:
+        self._record(self._games.add(game.name, game))
         return game
 
-    def _record(self, game: WebGame) -> None:
-        if game.saved is not None or not game.session.own_moves:
-            return
-        try:
-            game.saved = self._recorder.save(game)
-        except UserError as error:
-            game.said = Reply(notice=f"This game is not recorded: {error}")
+    def _record(self, games: Iterable[WebGame]) -> None:
+        for game in games:
+            if game.saved is None and game.session.own_moves:
+                try:
+                    game.saved = self._save(game)
+                except UserError as error:
+                    game.reply = GameReply(notice=f"This game is not recorded: {error}")
+
+    def _save(self, game: WebGame) -> tuple[str, str]:
+        """The run and the key of the game's new record."""
+        origin, run_name, facts = game.origin, None, {}
+        if origin is not None:
+            # Games that an agent started do not measure people: they go to a run of their own.
+            run_name = f"played-on-{slug(origin.run)}"[:100]
+            facts = {"played on from": f"{origin.run} {origin.key}, step {origin.step}"}
+        recorder = GameRecorder(game.benchmark, game.settings, self._folder, run_name)
+        record = recorder.save(game.session.finish(game.task, facts))
+        return recorder.path.name, record.key

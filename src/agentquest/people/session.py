@@ -1,12 +1,12 @@
 """One game played by a person: what each line they type does. Needs no terminal.
 
 A line is one of our own words (`hint`, `undo`, …), the number of an entry in the
-last list shown, or a command. A command goes to the game exactly as it was
-typed; what the game does not understand costs a step, as it does an agent.
+last list shown, or a command. A command goes to the game exactly as it was typed; if
+the game does not understand it, it costs a step, as it costs an agent one.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from enum import Enum
@@ -14,7 +14,8 @@ from enum import Enum
 from agentquest.lib.commands import has_blank
 from agentquest.lib.driver import Driver
 from agentquest.lib.oracle import Oracle
-from agentquest.lib.terminal import TerminalView, fits
+from agentquest.lib.people import PlayedGame, PlayedMove, TerminalView, fits
+from agentquest.lib.task import Task
 from agentquest.words import counted, parse_whole_number
 
 WORDS = ("hint", "hint all", "commands", "task", "undo", "restart", "next", "quit")
@@ -24,7 +25,7 @@ _OVER = "The game is over; press Enter for the next, or type `undo`, `restart`, 
 _OUT_OF_REACH = "The goal can no longer be reached; `undo` or `restart`."
 
 
-class Turn(Enum):
+class Continuation(Enum):
     """What happens after a line."""
 
     GO_ON = "go on"
@@ -33,7 +34,7 @@ class Turn(Enum):
 
 
 @dataclass(frozen=True)
-class Group:
+class CommandGroup:
     """Part of a numbered list: entries with the number that chooses each."""
 
     verb: str
@@ -41,43 +42,26 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Reply:
+class GameReply:
     """What to show, in this order; only what is set is shown.
 
-    `said` is the game's own text, `notice`, `hint` and `warning` are ours. `opening` says
+    `text` is the game's own, `notice`, `hint` and `warning` are ours. `opening` says
     that the game is to be introduced (again), `moved` that a step was made or undone.
     """
 
     chosen: str = ""
     notice: str = ""
     opening: bool = False
-    said: str = ""
+    text: str = ""
     hint: str = ""
-    groups: tuple[Group, ...] = ()
+    groups: tuple[CommandGroup, ...] = ()
     moved: bool = False
     warning: str = ""
-    turn: Turn = Turn.GO_ON
-
-
-@dataclass(frozen=True)
-class Move:
-    """A step as it came about, for the record; `inherited`: somebody else took it before."""
-
-    command: str
-    hinted: bool
-    seconds: float
-    inherited: bool = False
-
-    @property
-    def how(self) -> str:
-        """What a record says of how the command was read."""
-        if self.inherited:
-            return "inherited"
-        return "after_hint" if self.hinted else "typed"
+    then: Continuation = Continuation.GO_ON
 
 
 class PlaySession:
-    """`oracle` is bound to the driver; None: there are no hints."""
+    """One person's game; `oracle` is bound to the driver, and without it there are no hints."""
 
     def __init__(
         self, driver: Driver, view: TerminalView | None = None, oracle: Oracle | None = None
@@ -110,7 +94,7 @@ class PlaySession:
         """Whether the game itself has ended."""
         return self.driver.outcome.done
 
-    def answer(self, line: str) -> Reply:
+    def answer(self, line: str) -> GameReply:
         """Do what a line asks for."""
         word = line.strip().lower()
         word = _OTHER_NAMES.get(word, word)
@@ -119,7 +103,7 @@ class PlaySession:
         if word in WORDS:
             return self._own_word(word)
         if word == "":
-            return Reply(notice=f"Type a command, or: {', '.join(WORDS)}.")
+            return GameReply(notice=f"Type a command, or: {', '.join(WORDS)}.")
         number = parse_whole_number(word)
         if number is not None and self.listed and not self._is_command(word, number):
             return self._choose(number)
@@ -133,13 +117,23 @@ class PlaySession:
     def inherit(self, command: str, seconds: float) -> None:
         """Begin with a step that somebody else took; it cannot be undone."""
         self.observation = self.driver.step(self.driver.action_class(value=command))
-        self.moves.append(Move(command, False, seconds, inherited=True))
+        self.moves.append(PlayedMove(command, seconds, "inherited"))
         self._clock = time.perf_counter()
 
     @property
     def own_moves(self) -> int:
         """How many steps the player took."""
         return sum(not move.inherited for move in self.moves)
+
+    def finish(self, task: Task, facts: Mapping[str, str] | None = None) -> PlayedGame:
+        """The game as it is to be recorded, with the help that was taken and further facts."""
+        taken = {
+            "hints": self.all_hints,
+            "undone": self.all_undone,
+            "restarts": self.restarts,
+        }
+        help_taken = {name: str(number) for name, number in taken.items() if number}
+        return PlayedGame(task, self.moves, self.started_at, {**help_taken, **(facts or {})})
 
     def completions(self, typed: str) -> list[str]:
         """Commands and words that fit: each word typed begins a word of them, in order."""
@@ -153,7 +147,7 @@ class PlaySession:
         self.introduction = self.observation = self.driver.reset()
         self.shortest = len(self._plan())
         self.listed: tuple[str, ...] = ()
-        self.moves: list[Move] = []
+        self.moves: list[PlayedMove] = []
         self.hints = 0
         self.undone = 0
         self.started_at = datetime.now(timezone.utc).isoformat(timespec="seconds")
@@ -163,63 +157,64 @@ class PlaySession:
     def _plan(self) -> list[str]:
         return self.oracle.plan() if self.oracle is not None else []
 
-    def _own_word(self, word: str) -> Reply:
+    def _own_word(self, word: str) -> GameReply:
         match word:
             case "hint" | "hint all":
                 return self._hint(everything=word == "hint all")
             case "commands":
                 return self._commands()
             case "task":
-                return Reply(opening=True)
+                return GameReply(opening=True)
             case "undo":
                 return self._undo()
             case "restart":
                 self.restarts += 1
                 self._begin()
-                return Reply(notice="From the beginning.", opening=True)
+                return GameReply(notice="From the beginning.", opening=True)
             case "next":
-                return Reply(turn=Turn.NEXT_GAME)
+                return GameReply(then=Continuation.NEXT_GAME)
             case _:
-                return Reply(turn=Turn.LEAVE)
+                return GameReply(then=Continuation.LEAVE)
 
-    def _play(self, command: str) -> Reply:
+    def _play(self, command: str) -> GameReply:
         if self.over:
-            return Reply(notice=_OVER)
+            return GameReply(notice=_OVER)
         possible = self.observation.admissible
         self.observation = self.driver.step(self.driver.action_class(value=command))
         meant = None if self.observation.valid else self.view.suggestion(command, possible)
         self._note(command)
         outcome = self.driver.outcome
         warning = "" if outcome.done or outcome.reachable else _OUT_OF_REACH
-        return Reply(
-            said=self.view.said(self.observation),
-            hint=_meant(meant, possible) if meant else "",
+        return GameReply(
+            text=self.view.said(self.observation),
+            hint=_ask_about(meant, possible) if meant else "",
             moved=True,
             warning=warning,
         )
 
     def _note(self, command: str) -> None:
         now = time.perf_counter()
-        self.moves.append(Move(command, self._hinted, now - self._clock))
+        how = "after_hint" if self._hinted else "typed"
+        self.moves.append(PlayedMove(command, now - self._clock, how))
         self._clock, self._hinted = now, False
 
-    def _choose(self, number: int) -> Reply:
+    def _choose(self, number: int) -> GameReply:
         if not 1 <= number <= len(self.listed):
-            return Reply(notice=f"The last list has numbers 1 to {len(self.listed)}.")
+            return GameReply(notice=f"The last list has numbers 1 to {len(self.listed)}.")
         command = self.listed[number - 1]
         if has_blank(command):
-            return Reply(notice=f"Type it yourself, with your own words in it: {command}")
+            return GameReply(notice=f"Type it yourself, with your own words in it: {command}")
         reply = self._play(command)
         return replace(reply, chosen=command) if reply.moved else reply
 
-    def _hint(self, everything: bool) -> Reply:
+    def _hint(self, everything: bool) -> GameReply:
         if self.oracle is None:
-            return Reply(notice="This benchmark has no oracle to ask.")
+            return GameReply(notice="This benchmark has no oracle to ask.")
         if self.over:
-            return Reply(notice="There is nothing left to do.")
+            return GameReply(notice="There is nothing left to do.")
         plan = self._plan()
         if not plan:
-            return Reply(notice=_OUT_OF_REACH)
+            return GameReply(notice=_OUT_OF_REACH)
         self.hints += 1
         self.all_hints += 1
         self._hinted = True
@@ -227,19 +222,19 @@ class PlaySession:
         notice = (
             f"A shortest plan from here has {counted(len(plan), 'step')}:" if everything else ""
         )
-        return Reply(notice=notice, groups=self._list({"" if everything else "hint": shown}))
+        return GameReply(notice=notice, groups=self._list({"" if everything else "hint": shown}))
 
-    def _commands(self) -> Reply:
+    def _commands(self) -> GameReply:
         if self.over:
-            return Reply(notice=_OVER)
+            return GameReply(notice=_OVER)
         verbs: dict[str, list[str]] = {}
         for command in self.observation.admissible:
             verb, rest = self.view.verb_and_rest(command)
             verbs.setdefault(verb if rest else _BARE, []).append(command)
         bare = {_BARE: verbs.pop(_BARE)} if _BARE in verbs else {}
-        return Reply(groups=self._list(verbs | bare))
+        return GameReply(groups=self._list(verbs | bare))
 
-    def _list(self, verbs: dict[str, list[str]]) -> tuple[Group, ...]:
+    def _list(self, verbs: dict[str, list[str]]) -> tuple[CommandGroup, ...]:
         """Number the commands of each verb, and remember which number chooses which."""
         groups = []
         listed: list[str] = []
@@ -249,25 +244,25 @@ class PlaySession:
                 listed.append(command)
                 head, rest = self.view.verb_and_rest(command)
                 entries.append((len(listed), rest if head == verb else command))
-            groups.append(Group(verb, tuple(entries)))
+            groups.append(CommandGroup(verb, tuple(entries)))
         self.listed = tuple(listed)
         return tuple(groups)
 
-    def _undo(self) -> Reply:
+    def _undo(self) -> GameReply:
         """Undo the last step by replaying the others: games are deterministic."""
         steps = list(self.driver.metrics.interactions)
         if not self.own_moves:
-            return Reply(notice="There is nothing to undo.")
+            return GameReply(notice="There is nothing to undo.")
         self.observation = self.driver.reset()
         for step in steps[:-1]:
             self.observation = self.driver.step(step.action)
         self.moves.pop()
         self.undone += 1
         self.all_undone += 1
-        said = self.view.said(self.observation) if self.steps else ""
-        return Reply(notice=f"Undone: {steps[-1].action.value}", said=said, moved=True)
+        text = self.view.said(self.observation) if self.steps else ""
+        return GameReply(notice=f"Undone: {steps[-1].action.value}", text=text, moved=True)
 
 
-def _meant(command: str, possible: Sequence[str]) -> str:
+def _ask_about(command: str, possible: Sequence[str]) -> str:
     question = f"Did you mean `{command}`?"
     return question if command in possible else f"{question} It is not possible from here."

@@ -1,29 +1,24 @@
-"""The addresses at which people play; the only ones that change anything.
+"""The addresses at which people play; the only ones of the viewer that change anything.
 
-Host and Origin are checked before a request comes here. A form must also hold a
-word that is only in pages of this very process, and that no other site can read.
+Host and Origin are checked before a request comes here. A form must also hold a token
+that is only in pages of this very process, and that no other site can read.
 """
 
 import secrets
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 from urllib.parse import parse_qs
 
-from htpy import Node
-from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from agentquest.lib.commands import fill_blanks
-from agentquest.lib.play_session import Reply
+from agentquest.people.games import Games, WebGame
+from agentquest.people.pages import game_page, play_on_page, play_page
+from agentquest.people.session import GameReply
 from agentquest.viewer.addresses import ServedAddresses
-from agentquest.viewer.games import Games, WebGame
+from agentquest.viewer.app import Viewer
 from agentquest.viewer.pages import page
-from agentquest.viewer.play_page import game_page, play_on_page, play_page
-
-if TYPE_CHECKING:
-    from agentquest.viewer.app import Viewer
 
 SITE = ServedAddresses()
 _LONGEST_COMMAND = 2000
@@ -34,7 +29,7 @@ Fields = dict[str, str]
 class PlayRoutes:
     """Pages and forms for games; each form leads to the page of its game."""
 
-    def __init__(self, viewer: "Viewer", games: Games) -> None:
+    def __init__(self, viewer: Viewer, games: Games) -> None:
         self._viewer = viewer
         self._games = games
         self._token = secrets.token_urlsafe(24)
@@ -50,10 +45,14 @@ class PlayRoutes:
             Route("/game/{name}", self.act, methods=["POST"]),
         ]
 
+    def close(self) -> None:
+        """Record the games in progress."""
+        self._games.close()
+
     async def choose(self, request: Request) -> Response:
         """The page on which a person chooses what to play."""
         return await self._viewer.answer(
-            lambda: page(SITE, "Play", _as_markup(play_page(SITE, self._token)), "play")
+            lambda: page(SITE, "Play", play_page(SITE, self._token), "play")
         )
 
     async def begin(self, request: Request) -> Response:
@@ -63,7 +62,7 @@ class PlayRoutes:
             wanted = (given.get(name, "") for name in ("benchmark", "split", "type", "task"))
             return self._games.begin(*wanted)
 
-        return await self._changed(request, make)
+        return await self._change(request, make)
 
     async def ask(self, request: Request) -> Response:
         """Ask whether to go on from a step of an episode; nothing begins yet."""
@@ -72,7 +71,7 @@ class PlayRoutes:
         def make() -> str:
             run, record, step = self._viewer.episode_asked(asked)
             content = play_on_page(SITE, self._token, run.name, record, step)
-            return page(SITE, "Play on", _as_markup(content), "play")
+            return page(SITE, "Play on", content, "play")
 
         return await self._viewer.answer(make)
 
@@ -83,7 +82,7 @@ class PlayRoutes:
             run, record, step = self._viewer.episode_asked(given)
             return self._games.play_on(run.name, run.manifest, record, step)
 
-        return await self._changed(request, make)
+        return await self._change(request, make)
 
     async def show(self, request: Request) -> Response:
         """The page of a game in its current state."""
@@ -91,7 +90,7 @@ class PlayRoutes:
 
         def make() -> str:
             game = self._games.find(name)
-            content = _as_markup(game_page(SITE, self._token, game))
+            content = game_page(SITE, self._token, game)
             return page(SITE, game.session.goal, content, "play")
 
         return await self._viewer.answer(make)
@@ -103,14 +102,14 @@ class PlayRoutes:
         def make(given: Fields) -> WebGame:
             game = self._games.find(name)
             if given.get("turn") != str(game.session.steps):
-                game.said = Reply(notice="That page was out of date; nothing was done.")
+                game.reply = GameReply(notice="That page was out of date; nothing was done.")
             else:
-                self._games.act(game, _line(given))
+                self._games.act(game, _read_line(given))
             return game
 
-        return await self._changed(request, make)
+        return await self._change(request, make)
 
-    async def _changed(self, request: Request, make: Callable[[Fields], WebGame]) -> Response:
+    async def _change(self, request: Request, make: Callable[[Fields], WebGame]) -> Response:
         """Do what a form of ours asks for, and lead to the game."""
         try:
             read = parse_qs((await request.body()).decode(), max_num_fields=_MOST_FIELDS)
@@ -133,11 +132,7 @@ class PlayRoutes:
         return RedirectResponse(f"/game/{made[0].name}", status_code=303)
 
 
-def _as_markup(parts: Iterable[Node]) -> Markup:
-    return Markup("".join(map(str, parts)))
-
-
-def _line(given: Fields) -> str:
+def _read_line(given: Fields) -> str:
     """What was typed or pressed: a command, or the words for the blank of one."""
     if "fill" in given:
         return fill_blanks(given["fill"], given.get("blank", ""))[:_LONGEST_COMMAND]

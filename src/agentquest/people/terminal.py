@@ -1,0 +1,327 @@
+"""Games in the terminal: choosing one, playing it, and how it looks.
+
+In a pipe the same text comes as plain lines that are not wrapped.
+"""
+
+import collections
+import itertools
+import random
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from io import TextIOWrapper
+from typing import TypeVar
+
+from rich.columns import Columns
+from rich.console import Console
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from agentquest.errors import UnknownName, UserError
+from agentquest.lib import Benchmark, Task
+from agentquest.people.prompt import make_reader
+from agentquest.people.recorder import GameRecorder
+from agentquest.people.session import WORDS, CommandGroup, Continuation, GameReply, PlaySession
+from agentquest.words import counted, parse_whole_number
+
+T = TypeVar("T")
+_BAR = 20
+_THING = r"\b[a-z]+ \d+\b"
+_SHOWN_TASKS = 8
+
+
+class TerminalGames:
+    """Game after game of one benchmark."""
+
+    def __init__(
+        self,
+        benchmark: Benchmark,
+        rng: random.Random,
+        command_line: list[str],
+        recorder: GameRecorder | None,
+    ) -> None:
+        self.command_line = command_line
+        self.benchmark = benchmark
+        self.view = benchmark.view()
+        self.rng = rng
+        self.recorder = recorder
+        self.screen = Screen(benchmark.title)
+        self.reader = make_reader()
+
+    def play(self, wanted: str | None) -> None:
+        """Play from the task that is wanted, or from one that the player chooses."""
+        tasks = self.benchmark.tasks()
+        if not tasks:
+            raise UserError("no task has that split and type; `agentquest tasks` lists them")
+        first = 0 if wanted is None else tasks.index(find_task(tasks, wanted))
+        if self.reader.remark:
+            self.screen.line(self.reader.remark, "dim")
+        queue = self._choose(tasks) if wanted is None else tasks[first:] + tasks[:first]
+        for task in itertools.cycle(queue):
+            if self._one_game(task) is Continuation.LEAVE:
+                break
+
+    def _choose(self, tasks: list[Task]) -> list[Task]:
+        """The tasks to play one after the other; none if the player leaves."""
+        data = self.benchmark.provenance().data
+        title = f"{self.benchmark.title} {tasks[0].split}, {data} data"
+        self.screen.line(f"{title}: {counted(len(tasks), 'game')}", "bold")
+        numbers = collections.Counter(task.task_type for task in tasks)
+        if len(numbers) == 1:
+            return self._choose_task(tasks)
+        all_types = self.benchmark.task_types
+        self.screen.menu(
+            [
+                (place, name, counted(numbers[name], "game"))
+                for place, name in enumerate(all_types, 1)
+                if name in numbers
+            ]
+        )
+        chosen = self._ask(
+            "Type (Enter: any game) > ",
+            lambda text: find_type(all_types, list(numbers), text) if text else "",
+        )
+        if chosen is None:
+            return []
+        if chosen == "":
+            return self.rng.sample(tasks, len(tasks))
+        return self._choose_task([task for task in tasks if task.task_type == chosen])
+
+    def _choose_task(self, tasks: list[Task]) -> list[Task]:
+        places = _offer_tasks(tasks, self.rng)
+        self.screen.menu([(place, *self._describe(tasks[place - 1])) for place in places])
+        if len(places) < len(tasks):
+            left_out = f"Showing {len(places)} of {len(tasks)} games; any other number works too."
+            self.screen.line(left_out, "dim")
+        chosen = self._ask(
+            f"Game, 1 to {len(tasks)} (Enter: any) > ",
+            lambda text: find_task(tasks, text) if text else self.rng.choice(tasks),
+        )
+        if chosen is None:
+            return []
+        first = tasks.index(chosen)
+        return tasks[first:] + tasks[:first]
+
+    def _describe(self, task: Task) -> tuple[str, str]:
+        """A task's goal, and how many steps it takes."""
+        session = self._session(task)
+        return session.goal, counted(session.shortest, "step") if session.shortest else ""
+
+    def _ask(self, prompt: str, read: Callable[[str], T]) -> T | None:
+        """Ask until the answer is valid; None when the player leaves."""
+        while (line := self.reader.ask(prompt)) is not None and line.strip() != "quit":
+            try:
+                return read(line.strip())
+            except UnknownName as error:
+                self.screen.line(str(error), "magenta")
+        return None
+
+    def _one_game(self, task: Task) -> Continuation:
+        session = self._session(task)
+        self.screen.introduction(session, task)
+        self.screen.line(f"Besides commands you can type: {', '.join(WORDS)}.", "dim")
+        then = Continuation.GO_ON
+        while then is Continuation.GO_ON:
+            below = f" {session.goal}   [Tab completes, ? for a hint, Ctrl-D leaves]"
+            line = self.reader.ask("> ", session.completions, below)
+            reply = GameReply(then=Continuation.LEAVE) if line is None else session.answer(line)
+            self.screen.reply(reply, session, task)
+            if reply.moved and session.over:
+                self.screen.result(session, self._again(task))
+            then = reply.then
+        if not session.over:
+            self.screen.farewell(session)
+        self._record(session, task)
+        return then
+
+    def _session(self, task: Task) -> PlaySession:
+        driver = self.benchmark.driver(task)
+        return PlaySession(driver, self.view, self.benchmark.oracle(driver))
+
+    def _record(self, session: PlaySession, task: Task) -> None:
+        if self.recorder is None or not session.steps:
+            return
+        try:
+            self.recorder.save(session.finish(task))
+        except UserError as error:
+            self.screen.line(f"This game is not recorded: {error}", "magenta")
+            return
+        self.screen.line(f"Recorded in {self.recorder.path}", "dim", whole=True)
+
+    def _again(self, task: Task) -> str:
+        """The command that plays this game again."""
+        return shlex.join([*self.command_line, "--split", task.split, "--task", task.id])
+
+
+def find_type(all_types: Sequence[str], offered: Sequence[str], wanted: str) -> str:
+    """A task type by its number among all types, its name, or part of it."""
+    number = parse_whole_number(wanted)
+    if number is not None:
+        fitting = [name for name in all_types[number - 1 : number] if name in offered]
+    else:
+        fitting = [name for name in offered if name == wanted] or [
+            name for name in offered if wanted.lower() in name.lower()
+        ]
+    if len(fitting) != 1:
+        problem = "matches several task types" if fitting else "is not one of these task types"
+        raise UnknownName(f"{wanted[:80]!r} {problem}")
+    return fitting[0]
+
+
+def find_task(tasks: Sequence[Task], wanted: str) -> Task:
+    """A task by its position in the list (from 1), its id, or a unique part of it."""
+    where = f"the {counted(len(tasks), 'task')} of {tasks[0].split} to choose from"
+    number = parse_whole_number(wanted)
+    if number is not None:
+        if not 1 <= number <= len(tasks):
+            raise UnknownName(f"task {number} is not among {where}: 1 to {len(tasks)}")
+        return tasks[number - 1]
+    fitting = [task for task in tasks if task.id == wanted] or [
+        task for task in tasks if wanted.lower() in task.id.lower()
+    ]
+    if not fitting:
+        raise UnknownName(
+            f"task {wanted[:120]!r} is not among {where};"
+            " `agentquest tasks` lists them; use --split or --type to choose from others"
+        )
+    if len(fitting) > 1:
+        first = ", ".join(task.id for task in fitting[:3])
+        raise UnknownName(
+            f"task {wanted[:120]!r} matches {len(fitting)} of {where}, such as {first};"
+            " give more of the id"
+        )
+    return fitting[0]
+
+
+def _offer_tasks(tasks: Sequence[Task], rng: random.Random) -> list[int]:
+    """The positions (from 1) of a few tasks to offer."""
+    return sorted(rng.sample(range(1, len(tasks) + 1), min(_SHOWN_TASKS, len(tasks))))
+
+
+class Screen:
+    """Prints a game for its player; `title` stands above the room."""
+
+    def __init__(self, title: str = "", console: Console | None = None) -> None:
+        if isinstance(sys.stdout, TextIOWrapper):
+            # A terminal that lacks a character shows `?` instead of ending the game.
+            sys.stdout.reconfigure(errors="replace")
+        self.title = title
+        self.console = console or Console(highlight=False)
+
+    def line(self, text: str | Text = "", style: str = "", whole: bool = False) -> None:
+        """`whole` keeps it on one line for copying, however narrow the terminal is."""
+        shown = Text(text, style) if isinstance(text, str) else text
+        self.console.print(shown, soft_wrap=whole or not self.console.is_terminal)
+
+    def menu(self, rows: Sequence[tuple[int, str, str]]) -> None:
+        """Numbered choices, each with a remark."""
+        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+        table.add_column(justify="right", style="bold cyan", no_wrap=True)
+        table.add_column(overflow="fold")
+        table.add_column(style="dim", overflow="fold")
+        for number, text, remark in rows:
+            table.add_row(str(number), Text(text), Text(remark))
+        self.console.print(Padding(table, (0, 0, 0, 2)))
+
+    def introduction(self, session: PlaySession, task: Task) -> None:
+        """The room and the goal; the benchmark's title stands above them."""
+        room = Text(session.view.room(session.introduction))
+        goal = Text.assemble(("Goal  ", "bold"), (session.goal, "bold yellow"))
+        title = f"{self.title} {task.task_type}".strip()
+        self.line()
+        if self.console.is_terminal:
+            body = Text("\n\n").join([room, goal])
+            self.console.print(Panel(body, title=Text(title), title_align="left", padding=(1, 2)))
+        else:
+            for text in (Text(title), room, goal):
+                self.line(text)
+        self.line(task.id, "dim", whole=True)
+        if session.shortest:
+            self.line(f"It can be done in {counted(session.shortest, 'step')}.", "dim")
+
+    def reply(self, reply: GameReply, session: PlaySession, task: Task) -> None:
+        """Show everything that the player's line caused."""
+        if reply.chosen:
+            self.line(f"> {reply.chosen}", "bold")
+        if reply.notice:
+            self.line(reply.notice, "magenta")
+        if reply.opening:
+            self.introduction(session, task)
+        if reply.text:
+            text = Text(reply.text)
+            text.highlight_regex(_THING, "cyan")
+            self.line(text)
+        if reply.hint:
+            self.line(reply.hint, "magenta")
+        if reply.groups:
+            self._listing(reply.groups)
+        if reply.moved:
+            self.status(session)
+        if reply.warning:
+            self.line(reply.warning, "bold magenta")
+
+    def status(self, session: PlaySession) -> None:
+        """Progress as the oracle sees it, steps, and how many of them were repetitions."""
+        progress = session.driver.outcome.progress
+        full, empty = ("━", "─") if self.console.encoding.startswith("utf") else ("#", "-")
+        done = int(progress * _BAR + 1e-9)
+        self.line(
+            Text.assemble(
+                (full * done, "green"),
+                (empty * (_BAR - done), "dim"),
+                f" {progress:4.0%}",
+                (f"  {counted(session.steps, 'step')}, repetition {session.repetition:.2f}", "dim"),
+            )
+        )
+
+    def result(self, session: PlaySession, command: str) -> None:
+        """How a game ended, and what the player can do next."""
+        outcome = session.driver.outcome
+        steps = counted(session.steps, "step")
+        head = f"Solved in {steps}" if outcome.success else f"Over after {steps}"
+        if session.shortest:
+            best = session.shortest
+            fewest = session.steps == best
+            head += ", the fewest possible" if fewest else f"; {best} would have been enough"
+        if not outcome.success:
+            head += f"; reward {outcome.reward:.2f}"
+        self.line()
+        self.line(f"{head}.", "bold green" if outcome.success else "bold red")
+        if help_taken := _help_taken(session):
+            self.line(help_taken, "dim")
+        self.line("Enter: next game; or type `restart`, `undo` (the last step), `quit`.")
+        self.line(f"This game again: {command}", "dim", whole=True)
+
+    def farewell(self, session: PlaySession) -> None:
+        """The state of a game that the player left unfinished."""
+        progress = session.driver.outcome.progress
+        self.line(f"Left after {counted(session.steps, 'step')}, progress {progress:.0%}.", "dim")
+
+    def _listing(self, groups: Sequence[CommandGroup]) -> None:
+        width = max(len(group.verb) for group in groups)
+        for group in groups:
+            entries = [_entry(*numbered) for numbered in group.entries]
+            if not group.verb:  # a plan: one step per line
+                self.line(Text("\n").join(entries))
+            elif self.console.is_terminal:
+                row = Table.grid(padding=(0, 2, 0, 0))
+                row.add_column(style="bold", width=width)
+                row.add_row(group.verb, Columns(entries, padding=(0, 2)))
+                self.console.print(row)
+            else:
+                self.line(Text("  ").join([Text(group.verb.ljust(width)), *entries]))
+
+
+def _entry(number: int, text: str) -> Text:
+    return Text.assemble((f"{number:2d}) ", "cyan"), text)
+
+
+def _help_taken(session: PlaySession) -> str:
+    taken = []
+    if session.hints:
+        taken.append(counted(session.hints, "hint"))
+    if session.undone:
+        taken.append(f"{counted(session.undone, 'step')} undone")
+    return f"With {' and '.join(taken)}." if taken else ""
