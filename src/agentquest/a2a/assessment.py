@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple
 
 from agentquest.a2a import limits
 from agentquest.a2a.config import AssessmentConfig
@@ -117,7 +116,10 @@ class Assessment:
             result = documents.write(status)
         return result
 
-    def _begin(self, agent: str, log_root: Path, resume: bool) -> "_Beginning":
+    def _begin(
+        self, agent: str, log_root: Path, resume: bool
+    ) -> tuple[Run, list[EpisodeSpec], AssessmentDocuments]:
+        """The run with its folder, the episodes still to play, and the documents."""
         run = self.prepare(agent, log_root, resume)
         specs = run.prepare()
         documents = AssessmentDocuments(run, self.request, agent)
@@ -125,15 +127,7 @@ class Assessment:
         if not specs:
             with run.directory.locked():
                 _save_results(run)
-        return _Beginning(run, specs, documents)
-
-
-class _Beginning(NamedTuple):
-    """A run that has its folder, the episodes still to play, and the documents."""
-
-    run: Run
-    specs: list[EpisodeSpec]
-    documents: AssessmentDocuments
+        return run, specs, documents
 
 
 async def _play(

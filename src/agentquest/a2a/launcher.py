@@ -147,31 +147,58 @@ async def _run(launch: Launch, say: Say) -> GreenAnswer:
         return result
 
 
-class _AgentProcess:
-    """`python -m agentquest <arguments>`, started at once.
+class _LaunchedAgent:
+    """`python -m agentquest green` or `white`, started at once; it may not answer yet.
 
-    `variables` are added to its environment, which others cannot read as they can its arguments.
+    Secrets are in its environment, which others cannot read as they can its arguments.
     """
 
-    def __init__(self, name: str, arguments: list[str], variables: Mapping[str, str]) -> None:
-        self._name = name
+    def __init__(self, role: str, launch: Launch, port: int) -> None:
+        self.role = role
+        self.port = port
+        self.url = f"http://{launch.host}:{port}/"
+        self._host = launch.host
+        self._headers = _bearer(launch.token)
+        self._launch_id = uuid4().hex
         self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
+        options = ["--host", launch.host, "--port", str(port), "--launched-by", self._launch_id]
+        options += _green_options(launch) if role == "green" else _white_options(launch)
+        if launch.data_path is not None:
+            options += ["--data-path", launch.data_path]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "agentquest", *arguments],
+            [sys.executable, "-m", "agentquest", role, *options],
             stdin=subprocess.PIPE,
             stdout=self._output,
             stderr=self._output,
             start_new_session=True,
-            env={**os.environ, **variables},
+            env={**os.environ, **_variables(role, launch)},
         )
 
-    def check(self) -> None:
-        """Raise, with the end of its output, if the process has ended."""
-        code = self._process.poll()
-        if code is not None:
-            raise AgentProcessFailed(f"the {self._name} ended (exit {code}): {self._read_end()}")
+    async def wait_until_ready(self, say: Say) -> A2AEndpoint:
+        """Wait for the agent. Its card has our launch's id; that of some older agent has not."""
+        deadline = asyncio.get_running_loop().time() + limits.START_TIMEOUT_S
+        while asyncio.get_running_loop().time() < deadline:
+            if (code := self._process.poll()) is not None:
+                raise AgentProcessFailed(
+                    f"the {self.role} agent ended (exit {code}): {self._read_output_end()}"
+                )
+            endpoint = await _try_to_find(self.url, self._headers)
+            if endpoint is not None and endpoint.card.launch_id == self._launch_id:
+                say(f"✓ {self.role.title()} agent is ready on port {self.port}.")
+                return endpoint
+            if endpoint is not None:
+                raise UserError(
+                    f"another agent ({one_line(endpoint.card.name)}) answers on port {self.port},"
+                    " not the one just started; stop it, or use"
+                    f" --{self.role}-port {free_port(self._host)}"
+                )
+            await asyncio.sleep(0.05)
+        raise AgentProcessFailed(
+            f"the {self.role} agent did not answer on port {self.port}"
+            f" in {limits.START_TIMEOUT_S:g} s"
+        )
 
-    def _read_end(self) -> str:
+    def _read_output_end(self) -> str:
         size = self._output.seek(0, os.SEEK_END)
         self._output.seek(max(0, size - limits.SHOWN_OUTPUT_BYTES))
         return self._output.read().decode("utf-8", "replace").strip() or "it printed nothing"
@@ -198,54 +225,12 @@ class _AgentProcess:
             return
 
 
-@dataclass(frozen=True)
-class _LaunchedAgent:
-    """An agent whose process runs; it may not answer yet."""
-
-    role: str
-    host: str
-    port: int
-    launch_id: str
-    process: _AgentProcess
-    token: str = field(repr=False)
-
-    @property
-    def url(self) -> str:
-        return f"http://{self.host}:{self.port}/"
-
-    async def wait_until_ready(self, say: Say) -> A2AEndpoint:
-        """Wait for the agent. Its card has our launch's id; that of some older agent has not."""
-        deadline = asyncio.get_running_loop().time() + limits.START_TIMEOUT_S
-        while asyncio.get_running_loop().time() < deadline:
-            self.process.check()
-            endpoint = await _try_to_find(self.url, _bearer(self.token))
-            if endpoint is not None and endpoint.card.launch_id == self.launch_id:
-                say(f"✓ {self.role.title()} agent is ready on port {self.port}.")
-                return endpoint
-            if endpoint is not None:
-                raise UserError(
-                    f"another agent ({one_line(endpoint.card.name)}) answers on port {self.port},"
-                    " not the one just started; stop it, or use"
-                    f" --{self.role}-port {free_port(self.host)}"
-                )
-            await asyncio.sleep(0.05)
-        raise AgentProcessFailed(
-            f"the {self.role} agent did not answer on port {self.port}"
-            f" in {limits.START_TIMEOUT_S:g} s"
-        )
-
-
 async def _start(role: str, launch: Launch, stack: AsyncExitStack) -> _LaunchedAgent:
     wanted = launch.green_port if role == "green" else launch.white_port
     port = await _choose_port(launch.host, wanted, f"--{role}-port")
-    launch_id = uuid4().hex
-    arguments = [role, "--host", launch.host, "--port", str(port), "--launched-by", launch_id]
-    arguments += _green_options(launch) if role == "green" else _white_options(launch)
-    if launch.data_path is not None:
-        arguments += ["--data-path", launch.data_path]
-    process = _AgentProcess(f"{role} agent", arguments, _variables(role, launch))
-    stack.push_async_callback(process.stop)
-    return _LaunchedAgent(role, launch.host, port, launch_id, process, launch.token)
+    agent = _LaunchedAgent(role, launch, port)
+    stack.push_async_callback(agent.stop)
+    return agent
 
 
 def _variables(role: str, launch: Launch) -> dict[str, str]:

@@ -18,7 +18,6 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from functools import cache
 from typing import Any
 
@@ -210,30 +209,15 @@ class WhiteExecutor(AgentExecutor):
         )
 
 
-class WhiteAgentType(str, Enum):
-    """The named white agents; `llm` and `standard` are the same."""
-
-    LLM = "llm"
-    STANDARD = "standard"
-    SCRIPTED = "scripted"
-    ORACLE = "oracle"
-    RANDOM = "random"
-    REPETITIVE = "repetitive"
-    ALTERNATING = "alternating"
-
-
 def make_source(kind: str, benchmark: Benchmark) -> WhiteSource:
-    """One of the named types, or any agent of the evaluator by its name or `module:Class`."""
-    match kind:
-        case WhiteAgentType.LLM | WhiteAgentType.STANDARD:
-            return _make_llm_source()
-        case WhiteAgentType.REPETITIVE:
-            return WhiteSource(kind, RepetitiveAgent)
-        case WhiteAgentType.ALTERNATING:
-            return WhiteSource(kind, AlternatingAgent)
-        case WhiteAgentType.ORACLE:
-            index = OpeningIndex(benchmark)
-            return WhiteSource(kind, lambda: RecognisingOracle(index))
+    """One of the white agents by its name, or any agent of the evaluator by name or path."""
+    if kind in _LLM:
+        return _make_llm_source()
+    if kind in _BASELINES:
+        return WhiteSource(kind, _BASELINES[kind])
+    if kind == _ORACLE:
+        index = OpeningIndex(benchmark)
+        return WhiteSource(kind, lambda: RecognisingOracle(index))
     return _make_evaluator_source(kind, benchmark)
 
 
@@ -258,7 +242,7 @@ def _make_llm_source() -> WhiteSource:
 
 def _make_evaluator_source(name: str, benchmark: Benchmark) -> WhiteSource:
     """An agent of the evaluator, made as the evaluator makes it."""
-    known = {*registry.names("agent"), *(each.value for each in WhiteAgentType)}
+    known = {*registry.names("agent"), *_LLM, *_BASELINES, _ORACLE}
     if name not in known and ":" not in name:
         raise UnknownName(f"{name!r} is not an agent; {suggestion(name, sorted(known))}")
     if issubclass(agent_class(name), InformedAgent):
@@ -314,6 +298,11 @@ def _choose_option(admissible: Sequence[str], position: int) -> str:
     if not admissible:
         return _NO_OPTION
     return admissible[position] if position < len(admissible) else admissible[0]
+
+
+_LLM = ("llm", "standard")
+_BASELINES = {"repetitive": RepetitiveAgent, "alternating": AlternatingAgent}
+_ORACLE = "oracle"
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ def read_card(content: Any) -> Card:
     if not supported:
         names = ", ".join(sorted({one.binding for one in offered}))
         raise ValueError(f"it offers no transport that we support (it offers {names[:200]})")
-    capabilities = _object(content.get("capabilities"))
+    capabilities = read_object(content.get("capabilities"))
     name = content.get("name")
     name = name if isinstance(name, str) and name else "unnamed agent"
     return Card(
@@ -97,15 +97,14 @@ def _interfaces(content: dict[str, Any]) -> list[Interface]:
     if isinstance(listed, list):
         return [
             Interface(_text(one, "url"), _text(one, "protocolBinding"), _version(one))
-            for one in map(_object, listed)
+            for one in read_objects(listed)
         ]
     version = _version(content, "0.3")
     found = []
     if content.get("url"):
         binding = _text(content, "preferredTransport") or JSONRPC
         found.append(Interface(_text(content, "url"), binding, version))
-    others = content.get("additionalInterfaces")
-    for one in map(_object, others if isinstance(others, list) else []):
+    for one in read_objects(content.get("additionalInterfaces")):
         found.append(Interface(_text(one, "url"), _text(one, "transport"), version))
     return list(dict.fromkeys(found))
 
@@ -121,15 +120,20 @@ def _version(content: dict[str, Any], default: str = "1.0") -> str:
 
 
 def _launch_id(capabilities: dict[str, Any]) -> str | None:
-    extensions = capabilities.get("extensions")
-    for one in map(_object, extensions if isinstance(extensions, list) else []):
+    for one in read_objects(capabilities.get("extensions")):
         if one.get("uri") == LAUNCH_EXTENSION:
             return _text(one, "description")
     return None
 
 
-def _object(value: Any) -> dict[str, Any]:
+def read_object(value: Any) -> dict[str, Any]:
+    """The value if it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
+
+
+def read_objects(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list; empty ones for what is none, and none where there is no list."""
+    return [read_object(one) for one in value] if isinstance(value, list) else []
 
 
 def _text(content: dict[str, Any], key: str) -> str:

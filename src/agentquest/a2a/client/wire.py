@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentquest.a2a.client.cards import JSONRPC, Interface
+from agentquest.a2a.client.cards import JSONRPC, Interface, read_object, read_objects
 
 # Agents that check what a client accepts find text here, by either name for it.
 _ACCEPTED = ["text/plain", "text", "application/json"]
@@ -176,38 +176,38 @@ def _guess_kind(result: dict[str, Any]) -> Any:
 
 def _add_message(reply: PendingReply, message: dict[str, Any], our_message: str) -> None:
     reply.message = read_parts(message)
-    reply.metadata.update(_object(message.get("metadata")))
+    reply.metadata.update(read_object(message.get("metadata")))
 
 
 def _add_task(reply: PendingReply, task: dict[str, Any], our_message: str) -> None:
     reply.task_id = str(task.get("id") or reply.task_id)
     _add_status(reply, task, our_message)
-    reply.metadata.update(_object(task.get("metadata")))
-    for place, artifact in enumerate(_objects(task.get("artifacts"))):
+    reply.metadata.update(read_object(task.get("metadata")))
+    for place, artifact in enumerate(read_objects(task.get("artifacts"))):
         reply.artifacts[_artifact_id(artifact, place)] = read_parts(artifact)
-        reply.metadata.update(_object(artifact.get("metadata")))
+        reply.metadata.update(read_object(artifact.get("metadata")))
     reply.history = _read_history(task.get("history"), our_message) or reply.history
 
 
 def _add_status(reply: PendingReply, update: dict[str, Any], our_message: str) -> None:
-    status = _object(update.get("status"))
+    status = read_object(update.get("status"))
     reply.task_id = str(_either(update, "taskId", "task_id") or reply.task_id)
     reply.state = _state(status.get("state")) or reply.state
     message = status.get("message") or status.get("update")
     if isinstance(message, dict):
         reply.status = read_parts(message) or reply.status
-        reply.metadata.update(_object(message.get("metadata")))
+        reply.metadata.update(read_object(message.get("metadata")))
 
 
 def _add_artifact(reply: PendingReply, update: dict[str, Any], our_message: str) -> None:
-    artifact = _object(update.get("artifact"))
+    artifact = read_object(update.get("artifact"))
     reply.task_id = str(_either(update, "taskId", "task_id") or reply.task_id)
     name, new = _artifact_id(artifact, 0), read_parts(artifact)
     before = reply.artifacts.get(name)
     if update.get("append") and before is not None:
         new = PartsContent((*before.pieces, *new.pieces), (*before.kinds, *new.kinds))
     reply.artifacts[name] = new
-    reply.metadata.update(_object(artifact.get("metadata")))
+    reply.metadata.update(read_object(artifact.get("metadata")))
 
 
 _BY_KEY = {
@@ -229,10 +229,10 @@ _BY_KIND = {
 
 def read_parts(holder: dict[str, Any]) -> PartsContent:
     """The content of a message or an artifact: its texts, else its data."""
-    parts = _objects(holder.get("parts") if "parts" in holder else holder.get("content"))
+    parts = read_objects(holder.get("parts") if "parts" in holder else holder.get("content"))
     # Protocol 0.2 and some agents wrap a part once more.
     parts = [
-        _object(part["root"]) if isinstance(part.get("root"), dict) else part for part in parts
+        read_object(part["root"]) if isinstance(part.get("root"), dict) else part for part in parts
     ]
     kinds = tuple(_part_kind(part) for part in parts)
     texts = tuple(part["text"] for part in parts if isinstance(part.get("text"), str))
@@ -261,7 +261,7 @@ def _data_text(data: Any) -> str:
 def _read_history(history: Any, our_message: str) -> PartsContent | None:
     """The agent's last message in a task's history after ours."""
     found = None
-    for message in _objects(history):
+    for message in read_objects(history):
         if _either(message, "messageId", "message_id") == our_message:
             found = None
         elif message.get("role") in _ROLES:
@@ -292,11 +292,3 @@ def _artifact_id(artifact: dict[str, Any], place: int) -> str:
 
 def _either(content: dict[str, Any], *keys: str) -> Any:
     return next((content[key] for key in keys if content.get(key)), None)
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _objects(value: Any) -> list[dict[str, Any]]:
-    return [_object(one) for one in value] if isinstance(value, list) else []
