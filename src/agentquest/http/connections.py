@@ -167,8 +167,8 @@ class Connections:
             return message
 
         has_body = any(
-            name == b"content-length" or name == b"transfer-encoding"
-            for name, _ in scope["headers"]
+            name == b"transfer-encoding" or (name == b"content-length" and value != b"0")
+            for name, value in scope["headers"]
         )
         connection.enter(Phase.BODY if has_body else Phase.ANSWER)
         try:

@@ -211,6 +211,18 @@ async def test_an_application_that_cannot_start_ends_all(capfd):
         await serving.run()
 
 
+@pytest.mark.parametrize("length", [b"", b"Content-Length: 0\r\n"])
+def test_an_application_that_reads_no_body_has_its_time(length):
+    """Without a guard around it, which would read the body first."""
+    ask = b"GET /endless HTTP/1.1\r\nHost: localhost\r\n" + length + b"\r\n"
+    with running(app(), Limits(head_s=0.1, body_s=0.1)) as at, connect(at) as sock:
+        sock.sendall(ask)
+        got = b""
+        while got.count(b"tick") < 20:
+            got += sock.recv(1000)
+            assert got
+
+
 def _received(sock):
     try:
         return sock.recv(1000)
