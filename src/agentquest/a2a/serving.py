@@ -46,7 +46,7 @@ from starlette.types import ASGIApp
 
 from agentquest.a2a import limits
 from agentquest.a2a.client.cards import CARD_PATHS, LAUNCH_EXTENSION
-from agentquest.http.connections import Limits
+from agentquest.http.connections import ConnectionLimits
 from agentquest.http.guard import Names, Refused, Rules, guard_app, host_in
 from agentquest.http.serving import Served, Serving
 from agentquest.http.sessions import SessionStore, Stage
@@ -181,7 +181,7 @@ def serve(
     app: ASGIApp, settings: ServerSettings, sock: socket.socket, launched: bool = False
 ) -> None:
     """Serve until SIGINT, SIGTERM or, for a launched agent, the launcher's end."""
-    rules = Limits(grace_s=limits.SHUTDOWN_S)
+    rules = ConnectionLimits(grace_s=limits.SHUTDOWN_S)
     serving = Serving([Served(guard_app(app, settings.rules(sock)), sock)], rules)
     if launched:
         threading.Thread(target=_stop_with_launcher, args=(serving,), daemon=True).start()

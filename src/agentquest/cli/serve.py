@@ -226,7 +226,7 @@ def _serve(
     max_body: int | None = None,
 ) -> None:
     """Serve until a signal asks to stop."""
-    from agentquest.http.connections import Limits
+    from agentquest.http.connections import ConnectionLimits
     from agentquest.http.guard import MAX_BODY, Names, Rules, guard_app, require_token
     from agentquest.http.serving import Served, serve
     from agentquest.http.sockets import listen
@@ -240,7 +240,7 @@ def _serve(
     rules = Rules(names, max_body or MAX_BODY, token=token, open_paths={"/health"})
     served = Served(guard_app(app, rules), socket, websocket_bytes)
     typer.echo(f"{what}: {served.url}")
-    serve(served, limits=Limits(connections=sessions + 100))
+    serve(served, limits=ConnectionLimits(connections=sessions + 100))
 
 
 def _allow_files(sessions: int) -> None:

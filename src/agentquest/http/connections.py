@@ -30,7 +30,7 @@ _LAST_MOMENT_S = 1.0
 
 
 @dataclass(frozen=True)
-class Limits:
+class ConnectionLimits:
     """How many connections at once, and how many seconds each part of one may take.
 
     `grace_s` is how long requests that are being answered may go on after the server
@@ -110,7 +110,7 @@ class Connection(asyncio.Protocol):
 class Connections:
     """All connections of a process's servers."""
 
-    def __init__(self, limits: Limits, limit: int) -> None:
+    def __init__(self, limits: ConnectionLimits, limit: int) -> None:
         self.limit = max(1, limit)
         self._limits = limits
         self._open: dict[Connection, None] = {}  # oldest first

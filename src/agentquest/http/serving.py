@@ -21,7 +21,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from agentquest.errors import UserError
-from agentquest.http.connections import Connections, Limits
+from agentquest.http.connections import ConnectionLimits, Connections
 from agentquest.http.sockets import BACKLOG, url_of
 
 _log = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ class Served:
         return url_of(self.socket)
 
 
-def serve(*served: Served, limits: Limits | None = None) -> None:
+def serve(*served: Served, limits: ConnectionLimits | None = None) -> None:
     """Answer until a signal asks to stop."""
     serving = Serving(served, limits)
     asyncio.run(serving.run())
@@ -57,8 +57,8 @@ def serve(*served: Served, limits: Limits | None = None) -> None:
 class Serving:
     """Servers that start and end together."""
 
-    def __init__(self, served: Sequence[Served], limits: Limits | None = None) -> None:
-        self._limits = limits or Limits()
+    def __init__(self, served: Sequence[Served], limits: ConnectionLimits | None = None) -> None:
+        self._limits = limits or ConnectionLimits()
         most = min(self._limits.connections, _count_spare_files())
         self.connections = Connections(self._limits, most)
         self._servers = [uvicorn.Server(self._configure(each)) for each in served]

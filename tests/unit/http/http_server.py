@@ -15,7 +15,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from agentquest.http.connections import Limits
+from agentquest.http.connections import ConnectionLimits
 from agentquest.http.guard import Names, Rules, guard_app
 from agentquest.http.serving import Served, Serving, serve
 from agentquest.http.sockets import listen
@@ -45,7 +45,7 @@ def app() -> ASGIApp:
 
 
 @contextmanager
-def running(application: ASGIApp, limits: Limits | None = None) -> Iterator[Served]:
+def running(application: ASGIApp, limits: ConnectionLimits | None = None) -> Iterator[Served]:
     served = Served(application, listen())
     serving = Serving([served], limits)
     thread = threading.Thread(target=lambda: asyncio.run(serving.run()), daemon=True)
@@ -83,7 +83,7 @@ def rules(**changes: object) -> Rules:
 
 def main() -> None:
     """Serve as a process; `HEAD_S` and `GRACE_S` set its limits, and its port is printed."""
-    limits = Limits(
+    limits = ConnectionLimits(
         head_s=float(os.environ.get("HEAD_S", "600")),
         body_s=600,
         grace_s=float(os.environ.get("GRACE_S", "600")),

@@ -11,7 +11,7 @@ import time
 import pytest
 from http_server import app, process, rules, running
 
-from agentquest.http.connections import Limits
+from agentquest.http.connections import ConnectionLimits
 from agentquest.http.guard import guard_app
 from agentquest.http.serving import Served, Serving
 from agentquest.http.sockets import listen
@@ -65,7 +65,7 @@ def test_a_second_signal_does_not_wait_for_answers():
 
 @pytest.mark.parametrize("sent", [b"", HALF_HEAD, HALF_BODY])
 def test_half_a_request_is_given_up_in_time(sent):
-    limits = Limits(head_s=0.3, body_s=0.3)
+    limits = ConnectionLimits(head_s=0.3, body_s=0.3)
     with running(guard_app(app(), rules()), limits) as at, connect(at) as sock:
         sock.sendall(sent)
         answer = b"".join(iter(lambda: _received(sock), b""))
@@ -73,7 +73,10 @@ def test_half_a_request_is_given_up_in_time(sent):
 
 
 def test_a_trickle_does_not_extend_the_time():
-    with running(guard_app(app(), rules()), Limits(head_s=0.5)) as at, connect(at) as sock:
+    with (
+        running(guard_app(app(), rules()), ConnectionLimits(head_s=0.5)) as at,
+        connect(at) as sock,
+    ):
         sock.settimeout(0.05)
         for byte in HALF_HEAD * 100:
             try:
@@ -88,7 +91,10 @@ def test_a_trickle_does_not_extend_the_time():
 
 
 def test_a_kept_connection_gets_the_same_time_for_its_next_request():
-    with running(guard_app(app(), rules()), Limits(head_s=0.3)) as at, connect(at) as sock:
+    with (
+        running(guard_app(app(), rules()), ConnectionLimits(head_s=0.3)) as at,
+        connect(at) as sock,
+    ):
         sock.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert b"200 OK" in sock.recv(1000)
         sock.sendall(HALF_HEAD)
@@ -98,7 +104,7 @@ def test_a_kept_connection_gets_the_same_time_for_its_next_request():
 
 def test_a_slow_answer_is_no_slow_request():
     """Time limits are for what clients send."""
-    limits = Limits(head_s=0.2, body_s=0.2)
+    limits = ConnectionLimits(head_s=0.2, body_s=0.2)
     with running(guard_app(app(), rules()), limits) as at, connect(at) as sock:
         sock.sendall(STREAM)
         got = b""
@@ -107,7 +113,7 @@ def test_a_slow_answer_is_no_slow_request():
 
 
 def test_when_all_places_are_taken_the_slowest_makes_room():
-    limits = Limits(connections=4, head_s=600, body_s=600)
+    limits = ConnectionLimits(connections=4, head_s=600, body_s=600)
     with running(guard_app(app(), rules()), limits) as at:
         held = [connect(at) for _ in range(30)]
         for sock in held:
@@ -215,7 +221,7 @@ async def test_an_application_that_cannot_start_ends_all(capfd):
 def test_an_application_that_reads_no_body_has_its_time(length):
     """Without a guard around it, which would read the body first."""
     ask = b"GET /endless HTTP/1.1\r\nHost: localhost\r\n" + length + b"\r\n"
-    with running(app(), Limits(head_s=0.1, body_s=0.1)) as at, connect(at) as sock:
+    with running(app(), ConnectionLimits(head_s=0.1, body_s=0.1)) as at, connect(at) as sock:
         sock.sendall(ask)
         got = b""
         while got.count(b"tick") < 20:
