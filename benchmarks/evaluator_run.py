@@ -18,9 +18,9 @@ import agentquest.llms.transport  # noqa: F401  (loaded before the clock starts)
 from agentquest.api import play_owed
 from agentquest.cli.live import LiveView, Tally
 from agentquest.config import load_config
-from agentquest.records.run_directory import LOG
 from agentquest.running.run import Run
 from agentquest.running.spec import EpisodeSpec
+from agentquest.store.folder import LOG
 
 
 def main(folder: str, base_url: str, episodes: str, steps: str, parallel: str) -> None:

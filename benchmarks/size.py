@@ -21,7 +21,7 @@ from pathlib import Path
 
 from measuring import Row, duration, machine, resident_bytes, table
 
-from agentquest.api import play, save_results
+from agentquest.api import play
 from agentquest.config import load_config
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import End
@@ -100,7 +100,7 @@ def build(folder: Path, name: str, episodes: int, success: float) -> dict[str, f
     )
     clock, processor = time.perf_counter(), time.process_time()
     asyncio.run(
-        run.play(owed, RunEvents(), asyncio.Event(), lambda: save_results(run), executor=copies)
+        run.play(owed, RunEvents(), asyncio.Event(), run.stored.save_results, executor=copies)
     )
     tenth = len(copies.resident) // 10
     return {

@@ -28,12 +28,12 @@ from measuring import Row, duration, machine, table
 
 from agentquest import evaluate
 from agentquest.records.episode import EpisodeRecord, MessagePool, episode_key
-from agentquest.records.glance import GLANCE
-from agentquest.records.index import INDEX
 from agentquest.records.manifest import Manifest
 from agentquest.records.messages import Message
-from agentquest.records.run_directory import RunDirectory
 from agentquest.reports.exports.inspect_log import write_inspect_log
+from agentquest.store.folder import RunFolder
+from agentquest.store.index import INDEX
+from agentquest.store.stored_run import StoredRun
 
 ROOT = Path(__file__).resolve().parents[1]
 INSPECT = ROOT / ".foreign" / "inspect" / "bin" / "python"
@@ -60,7 +60,7 @@ def played(agent: str, steps: int, folder: Path) -> tuple[Manifest, EpisodeRecor
         benchmark="alfworld", data_path="builtin", agent=agent, num_games=1, max_steps=steps,
         output_dir=str(folder), run_name=agent,
     )  # fmt: skip
-    return RunDirectory(result.path).manifest(), result.records[0]
+    return RunFolder(result.path).manifest(), result.records[0]
 
 
 def with_prompts(record: EpisodeRecord) -> EpisodeRecord:
@@ -76,13 +76,13 @@ def with_prompts(record: EpisodeRecord) -> EpisodeRecord:
 
 def write(folder: Path, manifest: Manifest, record: EpisodeRecord, number: int) -> None:
     tasks = [f"{record.task_id}-{place}" for place in range(number)]
-    run = RunDirectory(folder)
+    run = RunFolder(folder)
     told = {"run_id": folder.name, "task_ids": tasks, "trials": 1}
     run.create("", manifest.model_copy(update=told))
     copies = [
         record.model_copy(update={"task_id": task, "key": episode_key(task, 0)}) for task in tasks
     ]
-    with run.locked() as log:
+    with run.lock() as log:
         for start in range(0, number, 500):
             log.append(*copies[start : start + 500])
 
@@ -95,7 +95,7 @@ def make(folder: Path, sizes: Sizes) -> list[Asked]:
         write(folder / "many" / f"run-{place:03d}", manifest, short, sizes.each)
     write(folder / "one" / "long-run", manifest, short, sizes.episodes)
     write(folder / "walk" / "walk", walk_manifest, with_prompts(walk), 1)
-    key = RunDirectory(folder / "walk" / "walk").records()[0].key
+    key = RunFolder(folder / "walk" / "walk").records()[0].key
     last = f"step-{len(walk.steps)}"
     return [
         Asked(f"{sizes.runs} runs of {sizes.each} episodes", "many/", "run-000"),
@@ -152,9 +152,8 @@ def taken(url: str, path: str) -> tuple[float, float, int]:
 
 
 def forget(folder: Path) -> None:
-    for name in (INDEX, GLANCE):
-        for file in folder.rglob(name):
-            file.unlink()
+    for file in folder.rglob(INDEX):
+        file.unlink()
 
 
 async def seen(url: str, shown: str) -> float | None:
@@ -209,16 +208,13 @@ def theirs(folder: Path, python: str, asked: list[Asked]) -> list[float | None]:
     for place, one in enumerate(asked):
         home = folder / one.path.partition("/")[0]
         logs = folder / f"logs-{home.name}"
-        files = [
-            write_inspect_log(RunDirectory(run).manifest(), RunDirectory(run).records(), logs)
-            for run in sorted(home.iterdir())
-        ]
+        files = [write_inspect_log(StoredRun(run), logs) for run in sorted(home.iterdir())]
         address, shown = "", "agentquest/alfworld"
         if place:
             address = f"#/logs/{quote(Path(files[0]).name)}"
             shown = one.shown
         if place == 2:
-            record = RunDirectory(home / "walk").records()[0]
+            record = RunFolder(home / "walk").records()[0]
             address += f"/samples/sample/{quote(record.task_id, safe='')}/1/"
             shown = record.steps[0].observation.splitlines()[0][:60]
         port = 7680 + place

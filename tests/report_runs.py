@@ -8,14 +8,15 @@ from typing import Any
 from agentquest.agents.baselines.scripted import ScriptedAgent, ScriptedSettings
 from agentquest.errors import ModelError
 from agentquest.lib import Answer, Benchmark, Explorer, Observation, Task
+from agentquest.metrics.table import Metric
 from agentquest.records.episode import Call, EpisodeRecord, Failure, Step
 from agentquest.records.manifest import Manifest, Provenance, PublishedScore
 from agentquest.records.messages import Message, Usage
 from agentquest.records.outcome import AgentFaults, End, is_scored
-from agentquest.records.run_directory import RunDirectory
 from agentquest.running.factory import Resources, make_benchmark
 from agentquest.running.play import play as play_spec
 from agentquest.running.spec import Choice, EpisodeSpec, Limits, RunContext, versions
+from agentquest.store.folder import RunFolder
 
 TYPES = [
     "pick_and_place_simple",
@@ -25,6 +26,7 @@ TYPES = [
     "pick_cool_then_place_in_recep",
     "pick_two_obj_and_place",
 ]
+WORDS = Metric("words", "words", "words", "average words said", lambda one: float(len(one.goal)))
 BUILT_IN = {"data_path": "builtin", "split": "valid_unseen"}
 
 
@@ -130,11 +132,11 @@ def manifest(**changes: Any) -> Manifest:
 
 def saved(
     folder: Path, records: Sequence[EpisodeRecord], content: Manifest | None = None
-) -> RunDirectory:
+) -> RunFolder:
     """A run directory as the runner leaves it."""
-    run = RunDirectory(folder)
+    run = RunFolder(folder)
     run.create("benchmark: alfworld\n", manifest() if content is None else content)
-    with run.locked() as log:
+    with run.lock() as log:
         for record in records:
             log.append(record)
     return run

@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import agentquest
-from agentquest.records.run_directory import RunDirectory
+from agentquest.store.folder import RunFolder
 
 HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parents[1] / "tests"))
@@ -75,7 +75,7 @@ def pages(folder: Path) -> dict[str, str]:
         (record for record in agentquest.load_run(clumsy).records if not record.success),
         key=lambda record: max(step.progress for step in record.steps),
     )
-    bought = RunDirectory(shop).records()[0]
+    bought = RunFolder(shop).records()[0]
     both = [("run", clumsy.name), ("run", scripted.name)]
     at = {"run": clumsy.name, "episode": failed.key}
     return {

@@ -22,13 +22,7 @@ from typing import Any
 from agentquest.config import RunConfig, load_config
 from agentquest.errors import ConfigError
 from agentquest.lib import Agent
-from agentquest.metrics.measured import measured
 from agentquest.records.episode import EpisodeRecord
-from agentquest.records.results_file import RESULTS
-from agentquest.records.run_directory import EPISODES, RunDirectory
-from agentquest.reports.model import build_report
-from agentquest.reports.results_json import results_frame, summary_section
-from agentquest.run_result import RunResult
 from agentquest.running.events import Broadcast, RunEvents
 from agentquest.running.factory import Resources
 from agentquest.running.play import play as play_episode
@@ -36,6 +30,8 @@ from agentquest.running.play import preflight, run_in_thread
 from agentquest.running.run import Run
 from agentquest.running.sinks import open_sinks
 from agentquest.running.spec import EpisodeSpec
+from agentquest.store.folder import EPISODES, RESULTS
+from agentquest.store.stored_run import StoredRun as RunResult
 
 __all__ = ["RunResult", "evaluate", "load_run", "play"]
 
@@ -88,8 +84,7 @@ def play(
 
 def load_run(path: PathLike) -> RunResult:
     """A run directory: its manifest at once, its records when they are asked for."""
-    folder = Path(path)
-    return RunResult(folder, RunDirectory(folder).manifest())
+    return RunResult(Path(path))
 
 
 async def prepared(run: Run) -> tuple[list[EpisodeSpec], tuple[str, ...]]:
@@ -110,25 +105,21 @@ async def play_owed(
     stop: asyncio.Event | None = None,
 ) -> RunResult:
     """Play the rest of a prepared run, keeping results.json up to date, until `stop` is set."""
-    reason = None
+    result = run.stored
     if owed:
-
-        def save() -> None:
-            save_results(run)
-
         sinks = open_sinks(run.config.sinks, run.saved_manifest, run.directory.path)
         events = Broadcast([watcher or RunEvents(), *sinks])
         try:
-            reason = await run.play(owed, events, stop or asyncio.Event(), save)
+            result.reason = await run.play(
+                owed, events, stop or asyncio.Event(), result.save_results
+            )
         finally:
-            if sinks:
-                summary = summary_section(build_report(run.saved_manifest, run.rows, run.table))
-                for sink in sinks:
-                    await asyncio.to_thread(sink.close, summary)
+            for sink in sinks:
+                await asyncio.to_thread(sink.close, result.summary)
     elif _results_lag(run.directory.path) or not _is_measured(run):
-        with run.directory.locked():
-            save_results(run)
-    return RunResult(run.directory.path, run.saved_manifest, reason, run.rows, run.table)
+        with run.directory.lock():
+            result.save_results()
+    return result
 
 
 async def play_unrecorded(
@@ -145,14 +136,6 @@ async def play_unrecorded(
     finally:
         await resources.close()
     return records
-
-
-def save_results(run: Run) -> None:
-    """Write results.json and metrics.json; the caller holds the run's lock."""
-    rows = run.rows
-    if run.saved_manifest.metrics:
-        run.directory.write_measured(measured(rows, run.table))
-    run.write_results(results_frame(run.saved_manifest, rows, run.table))
 
 
 def _configured(

@@ -36,10 +36,11 @@ def open_replacement(file: Path) -> Iterator[IO[str]]:
 
 
 @contextlib.contextmanager
-def replace_with_draft(file: Path) -> Iterator[Path]:
+def replace_with_draft(file: Path, sync: bool = True) -> Iterator[Path]:
     """The path of a draft that replaces the file when it is complete, and is removed if it is not.
 
-    Anything that is not a file (a device, a pipe) is written to, not replaced.
+    `sync` waits for the disk; do without for many files that can be made again. Anything that
+    is not a file (a device, a pipe) is written to, not replaced.
     """
     if file.exists() and not file.is_file():
         yield file
@@ -49,7 +50,8 @@ def replace_with_draft(file: Path) -> Iterator[Path]:
     draft = Path(name)
     try:
         yield draft
-        _sync(draft)
+        if sync:
+            _sync(draft)
         draft.chmod(0o666 & ~_umask())
         draft.replace(file)
     except OSError as error:
@@ -60,7 +62,8 @@ def replace_with_draft(file: Path) -> Iterator[Path]:
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
-    sync_folder(file.parent)
+    if sync:
+        sync_folder(file.parent)
 
 
 def sync_folder(folder: Path) -> None:

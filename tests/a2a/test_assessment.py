@@ -21,10 +21,10 @@ from agentquest.a2a.launcher import AssessmentFailed
 from agentquest.a2a.requests import AssessmentRequest
 from agentquest.config import config_from
 from agentquest.metrics.behaviour import behaviour_of
-from agentquest.records.run_directory import RunDirectory
 from agentquest.running.factory import make_benchmark
 from agentquest.running.play import play
 from agentquest.running.run import Run
+from agentquest.store.folder import RunFolder
 from shared_data import ALFWORLD, needs_alfworld
 
 
@@ -126,8 +126,8 @@ class TestOneRun:
 
     def test_the_games_are_those_of_the_records(self, run):
         folder = run[2]
-        records = {record.task_id: record for record in RunDirectory(folder).records()}
-        manifest = RunDirectory(folder).manifest()
+        records = {record.task_id: record for record in RunFolder(folder).records()}
+        manifest = RunFolder(folder).manifest()
         for number in range(12):
             game = json.loads((folder / f"game_{number:03d}.json").read_text())
             record = records[game["gamefile"]]
@@ -147,11 +147,11 @@ class TestOneRun:
                 "agent": "scripted",
                 "benchmark_settings": {"data_path": "builtin"},
                 "max_steps": 30,
-                "tasks": [record.task_id for record in RunDirectory(run[2]).records()],
+                "tasks": [record.task_id for record in RunFolder(run[2]).records()],
             }
         )
         here = {spec.key: asyncio.run(play(spec)) for spec in Run(config).specs}
-        for record in RunDirectory(run[2]).records():
+        for record in RunFolder(run[2]).records():
             same = here[record.key]
             assert same.actions == record.actions
             assert (same.end, same.progress) == (record.end, record.progress)

@@ -18,8 +18,8 @@ from agentquest.a2a.remote_agent import RemoteReply
 from agentquest.a2a.requests import AssessmentRequest
 from agentquest.metrics.table import Metric
 from agentquest.records.outcome import End
-from agentquest.records.run_directory import RunDirectory
 from agentquest.running import monitor
+from agentquest.store.folder import RunFolder
 
 
 class Script:
@@ -107,7 +107,7 @@ async def test_an_agent_that_crashes_loses_and_is_counted(tmp_path):
 
 async def test_every_end_has_its_word(tmp_path):
     result = await assessed(tmp_path, saying(*["look"] * 9))
-    (record,) = RunDirectory(Path(result.folder)).records()
+    (record,) = RunFolder(Path(result.folder)).records()
     words = {end: end_reason(record.model_copy(update={"end": end})) for end in End}
     assert words == {
         End.SOLVED: "won",

@@ -13,8 +13,8 @@ from agentquest.cli import main
 from agentquest.records.episode import Call, EpisodeRecord, Failure, Step
 from agentquest.records.messages import Message, ToolCall, Usage
 from agentquest.records.outcome import End
-from agentquest.records.run_directory import RunDirectory
 from agentquest.reports.exports.atif import trajectory
+from agentquest.store.folder import RunFolder
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def played(tmp_path_factory):
         benchmark="mastermind", agent="react", num_games=5, max_steps=6, trials=2, run_name="r",
         output_dir=folder, note="=1+1 for spreadsheets",
     )  # fmt: skip
-    directory = RunDirectory(result.path)
+    directory = RunFolder(result.path)
     lost = directory.records()[0].model_copy(
         update={
             "key": "extra#0",
@@ -37,9 +37,9 @@ def played(tmp_path_factory):
             "facts": {"hints": "2"},
         }
     )
-    with directory.locked() as log:
+    with directory.lock() as log:
         log.append(lost)
-    return RunDirectory(result.path)
+    return RunFolder(result.path)
 
 
 def exported(played, to, folder):

@@ -10,7 +10,7 @@ from adapter_scripts import run
 from foreign import ROOT, foreign_python
 
 import agentquest
-from agentquest.records.run_directory import RunDirectory
+from agentquest.store.folder import RunFolder
 from chat_server import server_process
 
 EXAMPLES = ROOT / "examples"
@@ -56,7 +56,7 @@ def test_it_plays_what_the_rules_play(
             PYTHONPATH=str(EXAMPLES),
             NO_PROXY="127.0.0.1",
         )
-    records = RunDirectory(tmp_path / "r").records()
+    records = RunFolder(tmp_path / "r").records()
     played = {record.task_id: [step.action for step in record.steps] for record in records}
     assert played == by_rules
     assert all(record.scored for record in records)

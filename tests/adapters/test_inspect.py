@@ -10,8 +10,10 @@ from streaming_chat_server import chatting
 
 from agentquest.adapters.arenas import shared_arena
 from agentquest.api import evaluate
-from agentquest.records.run_directory import RunDirectory
 from agentquest.reports.exports.inspect_log import write_inspect_log
+from agentquest.store.folder import RunFolder
+from agentquest.store.stored_run import StoredRun
+from report_runs import saved
 
 STEPS = 20
 NUMBER = 5
@@ -29,12 +31,13 @@ def played(tmp_path_factory):
 
 
 def _exported(result, folder, **changed):
-    directory = RunDirectory(result.path)
+    directory = RunFolder(result.path)
     records = [
         record.model_copy(update=changed) if place == 0 else record
         for place, record in enumerate(directory.records())
     ]
-    return write_inspect_log(directory.manifest(), records, folder)
+    changed_run = saved(folder.with_name(f"{folder.name}-run"), records, directory.manifest())
+    return write_inspect_log(StoredRun(changed_run.path), folder)
 
 
 def test_a_log_is_a_zip_of_header_summaries_and_samples(played, tmp_path):

@@ -5,20 +5,20 @@ import json
 from adapter_scripts import SCRIPTS, run
 from foreign import foreign_python
 
-from agentquest.records.run_directory import RunDirectory
+from agentquest.store.folder import RunFolder
 
 
 def evaluated(python, folder, sink, *more, **environment):
     command = [python, "-m", "agentquest", "eval", "benchmark=mastermind", "agent=scripted"]
     command += [f"output_dir={folder}", f"sinks={sink}", "run_name=r", "tags=[a, b]", *more]
     run(command, **environment)
-    return RunDirectory(folder / "r")
+    return RunFolder(folder / "r")
 
 
 def test_opentelemetry_gets_a_trace_per_episode(tmp_path):
     python = foreign_python("otel")
     spans = json.loads(run([python, SCRIPTS / "sink_otel.py", tmp_path]).splitlines()[-1])
-    records = RunDirectory(next(tmp_path.iterdir())).records()
+    records = RunFolder(next(tmp_path.iterdir())).records()
     episodes = {s["attributes"]["agentquest.task"]: s for s in spans if not s["parent"]}
     assert set(episodes) == {record.task_id for record in records}
     for record in records:

@@ -51,11 +51,12 @@ from agentquest.llms.gemini import GeminiModel, GeminiSettings
 from agentquest.llms.openai_chat import OpenAIChat, OpenAISettings
 from agentquest.llms.openai_responses import OpenAIResponses, ResponsesSettings
 from agentquest.llms.transport import HttpAnswer
-from agentquest.records.live import LIVE, LiveEvent, read_live
-from agentquest.records.measured import MeasuredMetrics
-from agentquest.records.run_directory import EPISODES, MANIFEST, METRICS, RunDirectory
-from agentquest.reports.model import load_report
+from agentquest.records.events import LiveEvent
+from agentquest.records.manifest import MeasuredMetrics
 from agentquest.reports.render.text import text_report
+from agentquest.store.folder import EPISODES, MANIFEST, METRICS
+from agentquest.store.live import LIVE, read_live
+from agentquest.store.stored_run import StoredRun
 from report_runs import manifest, record, saved
 
 TRIES = int(os.environ.get("AGENTQUEST_FUZZ", "60"))
@@ -115,7 +116,7 @@ def _episode(content: bytes, folder: Path) -> object:
     body = content.strip().removesuffix(b"}").replace(b"\n", b" ")
     line = b'%b,"crc32":"%08x"}\n' % (body, zlib.crc32(body))
     (folder / EPISODES).write_bytes(line)
-    return text_report(load_report(RunDirectory(folder)), 80)
+    return text_report(StoredRun(folder).report, 80)
 
 
 def _text(read: Callable[[str], object]) -> Callable[[bytes, Path], object]:
@@ -167,7 +168,7 @@ def _body(content: bytes, folder: Path) -> object:
 
 
 def _report(folder: Path) -> object:
-    return text_report(load_report(RunDirectory(folder)), 80)
+    return text_report(StoredRun(folder).report, 80)
 
 
 def _problem(folder: Path) -> object:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentquest.cli import main
-from agentquest.records.run_directory import EPISODES, RunDirectory
+from agentquest.store.folder import EPISODES, RunFolder
 
 SMALL = ["eval", "benchmark=mastermind", "agent=scripted"]
 
@@ -113,7 +113,7 @@ def test_a_run_is_played_again_and_the_differences_are_said(
 ) -> None:
     _, err = said(capsys, "rerun", "runs/one")
     assert "nothing differs" in err
-    first, again = RunDirectory(runs / "one"), RunDirectory(runs / "one-2")
+    first, again = RunFolder(runs / "one"), RunFolder(runs / "one-2")
     assert first.manifest().config_hash == again.manifest().config_hash
     assert again.manifest().note == "the ${first}"
     actions = [[record.actions for record in run.records()] for run in (first, again)]
@@ -121,7 +121,7 @@ def test_a_run_is_played_again_and_the_differences_are_said(
     _, err = said(capsys, "rerun", "runs/one", "--max-steps", "2", "tags=short")
     assert "max_steps: was 50, is 2" in err
     assert "tags: was ['good', 'old'], is ['short'] (cannot change scores)" in err
-    assert RunDirectory(runs / "one-3").manifest().max_steps == 2
+    assert RunFolder(runs / "one-3").manifest().max_steps == 2
 
 
 def test_a_rerun_can_be_resumed(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:

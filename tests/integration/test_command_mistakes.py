@@ -9,7 +9,7 @@ from command_mistakes import FILES, MISTAKES
 
 import agentquest
 from agentquest.cli import main
-from agentquest.records.index import INDEX
+from agentquest.store.index import INDEX
 
 
 @pytest.fixture(scope="module")

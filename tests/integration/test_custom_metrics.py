@@ -15,14 +15,14 @@ from agentquest.api import RunResult
 from agentquest.errors import UserError
 from agentquest.metrics.table import Metric
 from agentquest.records.episode import EpisodeRecord
-from agentquest.records.run_directory import METRICS, RESULTS, RunDirectory
-from agentquest.reports.compare import compare_runs, load_compared
-from agentquest.reports.model import load_report
+from agentquest.reports.compare import compare_runs, open_runs
 from agentquest.reports.render.csv import csv_report
 from agentquest.reports.render.markdown import markdown_report
 from agentquest.reports.render.text import text_report
+from agentquest.store.folder import METRICS, RESULTS, RunFolder
+from agentquest.store.library import Library
+from agentquest.store.stored_run import StoredRun
 from agentquest.viewer.export import export
-from agentquest.viewer.library import Library
 
 
 def choices(record: EpisodeRecord) -> float | None:
@@ -47,7 +47,7 @@ def evaluate(folder: Path, *names: str, **changes: Any) -> RunResult:
 @pytest.mark.parametrize("executor", ["local", "processes"])
 def test_one_value_in_every_document(tmp_path: Path, executor: str) -> None:
     result = evaluate(tmp_path, "CHOICES", executor=executor)
-    run = RunDirectory(result.path)
+    run = RunFolder(result.path)
     by_hand = [value for record in run.records() if (value := choices(record)) is not None]
     mean = sum(by_hand) / len(by_hand)
     assert mean > 1
@@ -60,7 +60,7 @@ def test_one_value_in_every_document(tmp_path: Path, executor: str) -> None:
     assert sorted(one["metrics"]["choices"] for one in document["results"]) == pytest.approx(
         sorted(by_hand)
     )
-    report = load_report(run)
+    report = StoredRun(run.path).report
     export(Library(run.path), tmp_path / "pages")
     for written in (
         text_report(report),
@@ -70,7 +70,7 @@ def test_one_value_in_every_document(tmp_path: Path, executor: str) -> None:
         assert f"{mean:.3f}" in written
     *_, row = csv.DictReader(io.StringIO(csv_report(report)))
     assert float(row["choices"]) == pytest.approx(mean)
-    same = compare_runs(load_compared([run, run]))[0].differences["choices"]
+    same = compare_runs(open_runs([run.path, run.path]))[0].differences["choices"]
     assert (same.baseline, same.difference.value) == pytest.approx((mean, 0.0))
 
 
@@ -85,18 +85,18 @@ def test_a_metric_can_be_added_to_a_finished_run(tmp_path: Path) -> None:
     assert "choices" not in first.summary["metrics"]
     again = evaluate(tmp_path, "CHOICES")
     assert again.path == first.path
-    assert len(list(RunDirectory(again.path).tries())) == 3
-    found = load_report(RunDirectory(again.path)).overall.cells["choices"].estimate
+    assert len(list(RunFolder(again.path).tries())) == 3
+    found = StoredRun(again.path).report.overall.cells["choices"].estimate
     assert found is not None
     assert found.n == 3
     evaluate(tmp_path)
-    assert "choices" not in load_report(RunDirectory(again.path)).overall.cells
+    assert "choices" not in StoredRun(again.path).report.overall.cells
 
 
 def test_why_a_metric_failed_is_still_known_later(tmp_path: Path) -> None:
     result = evaluate(tmp_path, "MISTAKEN", "BROKEN")
     told = "The metric mistaken could not be computed for 3 episodes and leaves out what failed"
-    for warnings in (result.report.warnings, load_report(RunDirectory(result.path)).warnings):
+    for warnings in (result.report.warnings, StoredRun(result.path).report.warnings):
         assert len(warnings) == 1
         assert warnings[0].startswith(told)
         assert warnings[0].endswith(": ZeroDivisionError: division by zero")
@@ -104,18 +104,18 @@ def test_why_a_metric_failed_is_still_known_later(tmp_path: Path) -> None:
 
 def test_what_was_not_measured_is_said(tmp_path: Path) -> None:
     result = evaluate(tmp_path, "CHOICES")
-    run = RunDirectory(result.path)
+    run = RunFolder(result.path)
     stored = run.measured()
     (one,) = stored.metrics
     kept = dict(list(one.values.items())[:2])
     run.write_measured(
         stored.model_copy(update={"metrics": [one.model_copy(update={"values": kept})]})
     )
-    (warning,) = load_report(run).warnings
+    (warning,) = StoredRun(run.path).report.warnings
     assert "could not be computed for 1 episode" in warning
     assert warning.endswith("not measured yet; run the same command again to measure it")
     (result.path / METRICS).unlink()
-    (warning,) = load_report(run).warnings
+    (warning,) = StoredRun(run.path).report.warnings
     assert warning.startswith("The metric test_custom_metrics:CHOICES has not been measured")
 
 
@@ -155,4 +155,4 @@ def test_a_file_that_holds_no_metrics_is_an_error(
     content["metrics"][0].update(changes)
     file.write_text(json.dumps(content))
     with pytest.raises(UserError, match=rf"{METRICS}.*{said}"):
-        load_report(RunDirectory(result.path))
+        assert StoredRun(result.path).report

@@ -116,7 +116,7 @@ def test_a_damaged_line_is_told_and_its_episode_is_in_no_figure(tmp_path: Path) 
 def test_a_record_of_another_version_names_its_line(tmp_path: Path) -> None:
     run = saved(tmp_path / "run", [record("a")])
     other = record("b").model_copy(update={"schema_version": 99})
-    with run.locked() as log:
+    with run.lock() as log:
         log.append(other)
     result = report(run.path)
     assert isinstance(result.exception, DataError)

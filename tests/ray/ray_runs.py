@@ -7,9 +7,9 @@ from typing import Any
 
 from agentquest.config import load_config
 from agentquest.records.episode import EpisodeRecord
-from agentquest.records.run_directory import RunDirectory
 from agentquest.running.events import RunEvents
 from agentquest.running.run import Run
+from agentquest.store.folder import RunFolder
 
 # What may differ between two plays of the same episode.
 _NOT_SCORES = {"worker", "started_at", "seconds", "run_id", "agent", "config_hash"}
@@ -57,4 +57,4 @@ def scores(records: list[EpisodeRecord]) -> dict[str, Any]:
 def all_lines(folder: Path) -> Iterator[str]:
     """The keys of all lines of the one run in a folder."""
     (run,) = (path for path in folder.iterdir() if path.is_dir())
-    return (record.key for record in RunDirectory(run).tries())
+    return (record.key for record in RunFolder(run).tries())

@@ -13,9 +13,9 @@ from urllib.parse import urlencode
 import pytest
 from viewer_process import make_runs, viewing
 
-from agentquest.records.run_directory import RunDirectory
+from agentquest.store.folder import RunFolder
+from agentquest.store.library import Library
 from agentquest.viewer.export import export
-from agentquest.viewer.library import Library
 from browser import CHROMIUM, Tab, browser_tab
 from report_runs import hostile, hostile_manifest, saved
 
@@ -45,7 +45,7 @@ def episode(name: str, key: str, **more: object) -> str:
 
 def paths(folder: Path, names: dict[str, str]) -> dict[str, str]:
     """An address of every kind of page."""
-    record = RunDirectory(folder / names["react"]).records()[0]
+    record = RunFolder(folder / names["react"]).records()[0]
     pair = [("run", names["scripted"]), ("run", names["random"])]
     first = {"run": names["react"], "episode": record.key, "step": 1}
     return {
@@ -80,7 +80,7 @@ async def until(tab: Tab, script: str) -> None:
 
 async def test_an_episode_is_replayed_by_keyboard_and_the_address_follows(site: Site) -> None:
     address, folder, names = site
-    record = RunDirectory(folder / names["scripted"]).records()[0]
+    record = RunFolder(folder / names["scripted"]).records()[0]
     async with browser_tab() as tab:
         await tab.open(address + episode(names["scripted"], record.key))
         for _ in range(2):
@@ -114,7 +114,7 @@ async def test_an_episode_is_replayed_by_keyboard_and_the_address_follows(site: 
 
 async def test_a_prompt_is_shown_where_it_is_asked_for(site: Site) -> None:
     address, folder, names = site
-    record = RunDirectory(folder / names["react"]).records()[0]
+    record = RunFolder(folder / names["react"]).records()[0]
     async with browser_tab() as tab:
         await tab.open(address + episode(names["react"], record.key, step=2))
         await tab.click("#step-2 details[data-load] summary", moves=False)
@@ -245,7 +245,7 @@ async def test_a_run_is_followed_while_it_writes(site: Site, tmp_path: Path) -> 
 
 async def test_play_on_by_hand_ends_recorded(site: Site) -> None:
     address, folder, names = site
-    record = RunDirectory(folder / names["random"]).records()[0]
+    record = RunFolder(folder / names["random"]).records()[0]
     async with browser_tab() as tab:
         await tab.open(address + episode(names["random"], record.key))
         await tab.click("#step-1 .play-on a")
@@ -257,7 +257,7 @@ async def test_play_on_by_hand_ends_recorded(site: Site) -> None:
         await tab.click(".result a")
         assert await tab.count("section.step") == 3
         assert tab.console == []
-    (played,) = RunDirectory(folder / f"played-on-{names['random']}").records()
+    (played,) = RunFolder(folder / f"played-on-{names['random']}").records()
     assert [step.action for step in played.steps] == [record.steps[0].action, "look"]
 
 

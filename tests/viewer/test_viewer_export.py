@@ -14,6 +14,7 @@ from agentquest.records.episode import EpisodeRecord, Failure
 from agentquest.records.messages import Message
 from agentquest.records.outcome import End
 from agentquest.reports.safe_text import visible
+from agentquest.store.library import Library
 from agentquest.viewer.charts import (
     Bar,
     Dot,
@@ -24,7 +25,6 @@ from agentquest.viewer.charts import (
     scatter,
 )
 from agentquest.viewer.export import export
-from agentquest.viewer.library import Library
 from agentquest.viewer.pages import POLICY
 from report_runs import HARM, hostile, hostile_manifest, manifest, play, record, saved, step
 

@@ -10,7 +10,7 @@ import pytest
 from viewer_process import get, make_runs, viewing
 
 from agentquest import evaluate
-from agentquest.records.run_directory import RunDirectory
+from agentquest.store.folder import RunFolder
 from browser import CHROMIUM, Tab, browser_tab
 
 pytest.importorskip("starlette", reason="the viewer needs the extra `serve`")
@@ -33,7 +33,7 @@ def site(runs: tuple[Path, dict[str, str]]) -> Iterator[str]:
 
 
 def episode(folder: Path, run: str) -> str:
-    key = RunDirectory(folder / run).records()[0].key
+    key = RunFolder(folder / run).records()[0].key
     return f"/episode?{urlencode({'run': run, 'episode': key})}"
 
 
@@ -127,7 +127,7 @@ def test_a_board_is_drawn_with_what_a_step_changed(
 ) -> None:
     folder, names = runs
     _, text, _ = get(site + episode(folder, names["sudoku"]))
-    steps = RunDirectory(folder / names["sudoku"]).records()[0].steps
+    steps = RunFolder(folder / names["sudoku"]).records()[0].steps
     assert text.count('class="board boxed"') == len(steps) + 1
     assert text.count('class="changed"') == len(steps)
 

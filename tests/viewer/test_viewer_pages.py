@@ -12,12 +12,11 @@ import pytest
 from viewer_process import get, make_runs, viewing
 
 from agentquest.records.episode import EpisodeRecord
-from agentquest.records.glance import GLANCE
-from agentquest.records.index import INDEX
-from agentquest.records.run_directory import EPISODES, MANIFEST, RunDirectory
+from agentquest.store.folder import EPISODES, MANIFEST, RunFolder
+from agentquest.store.index import INDEX
+from agentquest.store.library import Library, RunSummary
+from agentquest.store.stored_run import StoredRun
 from agentquest.viewer.filters import find
-from agentquest.viewer.glances import Glance
-from agentquest.viewer.library import Library, OpenRun
 from report_runs import hostile, hostile_manifest, saved
 
 pytest.importorskip("starlette", reason="the viewer needs the extra `serve`")
@@ -36,7 +35,7 @@ def site(runs: tuple[Path, dict[str, str]]) -> Iterator[str]:
 
 
 def episode_of(folder: Path, name: str) -> str:
-    return RunDirectory(folder / name).records()[0].key
+    return RunFolder(folder / name).records()[0].key
 
 
 def test_the_list_shows_every_run_and_can_be_filtered(
@@ -56,7 +55,7 @@ def test_a_run_has_its_figures_and_every_episode(
 ) -> None:
     folder, names = runs
     _, text, _ = get(f"{site}/run/{names['scripted']}")
-    for record in RunDirectory(folder / names["scripted"]).records():
+    for record in RunFolder(folder / names["scripted"]).records():
         assert record.goal in text
     assert text.count('class="square ') == 6
     assert "Success by task type" in text
@@ -74,7 +73,7 @@ def test_episodes_are_found_by_what_they_say_and_how_they_went(
 ) -> None:
     folder, names = runs
     name = names["random"]
-    records = RunDirectory(folder / name).records()
+    records = RunFolder(folder / name).records()
     first = records[0]
     for query, expected in (
         ({"type": first.task_type}, [r for r in records if r.task_type == first.task_type]),
@@ -98,7 +97,7 @@ def said(record: EpisodeRecord) -> str:
 
 def test_a_search_for_words_stops_and_goes_on(runs: tuple[Path, dict[str, str]]) -> None:
     folder, names = runs
-    run = OpenRun("a", folder / names["scripted"])
+    run = StoredRun(folder / names["scripted"], full=True)
     part = find(run, {"text": "you"}, most_bytes=1)
     assert 0 < part.searched < part.among == 6
     rest = find(run, {"text": "you", "after": str(part.searched)})
@@ -117,7 +116,7 @@ def test_an_episode_shows_every_step_the_prompt_and_the_way_to_the_goal(
     site: str, runs: tuple[Path, dict[str, str]]
 ) -> None:
     folder, names = runs
-    record = RunDirectory(folder / names["react"]).records()[0]
+    record = RunFolder(folder / names["react"]).records()[0]
     query = urlencode({"run": names["react"], "episode": record.key, "step": 2})
     status, text, _ = get(f"{site}/episode?{query}")
     assert status == 200
@@ -144,7 +143,7 @@ def test_two_runs_side_by_side_mark_where_they_first_differ(
     site: str, runs: tuple[Path, dict[str, str]]
 ) -> None:
     folder, names = runs
-    first, second = (RunDirectory(folder / names[agent]) for agent in ("scripted", "random"))
+    first, second = (RunFolder(folder / names[agent]) for agent in ("scripted", "random"))
     task = first.records()[0].task_id
     actions = [
         next(r for r in run.records() if r.task_id == task).actions for run in (first, second)
@@ -225,9 +224,9 @@ def test_folders_that_cannot_be_read_say_what_is_wrong(tmp_path: Path) -> None:
     spoilt = tmp_path / "spoilt"
     shutil.copytree(whole, spoilt)
     (spoilt / EPISODES).write_bytes(content.replace(b"look", b"look!", 1))
-    found = {run.name: run for run in Library(tmp_path).glances()}
+    found = {run.name: run for run in Library(tmp_path).summaries()}
     torn_run = found["torn"]
-    assert isinstance(torn_run, Glance)
+    assert isinstance(torn_run, RunSummary)
     assert 0 < torn_run.figures.episodes < 6
     assert torn_run.state in ("running", "stopped")
     with viewing(tmp_path) as site:
@@ -243,21 +242,21 @@ def test_folders_that_cannot_be_read_say_what_is_wrong(tmp_path: Path) -> None:
 def test_the_index_saves_reading_and_can_be_deleted(tmp_path: Path) -> None:
     names = make_runs(tmp_path)
     folder = tmp_path / names["scripted"]
-    first = OpenRun("a", folder)
+    first = StoredRun(folder, full=True)
+    assert first.rows
     assert (folder / INDEX).is_file()
-    again = OpenRun("a", folder)
+    again = StoredRun(folder, full=True)
     assert again.rows == first.rows
     assert again.report.overall == first.report.overall
-    assert again.episode(again.rows[3].key) == first.episode(first.rows[3].key)
+    assert again.record(again.rows[3].key) == first.record(first.rows[3].key)
     (folder / INDEX).write_bytes(b"nonsense\n")
-    assert OpenRun("a", folder).rows == first.rows
+    assert StoredRun(folder, full=True).rows == first.rows
     (folder / INDEX).unlink()
-    assert OpenRun("a", folder).rows == first.rows
-    seen = Library(tmp_path).glances()
-    (folder / GLANCE).write_text("[]")
-    assert Library(tmp_path).glances() == seen
-    (folder / GLANCE).unlink()
-    assert Library(tmp_path).glances() == seen
+    assert StoredRun(folder, full=True).rows == first.rows
+    seen = Library(tmp_path).summaries()
+    assert Library(tmp_path).summaries() == seen
+    (folder / INDEX).unlink()
+    assert Library(tmp_path).summaries() == seen
     figures = next(one.figures for one in seen if one.name == folder.name)
     overall = first.report.overall.cells
     assert figures.success == overall["success"].estimate
@@ -266,13 +265,13 @@ def test_the_index_saves_reading_and_can_be_deleted(tmp_path: Path) -> None:
 
 def test_a_run_that_grows_is_followed(tmp_path: Path) -> None:
     names = make_runs(tmp_path)
-    source = RunDirectory(tmp_path / names["scripted"])
+    source = RunFolder(tmp_path / names["scripted"])
     records = source.records()
-    growing = RunDirectory(tmp_path / "growing")
+    growing = RunFolder(tmp_path / "growing")
     growing.create("", source.manifest())
-    with growing.locked() as log:
+    with growing.lock() as log:
         log.append(*records[:2])
-        opened = OpenRun("growing", growing.path)
+        opened = StoredRun(growing.path)
         assert len(opened.rows) == 2
         log.append(*records[2:])
     opened.refresh()

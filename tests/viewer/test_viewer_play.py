@@ -16,7 +16,7 @@ from viewer_process import get, viewing
 from agentquest import evaluate
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import End
-from agentquest.records.run_directory import RunDirectory
+from agentquest.store.folder import RunFolder
 from agentquest.viewer.replay import command_of, open_game, pictures_of
 
 pytest.importorskip("starlette", reason="the viewer needs the extra `serve`")
@@ -73,7 +73,7 @@ def do(address: str, text: str, command: str) -> str:
 
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_play_on_from_a_step_ends_recorded(site: str, folder: Path, name: str) -> None:
-    run = RunDirectory(folder / name)
+    run = RunFolder(folder / name)
     record = run.records()[0]
     step = min(2, len(record.steps) - 1)
     query = {"run": name, "episode": record.key, "step": str(step)}
@@ -96,7 +96,7 @@ def test_play_on_from_a_step_ends_recorded(site: str, folder: Path, name: str) -
     for command in plan:
         text = do(address, text, command)
     assert "the recorded episode" in text
-    (played,) = RunDirectory(folder / f"played-on-{name}").records()
+    (played,) = RunFolder(folder / f"played-on-{name}").records()
     assert played.agent == "human"
     assert played.success
     assert [one.action for one in played.steps[inherited:]] == plan
@@ -108,7 +108,7 @@ def test_play_on_from_a_step_ends_recorded(site: str, folder: Path, name: str) -
 
 
 def test_a_game_is_played_left_and_summarised_beside_agents(site: str, folder: Path) -> None:
-    record = RunDirectory(folder / "alfworld").records()[0]
+    record = RunFolder(folder / "alfworld").records()[0]
     _, text, _ = get(f"{site}/play")
     for title in ("ALFWorld", "WebShop", "Mastermind", "Sudoku"):
         assert f"<h2>{title}</h2>" in text
@@ -133,7 +133,7 @@ def test_a_game_is_played_left_and_summarised_beside_agents(site: str, folder: P
         one
         for run in folder.iterdir()
         if run.name not in BENCHMARKS and not run.name.startswith("played-on")
-        for one in RunDirectory(run).records()
+        for one in RunFolder(run).records()
     ]
     ends = {one.benchmark: (one.end, one.facts.get("hints")) for one in games}
     assert ends == {"mastermind": (End.SOLVED, "1"), "alfworld": (End.CANCELLED, None)}
@@ -153,7 +153,7 @@ def test_games_under_way_are_recorded_when_the_viewer_stops(tmp_path: Path) -> N
         _, text, game = post(f"{address}/play", fields)
         do(game, text, "not a move")
     (run,) = tmp_path.glob("sudoku-*")
-    (record,) = RunDirectory(run).records()
+    (record,) = RunFolder(run).records()
     assert record.end is End.CANCELLED
     assert [step.action for step in record.steps] == ["not a move"]
 
@@ -208,7 +208,7 @@ def _entered(address: str, token: str) -> str:
 
 
 def first_win(folder: Path, name: str) -> EpisodeRecord:
-    return RunDirectory(folder / name).records()[0]
+    return RunFolder(folder / name).records()[0]
 
 
 def test_the_map_of_a_home_is_drawn_from_the_transcript(folder: Path) -> None:

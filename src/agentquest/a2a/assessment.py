@@ -29,17 +29,15 @@ from agentquest.a2a.documents import (
 from agentquest.a2a.remote_agent import NO_TEXT, AgentEndpoint
 from agentquest.a2a.requests import AssessmentRequest
 from agentquest.errors import AgentQuestError, UserError
-from agentquest.metrics.measured import measured
 from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.records.messages import Message
-from agentquest.records.run_directory import RunDirectory
-from agentquest.reports.results_json import results_frame
 from agentquest.reports.safe_text import one_line
 from agentquest.running.events import RunEvents
 from agentquest.running.factory import make_benchmark
 from agentquest.running.run import Run
 from agentquest.running.selection import Selection
 from agentquest.running.spec import EpisodeSpec
+from agentquest.store.folder import RunFolder
 from agentquest.words import counted
 
 Notify = Callable[[str], Awaitable[None]]
@@ -125,8 +123,8 @@ class Assessment:
         documents = AssessmentDocuments(run, self.request, agent)
         documents.write(RUNNING)
         if not specs:
-            with run.directory.locked():
-                _save_results(run)
+            with run.directory.lock():
+                run.stored.save_results()
         return run, specs, documents
 
 
@@ -138,7 +136,7 @@ async def _play(
     endpoint: AgentEndpoint,
 ) -> None:
     def save() -> None:
-        _save_results(run)
+        run.stored.save_results()
         documents.write(RUNNING)
 
     # The first alone, then the others.
@@ -146,14 +144,6 @@ async def _play(
         if part:
             await run.play(part, progress, asyncio.Event(), save, shared=endpoint)
             _check_first_game(run, len(specs))
-
-
-def _save_results(run: Run) -> None:
-    """Write results.json and metrics.json; the caller holds the run's lock."""
-    rows = run.rows
-    if run.saved_manifest.metrics:
-        run.directory.write_measured(measured(rows, run.table))
-    run.write_results(results_frame(run.saved_manifest, rows, run.table))
 
 
 def _check_first_game(run: Run, games: int) -> None:
@@ -242,7 +232,7 @@ class Progress(RunEvents):
 
 def _find_runs(root: Path) -> list[Path]:
     """The folders of earlier assessments, the newest first."""
-    folders = (folder for folder in root.glob("run_*") if RunDirectory(folder).exists)
+    folders = (folder for folder in root.glob("run_*") if RunFolder(folder).exists)
     return sorted(folders, key=lambda folder: folder.name, reverse=True)
 
 

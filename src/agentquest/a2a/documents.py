@@ -32,16 +32,15 @@ from agentquest.metrics.behaviour import (
     behaviour_of,
     grade,
 )
+from agentquest.metrics.report import Report, Table
 from agentquest.metrics.rows import EpisodeRow
 from agentquest.metrics.summary import Group, Summary, summarise
 from agentquest.metrics.table import Metric, built_in, metrics_table
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.manifest import Manifest, Verbs
 from agentquest.records.outcome import End
-from agentquest.reports.model import Report, build_report
 from agentquest.reports.render.text import text_report
 from agentquest.reports.safe_text import one_line
-from agentquest.reports.tables import Table
 from agentquest.running.run import Run
 from agentquest.words import counted
 
@@ -611,7 +610,7 @@ class AssessmentDocuments:
             folder=str(self._folder),
             games=games,
             rows=rows,
-            report=build_report(manifest, rows, run.table),
+            report=run.stored.report,
             status=status,
             ended_at=None if status == RUNNING else now,
             seconds=time.monotonic() - self._started,

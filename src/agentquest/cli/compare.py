@@ -10,8 +10,7 @@ import typer
 from agentquest.cli.terminal import terminal_width
 from agentquest.errors import UserError
 from agentquest.files import to_json
-from agentquest.records.run_directory import RunDirectory
-from agentquest.reports.compare import compare_runs, load_compared
+from agentquest.reports.compare import compare_runs, open_runs
 from agentquest.reports.render.comparison import (
     json_comparison,
     markdown_comparison,
@@ -46,7 +45,7 @@ def command(
     for run, number in Counter(path.resolve() for path in runs).items():
         if number > 1:
             raise UserError(f"{run.name} is named {number} times; compare it with other runs")
-    comparisons = compare_runs(load_compared([RunDirectory(path) for path in runs]), baseline)
+    comparisons = compare_runs(open_runs(runs), baseline)
     if format is ComparisonFormat.JSON:
         typer.echo(to_json(json_comparison(comparisons)), nl=False)
     elif format is ComparisonFormat.MARKDOWN:

@@ -182,7 +182,7 @@ def _format_success(group: Group) -> str:
 
 def _format_mean(metric: Metric, group: Group) -> str:
     found = group.figures[metric.key]
-    return "–" if found is None else metric.written(found.value)
+    return "–" if found is None else metric.format_value(found.value)
 
 
 def _replay_episodes(console: Console, good: RunResult, bad: RunResult) -> None:

@@ -16,12 +16,11 @@ from agentquest.cli.terminal import StopSignals, terminal_width
 from agentquest.config import load_config
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import MEANINGS, End
-from agentquest.records.results_file import RESULTS
-from agentquest.records.run_directory import LOG
 from agentquest.reports.render.text import text_report
 from agentquest.reports.safe_text import one_line
 from agentquest.running.run import Run
 from agentquest.running.spec import EpisodeSpec
+from agentquest.store.folder import LOG, RESULTS
 from agentquest.words import counted
 
 _FAILURES_SHOWN = 3
@@ -116,9 +115,9 @@ def _conclude(run: Run, result: RunResult, signals: StopSignals) -> None:
 
 
 def _report(run: Run, result: RunResult) -> None:
-    rows = run.index.rows
-    unscored = [one for one in rows if not one.scored][:_FAILURES_READ]
-    failures = _failures([run.index.record(one) for one in unscored])
+    rows = result.rows
+    unscored = [row for row in rows if not row.scored][:_FAILURES_READ]
+    failures = _failures([result.record(row.key) for row in unscored])
     if len(unscored) == len(rows):
         # There is nothing else to report, so this comes first.
         _tell(failures)

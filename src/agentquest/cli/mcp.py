@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentquest.adapters.mcp_desk import AGENT, Desk
-from agentquest.api import save_results
 from agentquest.cli.benchmark_choice import BenchmarkWords, read_words
 from agentquest.cli.terminal import StopSignals
 from agentquest.config import load_config
@@ -82,7 +81,7 @@ def command(
         with signals.listening() as stop:
             desk = Desk()
             playing = asyncio.create_task(
-                run.play(pending, RunEvents(), stop, lambda: save_results(run), executor=desk)
+                run.play(pending, RunEvents(), stop, run.stored.save_results, executor=desk)
             )
             opening = asyncio.create_task(desk.opened.wait())
             await asyncio.wait({opening, playing}, return_when=asyncio.FIRST_COMPLETED)

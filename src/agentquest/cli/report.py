@@ -10,11 +10,12 @@ import typer
 from agentquest.cli.terminal import terminal_width
 from agentquest.errors import UserError
 from agentquest.files import write_atomically
-from agentquest.records.run_directory import RunDirectory
-from agentquest.reports.model import Report, load_report
+from agentquest.metrics.report import Report
 from agentquest.reports.render.csv import csv_report
 from agentquest.reports.render.markdown import markdown_report
 from agentquest.reports.render.text import text_report
+from agentquest.store.folder import RunFolder
+from agentquest.store.stored_run import StoredRun
 
 
 class ReportFormat(str, Enum):
@@ -51,14 +52,14 @@ def command(
 
     Example: agentquest report runs/my-run --format html
     """
-    directory = RunDirectory(run)
+    directory = RunFolder(run)
     if run.is_dir() and not directory.exists and format is ReportFormat.TEXT and output is None:
         _list_instead(run)
     if format is ReportFormat.HTML:
         directory.manifest()  # raises a clear error if this is not a run
         _write_pages(run, output or run / "report")
         return
-    content = _PRINTED[format](load_report(directory))
+    content = _PRINTED[format](StoredRun(run).report)
     if output is None:
         typer.echo(content, nl=False)
     else:
@@ -70,10 +71,9 @@ def _list_instead(folder: Path) -> NoReturn:
     """The folder holds runs but is not one: list them."""
     # Imported here, because the command `runs` uses this module.
     from agentquest.cli.runs import listing
-    from agentquest.viewer.glances import Glance
-    from agentquest.viewer.library import Library
+    from agentquest.store.library import Library, RunSummary
 
-    found = [run for run in Library(folder).glances() if isinstance(run, Glance)]
+    found = [run for run in Library(folder).summaries() if isinstance(run, RunSummary)]
     if not found:
         raise UserError(
             f"{folder} is not a run directory and contains none; `agentquest runs` lists runs"
@@ -84,8 +84,8 @@ def _list_instead(folder: Path) -> NoReturn:
 
 
 def _write_pages(run: Path, folder: Path) -> None:
+    from agentquest.store.library import Library
     from agentquest.viewer.export import export
-    from agentquest.viewer.library import Library
 
     export(Library(run), folder)
     typer.echo(f"wrote {folder / 'index.html'}", err=True)

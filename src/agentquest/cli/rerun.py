@@ -13,8 +13,8 @@ from agentquest.cli.eval import evaluate_here, show
 from agentquest.config import load_config
 from agentquest.config.yaml_files import read_yaml
 from agentquest.records.manifest import Manifest, flat
-from agentquest.records.run_directory import CONFIG, RunDirectory
 from agentquest.running.run import Run
+from agentquest.store.folder import CONFIG, RunFolder
 from agentquest.words import counted
 
 _OF_THE_PLACE = frozenset({"run_name", "output_dir"})
@@ -38,7 +38,7 @@ def command(
     Example: agentquest rerun runs/first llm.temperature=0 tags=cold
     """
     sys.path.append(str(Path.cwd()))
-    earlier = RunDirectory(run)
+    earlier = RunFolder(run)
     manifest = earlier.manifest()
     changes = as_overrides(overrides or [], ["--dry-run"])
     here = {"output_dir": str(run.parent), "run_name": free_name(run)}

@@ -9,14 +9,12 @@ import typer
 from agentquest.cli.terminal import terminal_width
 from agentquest.errors import UserError
 from agentquest.files import to_json
+from agentquest.metrics.report import NOTHING, Table
 from agentquest.metrics.statistics import Estimate
-from agentquest.reports.model import NOTHING
 from agentquest.reports.render.text import text_table, wrapped
-from agentquest.reports.results_json import summary_section
 from agentquest.reports.safe_text import one_line
-from agentquest.reports.tables import Table
-from agentquest.viewer.glances import Glance
-from agentquest.viewer.library import Broken, Library, OpenRun
+from agentquest.store.library import BrokenRun, Library, RunSummary
+from agentquest.store.stored_run import StoredRun
 
 _STATES = ("complete", "owed", "running", "stopped")
 
@@ -52,15 +50,17 @@ def command(
     if state is not None and state not in _STATES:
         raise UserError(f"--state must be one of {', '.join(_STATES)}, not {state!r}")
     library = Library(existing(folder))
-    found = library.glances()
-    chosen = [run for run in found if isinstance(run, Glance) and _wanted(run, tag, state, match)]
+    found = library.summaries()
+    chosen = [
+        run for run in found if isinstance(run, RunSummary) and _matches(run, tag, state, match)
+    ]
     chosen.sort(key=lambda run: (run.manifest.created_at, run.name))
     if as_json:
         typer.echo(to_json([_plain(library.run(run.name)) for run in chosen]), nl=False)
     else:
         typer.echo(listing(chosen, terminal_width()))
     for run in found:
-        if isinstance(run, Broken):
+        if isinstance(run, BrokenRun):
             typer.secho(f"{run.name} cannot be read: {run.problem}", fg="yellow", err=True)
 
 
@@ -71,7 +71,7 @@ def existing(folder: Path) -> Path:
     return folder
 
 
-def listing(runs: Sequence[Glance], width: int) -> str:
+def listing(runs: Sequence[RunSummary], width: int) -> str:
     """A table of runs, as wide as the terminal."""
     if not runs:
         return "no runs found; `agentquest eval` makes one"
@@ -91,7 +91,7 @@ def listing(runs: Sequence[Glance], width: int) -> str:
     return "\n\n".join([text_table(table, width), *(["\n".join(notes)] if notes else [])])
 
 
-def _row(run: Glance) -> tuple[str, ...]:
+def _row(run: RunSummary) -> tuple[str, ...]:
     manifest, figures = run.manifest, run.figures
     return (
         run.name,
@@ -112,7 +112,7 @@ def _success(rate: Estimate | None) -> str:
     return f"{rate.value:.1%} [{rate.low * 100:.0f}–{rate.high * 100:.0f}]"
 
 
-def _wanted(run: Glance, tags: Sequence[str] | None, state: str | None, match: str) -> bool:
+def _matches(run: RunSummary, tags: Sequence[str] | None, state: str | None, match: str) -> bool:
     manifest = run.manifest
     words = (run.name, manifest.benchmark, manifest.agent, manifest.model or "")
     return (
@@ -122,11 +122,11 @@ def _wanted(run: Glance, tags: Sequence[str] | None, state: str | None, match: s
     )
 
 
-def _plain(run: OpenRun) -> dict[str, Any]:
+def _plain(run: StoredRun) -> dict[str, Any]:
     manifest = run.manifest
     return {
         "name": run.name,
-        "path": str(run.directory.path),
+        "path": str(run.path),
         "state": run.state,
         "created_at": manifest.created_at,
         "benchmark": manifest.benchmark,
@@ -142,5 +142,5 @@ def _plain(run: OpenRun) -> dict[str, Any]:
         "note": manifest.note,
         "config_hash": manifest.config_hash,
         "data_hash": manifest.data_hash,
-        "summary": summary_section(run.report),
+        "summary": run.summary,
     }

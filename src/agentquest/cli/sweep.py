@@ -21,7 +21,7 @@ from agentquest.reports.render.comparison import (
 )
 from agentquest.reports.render.markdown import markdown_table
 from agentquest.reports.render.text import text_table
-from agentquest.reports.sweep import Played, json_rows, sweep_comparison, sweep_rows, sweep_table
+from agentquest.reports.sweep import SweptRun, json_rows, sweep_comparison, sweep_rows, sweep_table
 from agentquest.running.run import Run
 from agentquest.running.sweep import Sweep, SweepRun, load_sweep
 from agentquest.words import counted
@@ -118,7 +118,7 @@ def _play(runs: Sequence[Run], signals: StopSignals) -> bool:
 
 
 def _show(sweep: Sweep, format: ComparisonFormat, list_tasks: bool) -> None:
-    played = [_read_played(one) for one in sweep.runs]
+    played = [_find_run(one) for one in sweep.runs]
     rows = sweep_rows(played)
     comparisons, problems = sweep_comparison(played)
     if format is ComparisonFormat.JSON:
@@ -137,6 +137,6 @@ def _show(sweep: Sweep, format: ComparisonFormat, list_tasks: bool) -> None:
         typer.secho(f"not compared: {problem}", fg="yellow", err=True)
 
 
-def _read_played(one: SweepRun) -> Played:
-    directory = Run(one.config).directory
-    return Played(one.agent, one.model, one.protocol, one.seed, directory)
+def _find_run(one: SweepRun) -> SweptRun:
+    path = Run(one.config).directory.path
+    return SweptRun(one.agent, one.model, one.protocol, one.seed, path)

@@ -9,7 +9,7 @@ import typer
 
 from agentquest.errors import UserError
 from agentquest.extras import require
-from agentquest.viewer.library import Library
+from agentquest.store.library import Library
 from agentquest.words import counted
 
 TOKEN = "AGENTQUEST_TOKEN"

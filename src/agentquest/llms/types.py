@@ -7,7 +7,6 @@ by a filter in front of it.
 """
 
 from collections.abc import Sequence
-from enum import Enum
 from typing import Any, Protocol
 
 from pydantic import Field
@@ -17,6 +16,7 @@ from agentquest.llms.prices import Price
 from agentquest.llms.status import Status
 from agentquest.records.base import Record, Text
 from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
+from agentquest.records.messages import ReplyKind as ReplyKind
 
 # Finish reasons of all providers, in lower case.
 CUT_OFF = frozenset(
@@ -25,15 +25,6 @@ CUT_OFF = frozenset(
 REFUSED = frozenset(
     {"content_filter", "refusal", "safety", "prohibited_content", "blocklist", "recitation", "spii"}
 )
-
-
-class ReplyKind(str, Enum):
-    """What a reply is worth. The value is what records store."""
-
-    COMPLETE = "complete"
-    TRUNCATED = "truncated"
-    EMPTY = "empty"
-    REFUSED = "refused"
 
 
 class Reply(Record):

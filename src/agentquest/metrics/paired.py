@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from agentquest.errors import UserError
-from agentquest.metrics.resampling import sign_flip_p_value
-from agentquest.metrics.statistics import Estimate, bootstrap_mean, wilson
+from agentquest.metrics.statistics import Estimate, bootstrap_mean, sign_flip_p_value, wilson
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from typing import Any, Protocol, TypeVar
 
-from agentquest.llms.types import ReplyKind
 from agentquest.metrics.table import Metric, NotMeasured
 from agentquest.records.episode import Call, EpisodeRecord, Step
+from agentquest.records.messages import ReplyKind
 from agentquest.records.outcome import End
-from agentquest.records.run_directory import keep_newest
 
 GAVE_UP = "gave_up"
 _NO_ANSWER = frozenset(kind.value for kind in ReplyKind if kind is not ReplyKind.COMPLETE)
@@ -59,7 +59,8 @@ class Spent:
 @dataclass(frozen=True, slots=True)
 class EpisodeRow:
     """`replies` counts how replies were read, `unread` those of them that gave no answer.
-    `values` has every metric of the table, `failed` why a metric could not be computed."""
+    `values` has every metric of the table, `failed` why a metric could not be computed.
+    `goal` and `progress_curve` (one value a step) are empty where nobody shows them."""
 
     key: str
     task_id: str
@@ -79,11 +80,40 @@ class EpisodeRow:
     unread: Mapping[str, int]
     values: Mapping[str, float | None]
     failed: Mapping[str, str]
+    goal: str = ""
+    progress_curve: tuple[float, ...] = ()
 
 
 _NONE: dict[str, str] = {}
 _NO_READING: dict[str, int] = {}
 _NO_CALLS = Spent()
+
+
+class Attempt(Protocol):
+    """A record of an episode, or what was made of one."""
+
+    @property
+    def key(self) -> str:
+        """Which episode it is: task and trial."""
+        ...
+
+    @property
+    def scored(self) -> bool:
+        """Whether it counts as a score, so that the episode is not played again."""
+        ...
+
+
+A = TypeVar("A", bound=Attempt)
+
+
+def keep_newest(kept: dict[str, A], attempt: A) -> bool:
+    """A later attempt at an episode replaces the earlier one, unless a score would be lost.
+    Says whether it did."""
+    before = kept.get(attempt.key)
+    if before is not None and before.scored and not attempt.scored:
+        return False
+    kept[attempt.key] = attempt
+    return True
 
 
 def rows_of(records: Iterable[EpisodeRecord], table: Sequence[Metric]) -> list[EpisodeRow]:
@@ -94,9 +124,10 @@ def rows_of(records: Iterable[EpisodeRecord], table: Sequence[Metric]) -> list[E
     return list(newest.values())
 
 
-def row_of(record: EpisodeRecord, table: Sequence[Metric]) -> EpisodeRow:
-    """The row of a record; a metric that cannot be worked out is noted in it, and has no value."""
-    values, failed = _measured(record, table)
+def row_of(record: EpisodeRecord, table: Sequence[Metric], light: bool = False) -> EpisodeRow:
+    """The row of a record; a metric that cannot be computed is noted in it, and has no value.
+    A `light` one has neither goal nor progress curve."""
+    values, failed = measure(record, table)
     readings = [(_reading(step), step) for step in record.steps]
     replies = Counter(reading for reading, _ in readings)
     unread = Counter(reading for reading, step in readings if _is_unread(reading, step))
@@ -129,7 +160,41 @@ def row_of(record: EpisodeRecord, table: Sequence[Metric]) -> EpisodeRow:
         unread=dict(unread) or _NO_READING,
         values=values,
         failed=failed or _NONE,
+        goal="" if light else record.goal,
+        progress_curve=() if light else progress_curve(record),
     )
+
+
+def progress_curve(record: EpisodeRecord) -> tuple[float, ...]:
+    """Progress after each step, as exactly as pictures need it."""
+    return tuple(round(step.progress, 4) for step in record.steps)
+
+
+def plain_row(row: EpisodeRow) -> dict[str, Any]:
+    """A row as plain data; what is not known is None."""
+    setting, spent = row.setting, row.spent
+    is_counted = spent.calls > 0 and not spent.uncounted_calls
+    return {
+        "benchmark": setting.benchmark,
+        "split": setting.split,
+        "task_id": row.task_id,
+        "task_type": row.task_type,
+        "trial": row.trial,
+        "agent": setting.agent,
+        "model": setting.model,
+        **dict(setting.facts),
+        **row.values,
+        "success": row.success,
+        "scored": row.scored,
+        "end": row.end.value,
+        "error": row.error,
+        "steps": row.steps,
+        "seconds": row.seconds,
+        "model_calls": spent.calls,
+        "prompt_tokens": spent.prompt_tokens if is_counted else None,
+        "completion_tokens": spent.completion_tokens if is_counted else None,
+        "cost": spent.cost if spent.calls and not spent.unpriced_calls else None,
+    }
 
 
 def total(spent: Iterable[Spent]) -> Spent:
@@ -144,9 +209,9 @@ def shared_setting(setting: Setting) -> Setting:
     return setting
 
 
-def _measured(
-    record: EpisodeRecord, table: Sequence[Metric]
-) -> tuple[dict[str, float | None], dict[str, str]]:
+def measure(record: Any, table: Sequence[Metric]) -> tuple[dict[str, float | None], dict[str, str]]:
+    """The values of these metrics, and why some could not be computed. Metrics that only look
+    values up (see `measured`) are content with a row in place of the record."""
     values: dict[str, float | None] = {}
     failed: dict[str, str] = {}
     for metric in table:

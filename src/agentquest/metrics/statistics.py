@@ -4,6 +4,11 @@ A bare percentage over 134 games hides about four points of standard error eithe
 way, so every figure comes with its interval and its denominator. Trials of one
 task are alike, so intervals over several trials resample tasks, not episodes.
 No data means no figure: None, never 0.
+
+Resampling stays fast at any size. Up to `_DRAWN` numbers every resample is drawn one by
+one. Beyond, the sorted numbers are put into bins, only how often each bin is drawn is
+random, and the differences within a bin are added as normal noise of the same variance.
+Numbers with few different values are binned without any loss.
 """
 
 import math
@@ -12,15 +17,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from agentquest.errors import UserError
-from agentquest.metrics.resampling import Floats, resampled_ratios
+
+Floats = NDArray[np.floating[Any]]
 
 RESAMPLES = 2000
+_DRAWN = 1000
+_BINS = 64
+_EXACT_FLIPS = 20
+_FLIPS = 20_000
+_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -44,7 +55,7 @@ def wilson(successes: int, total: int, confidence: float = 0.95) -> Estimate | N
     centre = rate + z * z / (2 * total)
     spread = z * math.sqrt(rate * (1 - rate) / total + z * z / (4 * total * total))
     scale = 1 + z * z / total
-    # At the ends the bound is the end itself; rounding must not move it past.
+    # At the ends the bound is the end itself; rounding must not move it beyond.
     low = 0.0 if successes == 0 else (centre - spread) / scale
     high = 1.0 if successes == total else (centre + spread) / scale
     return Estimate(rate, low, high, total)
@@ -84,7 +95,7 @@ def bootstrap_mean(
 
 def rate(outcomes: ArrayLike, clusters: ArrayLike | None = None) -> Estimate | None:
     """The share of successes: Wilson's interval where every task has one trial, else a bootstrap
-    over tasks. Where all or none succeed a bootstrap knows no doubt: then Wilson over tasks."""
+    over tasks. Where all or none succeed a bootstrap has zero width: then Wilson over tasks."""
     won = np.asarray(outcomes, dtype=float)
     successes = int(won.sum())
     tasks = won.size if clusters is None else np.unique(np.asarray(clusters)).size
@@ -165,3 +176,86 @@ def _require_trials(trials: int, successes: int, k: int) -> None:
         raise UserError(f"successes must be between 0 and trials={trials}, not {successes}")
     if not 1 <= k <= trials:
         raise UserError(f"k must be between 1 and trials={trials}, not {k}")
+
+
+class Bins(NamedTuple):
+    """How many numbers each bin holds, their mean and their variance."""
+
+    sizes: NDArray[np.int64]
+    means: Floats
+    variances: Floats
+
+
+def resampled_ratios(
+    sums: Floats, counts: Floats, resamples: int, random: np.random.Generator
+) -> Floats:
+    """Sum of the sums by sum of the counts, for each resample of the pairs with replacement."""
+    n = sums.size
+    if n > _DRAWN:
+        # To first order a ratio is the mean of these, and n is large.
+        ratio, mean_count = sums.sum() / counts.sum(), counts.mean()
+        return _resampled_means(ratio + (sums - ratio * counts) / mean_count, resamples, random)
+    found = np.empty(resamples)
+    rows = max(1, _CHUNK // n)
+    for start in range(0, resamples, rows):
+        some = slice(start, min(start + rows, resamples))
+        drawn = random.integers(0, n, size=(some.stop - start, n), dtype=np.int32)
+        found[some] = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
+    return found
+
+
+def _resampled_means(values: Floats, resamples: int, random: np.random.Generator) -> Floats:
+    bins, n = put_into_bins(values), values.size
+    drawn = random.multinomial(n, bins.sizes / n, size=resamples)
+    noise = random.standard_normal(resamples) * np.sqrt(drawn @ bins.variances)
+    return np.clip((drawn @ bins.means + noise) / n, values.min(), values.max())
+
+
+def put_into_bins(values: Floats) -> Bins:
+    """The values by what they are where they are few, else in bins of equal size."""
+    different, sizes = np.unique(values, return_counts=True)
+    if different.size <= _BINS:
+        return Bins(sizes, different, np.zeros(different.size))
+    parts = np.array_split(np.sort(values), _BINS)
+    return Bins(
+        np.array([part.size for part in parts]),
+        np.array([part.mean() for part in parts]),
+        np.array([part.var() for part in parts]),
+    )
+
+
+def sign_flip_p_value(differences: Floats, seed: int = 0) -> float:
+    """How often random signs make the sum of the differences at least as far from 0, two-sided.
+
+    Every choice of signs is tried where there are few differences; else random
+    ones, with the observed one counted among them, so that p is never 0.
+    """
+    sizes = np.abs(differences[differences != 0])
+    if sizes.size == 0:
+        return 1.0
+    # Sums that are equal on paper must count as equal here.
+    limit = abs(float(differences.sum())) * (1 - 1e-9) - 1e-12 * float(sizes.sum())
+    if sizes.size <= _EXACT_FLIPS:
+        sums: Floats = np.zeros(1)
+        for size in sizes:
+            sums = np.concatenate((sums + size, sums - size))
+        return float(np.mean(np.abs(sums) >= limit))
+    sums = _flipped_sums(sizes, np.random.default_rng(seed))
+    return (1 + int(np.sum(np.abs(sums) >= limit))) / (1 + sums.size)
+
+
+def _flipped_sums(sizes: Floats, random: np.random.Generator) -> Floats:
+    """The sums of the sizes under random signs."""
+    if sizes.size > _DRAWN:
+        bins = put_into_bins(sizes)
+        positive = random.binomial(bins.sizes, 0.5, size=(_FLIPS, bins.sizes.size))
+        # The root of the mean square keeps the variance of a bin's sum.
+        signed = (2 * positive - bins.sizes).astype(float)
+        return signed @ np.sqrt(bins.means**2 + bins.variances)
+    found = np.empty(_FLIPS)
+    rows = max(1, _CHUNK // sizes.size)
+    for start in range(0, _FLIPS, rows):
+        some = slice(start, min(start + rows, _FLIPS))
+        signs = random.integers(0, 2, size=(some.stop - start, sizes.size), dtype=np.int8)
+        found[some] = 2 * (signs @ sizes) - sizes.sum()
+    return found

@@ -46,6 +46,21 @@ class Summary:
     pass_hat: Mapping[int, Estimate] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class RunFigures:
+    """What a list of runs shows of one. Means are over scored episodes; None is unknown, never
+    zero. `damage` says what is wrong with its file of episodes."""
+
+    episodes: int
+    scored: int
+    success: Estimate | None
+    progress: float | None
+    steps: float | None
+    tokens: int | None
+    cost: float | None
+    damage: str = ""
+
+
 def summarise(rows: Sequence[EpisodeRow], table: Sequence[Metric]) -> Summary:
     """One pass for all documents of a run, the same whichever episode was finished first."""
     rows = in_order(rows)
@@ -62,6 +77,31 @@ def summarise(rows: Sequence[EpisodeRow], table: Sequence[Metric]) -> Summary:
         pass_at=at,
         pass_hat=hat,
     )
+
+
+def headline_figures(rows: Iterable[EpisodeRow], damage: str = "") -> RunFigures:
+    """The same figures as the report's, without the intervals of means."""
+    every = list(rows)
+    scored = in_order(row for row in every if row.scored)
+    tasks: dict[str, int] = {}
+    clusters = [tasks.setdefault(row.task_id, len(tasks)) for row in scored]
+    spent = total(row.spent for row in every)
+    priced = spent.calls and not spent.unpriced_calls
+    return RunFigures(
+        episodes=len(every),
+        scored=len(scored),
+        success=rate([float(row.success) for row in scored], clusters) if scored else None,
+        progress=_mean([row.values.get("progress") for row in scored]),
+        steps=_mean([float(row.steps) for row in scored]),
+        tokens=spent.tokens,
+        cost=spent.cost if priced else None,
+        damage=damage,
+    )
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
 
 
 def in_order(rows: Iterable[EpisodeRow]) -> list[EpisodeRow]:

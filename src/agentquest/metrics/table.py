@@ -44,7 +44,7 @@ class Metric:
     label: Callable[[float], str] | None = None
     path: str = ""
 
-    def written(self, value: float, sign: str = "") -> str:
+    def format_value(self, value: float, sign: str = "") -> str:
         """A value of this metric; `sign` is `+` for differences."""
         if self.unit == PERCENT:
             return f"{value * 100:{sign}.1f}%"

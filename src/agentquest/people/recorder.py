@@ -14,18 +14,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from agentquest.api import save_results
 from agentquest.config import config_from
 from agentquest.errors import UserError
 from agentquest.lib import Agent, Answer, Benchmark, Observation
 from agentquest.lib.people import PlayedGame, PlayedMove
 from agentquest.records.episode import EpisodeRecord
-from agentquest.records.run_directory import EpisodeLog
 from agentquest.running.factory import Resources
 from agentquest.running.play import make_player
 from agentquest.running.run import Run
 from agentquest.running.selection import Selection
 from agentquest.running.spec import EpisodeSpec, RunContext
+from agentquest.store.stored_run import RunWriter
 
 AGENT = "human"
 _NO_LIMIT = 10_000  # steps: people stop by themselves
@@ -58,7 +57,7 @@ class GameRecorder:
             }
         )
         self._run = Run(config, Selection(()), source)
-        self._log: EpisodeLog | None = None
+        self._log: RunWriter | None = None
         self._lock = ExitStack()
 
     @property
@@ -69,8 +68,7 @@ class GameRecorder:
     def __enter__(self) -> "GameRecorder":
         try:
             self._run.prepare()
-            self._log = self._lock.enter_context(self._run.directory.locked())
-            self._run.prepare()  # another process may have written in the meantime
+            self._log = self._lock.enter_context(self._run.stored.open_for_writing())
         except OSError as error:
             reason = f"{self.path} cannot be written to ({error.strerror})"
             raise UserError(f"people's episodes: {reason}") from error
@@ -99,8 +97,7 @@ class GameRecorder:
         spec = EpisodeSpec(run.context, game.task, trial)
         record = asyncio.run(_replay(spec, run.benchmark, game))
         self._log.append(record)
-        run.prepare()
-        save_results(run)
+        run.stored.save_results()
         return record
 
 

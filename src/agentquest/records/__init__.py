@@ -1,1 +1,1 @@
-"""Versioned records of what happened; the only place that writes run files."""
+"""Typed, versioned records of what happened; no files."""

@@ -1,8 +1,9 @@
 """The base of everything that is saved: frozen, strict, and writable as UTF-8 JSON."""
 
+import json
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, ValidationError
 from pydantic_core import core_schema
 
 
@@ -41,3 +42,22 @@ class Record(BaseModel):
     """JSON has no infinity: better refused here than unreadable later."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def explain_invalid(content: bytes, error: ValidationError, where: str, expected: int) -> str:
+    """Says so if the file has another schema; otherwise names the first wrong field."""
+    version = _version_of(content)
+    if version is not None and version != expected:
+        return f"{where}: written with schema {version}, but this AgentQuest reads {expected}"
+    first = error.errors()[0]
+    path = ".".join(map(str, first["loc"])) or "line"
+    return f"{where}: {path}: {first['msg']}"
+
+
+def _version_of(content: bytes) -> int | None:
+    try:
+        parsed = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    version = parsed.get("schema_version") if isinstance(parsed, dict) else None
+    return version if isinstance(version, int) else None

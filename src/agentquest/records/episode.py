@@ -157,7 +157,11 @@ def attempted(step: Step) -> str:
     """The command of a step as behaviour metrics see it: repeated nonsense is repetition too."""
     if step.valid and step.action is not None:
         return step.action
-    text = step.action if step.action is not None else step.reply
+    return mark_invalid(step.action if step.action is not None else step.reply)
+
+
+def mark_invalid(text: str) -> str:
+    """A reply or command that was not carried out, as an action."""
     return f"invalid:{' '.join(text.split()).lower()}"
 
 

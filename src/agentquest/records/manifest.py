@@ -12,6 +12,7 @@ from agentquest.records.base import Record, Text, writable
 from agentquest.records.outcome import AgentFaults
 
 MANIFEST_VERSION: Literal[2] = 2
+MEASURED_VERSION: Literal[1] = 1
 
 Anything = Annotated[dict[str, Any], BeforeValidator(writable)]
 
@@ -101,6 +102,30 @@ class Manifest(Record):
         if was != now:
             lines.append(f"agentquest: was {was}, is {now}")
         return lines
+
+
+class MeasuredMetric(Record):
+    """One metric: how it is shown, and by episode its value or why there is none."""
+
+    path: Text
+    key: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    heading: Text
+    unit: Text
+    explanation: Text
+    estimator: Literal["rate", "mean"]
+    only_solved: bool
+    digits: int = Field(ge=0, le=12)
+    values: dict[str, float | None]
+    failed: dict[str, Text] = Field(default_factory=dict)
+
+
+class MeasuredMetrics(Record):
+    """`metrics.json`: the values of the metrics that a configuration names, besides the built-in
+    ones. Those are a user's code, which runs only where the run is made; whoever reads the
+    folder, here or on another machine, finds the saved values."""
+
+    schema_version: Literal[1] = MEASURED_VERSION
+    metrics: list[MeasuredMetric] = Field(default_factory=list)
 
 
 def flat(node: Any, path: str = "") -> dict[str, Any]:

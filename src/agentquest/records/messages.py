@@ -4,6 +4,7 @@ Providers translate these to their own wire format and back; agents build them;
 records store them as they are. Nothing is copied from one shape to another.
 """
 
+from enum import Enum
 from typing import Any
 
 from pydantic import Field
@@ -56,3 +57,12 @@ class Usage(Record):
     reasoning_tokens: int = 0
     cached_tokens: int = 0
     cache_write_tokens: int = 0
+
+
+class ReplyKind(str, Enum):
+    """What a reply is worth. The value is what records store."""
+
+    COMPLETE = "complete"
+    TRUNCATED = "truncated"
+    EMPTY = "empty"
+    REFUSED = "refused"

@@ -7,9 +7,9 @@ several trials a task counts by the mean of its scored trials, everywhere.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
+from pathlib import Path
 
 from agentquest.errors import UserError
-from agentquest.metrics.measured import table_of
 from agentquest.metrics.paired import (
     PairedCounts,
     count_pairs,
@@ -22,8 +22,7 @@ from agentquest.metrics.rows import EpisodeRow
 from agentquest.metrics.statistics import Estimate
 from agentquest.metrics.table import Metric
 from agentquest.records.manifest import Manifest
-from agentquest.records.run_directory import RunDirectory
-from agentquest.reports.model import load_rows
+from agentquest.store.stored_run import StoredRun
 from agentquest.words import counted
 
 Tasks = dict[str, list[EpisodeRow]]
@@ -31,14 +30,17 @@ CLEAR = 0.05  # a p-value below this is called a difference
 
 
 @dataclass(frozen=True)
-class ComparedRun:
-    """A run to compare, and what to call it."""
+class PooledRun:
+    """Several runs taken as one, and what to call them."""
 
-    label: str
+    name: str
     manifest: Manifest
     rows: Sequence[EpisodeRow]
     table: tuple[Metric, ...]
-    damage: str | None = None
+    damage: str = ""
+
+
+ComparedRun = StoredRun | PooledRun
 
 
 @dataclass(frozen=True)
@@ -86,18 +88,11 @@ class Comparison:
         return self.differences["success"]
 
 
-def load_compared(runs: Sequence[RunDirectory]) -> list[ComparedRun]:
+def open_runs(paths: Sequence[Path]) -> list[StoredRun]:
     """The runs by the names of their folders, or by their paths where names are not enough."""
-    names = [run.path.resolve().name for run in runs]
-    labels = names if len(set(names)) == len(names) else [str(run.path) for run in runs]
-    return [_loaded(run, label) for run, label in zip(runs, labels, strict=True)]
-
-
-def _loaded(run: RunDirectory, label: str) -> ComparedRun:
-    manifest = run.manifest()
-    table = table_of(run, manifest)
-    rows, damage = load_rows(run, table)
-    return ComparedRun(label, manifest, rows, table, damage)
+    names = [path.resolve().name for path in paths]
+    labels = names if len(set(names)) == len(names) else [str(path) for path in paths]
+    return [StoredRun(path, name=label) for path, label in zip(paths, labels, strict=True)]
 
 
 def compare_runs(runs: Sequence[ComparedRun], baseline: int = 1) -> list[Comparison]:
@@ -118,7 +113,7 @@ def _compare(baseline: ComparedRun, other: ComparedRun) -> Comparison:
     before, after = _scored(all_before), _scored(all_after)
     shared = [task for task in before if task in after]
     if not shared:
-        raise UserError(f"{baseline.label} and {other.label} have no scored task in common")
+        raise UserError(f"{baseline.name} and {other.name} have no scored task in common")
     rates = [(task, _mean_success(before[task]), _mean_success(after[task])) for task in shared]
     counts = None
     if all(was in (0, 1) and now in (0, 1) for _, was, now in rates):
@@ -131,8 +126,8 @@ def _compare(baseline: ComparedRun, other: ComparedRun) -> Comparison:
                 differences[metric.key] = found
     changed = tuple(task for task in shared if _hashes(before[task]) != _hashes(after[task]))
     return Comparison(
-        baseline=baseline.label,
-        other=other.label,
+        baseline=baseline.name,
+        other=other.name,
         tasks=len(shared),
         several_trials=any(row.trial for run in (baseline, other) for row in run.rows),
         differences=differences,
@@ -174,11 +169,11 @@ def _mean_success(rows: Sequence[EpisodeRow]) -> float:
 def _require_same_benchmark(baseline: ComparedRun, other: ComparedRun) -> None:
     for run in (baseline, other):
         if not run.rows:
-            raise UserError(f"{run.label} has no finished episode")
+            raise UserError(f"{run.name} has no finished episode")
     first, second = baseline.manifest.benchmark, other.manifest.benchmark
     if first != second:
         raise UserError(
-            f"{baseline.label} is a run of {first}, {other.label} of {second}:"
+            f"{baseline.name} is a run of {first}, {other.name} of {second}:"
             " runs of different benchmarks cannot be compared"
         )
 

@@ -6,15 +6,14 @@ counts by the mean over its runs, as with several trials.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from agentquest.errors import UserError
-from agentquest.metrics.rows import EpisodeRow
-from agentquest.metrics.summary import summarise
-from agentquest.records.run_directory import RunDirectory
-from agentquest.reports.compare import ComparedRun, Comparison, compare_runs, load_compared
-from agentquest.reports.model import Cell, figure_cell
-from agentquest.reports.tables import Table
+from agentquest.metrics.report import Cell, Table, figure_cell
+from agentquest.metrics.summary import in_order, summarise
+from agentquest.reports.compare import ComparedRun, Comparison, PooledRun, compare_runs, open_runs
+from agentquest.store.stored_run import StoredRun
 
 # Agent, model and protocol, by the names that the sweep gives them.
 Setting = tuple[str, str | None, str | None]
@@ -22,14 +21,14 @@ _SHOWN = ("success", "reward", "progress", "steps")
 
 
 @dataclass(frozen=True)
-class Played:
+class SweptRun:
     """One run of a sweep: what was combined in it, and where it is."""
 
     agent: str
     model: str | None
     protocol: str | None
     seed: int
-    directory: RunDirectory
+    path: Path
 
     @property
     def setting(self) -> Setting:
@@ -49,11 +48,11 @@ class SweepRow:
     figures: Mapping[str, Cell]
 
 
-def sweep_rows(runs: Sequence[Played]) -> list[SweepRow]:
+def sweep_rows(runs: Sequence[SweptRun]) -> list[SweepRow]:
     """A row per run, and one over all seeds of a setting where there are several."""
     rows = []
     for setting, members in _by_setting(runs).items():
-        loaded = load_compared([run.directory for run in members])
+        loaded = open_runs([run.path for run in members])
         for run, one in zip(members, loaded, strict=True):
             rows.append(_row(setting, run.seed, [one]))
         if len(members) > 1:
@@ -87,12 +86,12 @@ def json_rows(rows: Sequence[SweepRow]) -> list[dict[str, Any]]:
     ]
 
 
-def sweep_comparison(runs: Sequence[Played]) -> tuple[list[Comparison], list[str]]:
+def sweep_comparison(runs: Sequence[SweptRun]) -> tuple[list[Comparison], list[str]]:
     """Each agent and model against the first of its protocol; and why some could not be."""
     by_protocol: dict[str | None, list[ComparedRun]] = {}
     for setting, members in _by_setting(runs).items():
-        loaded = load_compared([run.directory for run in members])
-        by_protocol.setdefault(setting[2], []).append(_pooled(setting, loaded))
+        loaded = open_runs([run.path for run in members])
+        by_protocol.setdefault(setting[2], []).append(_pool(setting, loaded))
     found: list[Comparison] = []
     problems: list[str] = []
     for group in by_protocol.values():
@@ -106,22 +105,22 @@ def sweep_comparison(runs: Sequence[Played]) -> tuple[list[Comparison], list[str
 
 
 def _by_setting(
-    runs: Sequence[Played],
-) -> dict[Setting, list[Played]]:
-    groups: dict[Setting, list[Played]] = {}
+    runs: Sequence[SweptRun],
+) -> dict[Setting, list[SweptRun]]:
+    groups: dict[Setting, list[SweptRun]] = {}
     for run in runs:
         groups.setdefault(run.setting, []).append(run)
     return groups
 
 
-def _pooled(setting: Setting, members: Sequence[ComparedRun]) -> ComparedRun:
+def _pool(setting: Setting, members: Sequence[StoredRun]) -> PooledRun:
     rows = [row for member in members for row in member.rows]
-    damage = "; ".join(member.damage for member in members if member.damage) or None
-    return ComparedRun(_label(setting), members[0].manifest, rows, members[0].table, damage)
+    damage = "; ".join(member.damage for member in members if member.damage)
+    return PooledRun(_label(setting), members[0].manifest, rows, members[0].table, damage)
 
 
-def _row(setting: Setting, seed: int | None, members: Sequence[ComparedRun]) -> SweepRow:
-    rows = [row for member in members for row in _in_order(member.rows)]
+def _row(setting: Setting, seed: int | None, members: Sequence[StoredRun]) -> SweepRow:
+    rows = [row for member in members for row in in_order(member.rows)]
     table = members[0].table
     group = summarise(rows, table).overall
     return SweepRow(
@@ -135,11 +134,6 @@ def _row(setting: Setting, seed: int | None, members: Sequence[ComparedRun]) -> 
             for metric in table
         },
     )
-
-
-def _in_order(rows: Sequence[EpisodeRow]) -> list[EpisodeRow]:
-    """By task, not by which finished first: intervals are drawn in the rows' order."""
-    return sorted(rows, key=lambda row: (row.task_id, row.trial))
 
 
 def _label(setting: Setting) -> str:

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from agentquest.records.episode import EpisodeRecord, Step
-from agentquest.records.episode_lines import Place
-from agentquest.records.live import LiveEvent, LiveLog, head_of
+from agentquest.records.events import LiveEvent
 from agentquest.records.messages import Message
-from agentquest.records.run_directory import EpisodeLog
 from agentquest.running.events import RunEvents
 from agentquest.running.spec import EpisodeSpec
+from agentquest.store.live import LiveLog, head_of
+from agentquest.store.stored_run import RunWriter
 
 # A server that answers one call like this will answer all of them so.
 _FATAL = frozenset({"AuthenticationFailed", "QuotaExhausted", "ServerAway"})
@@ -42,14 +42,8 @@ class Stopper:
 class EpisodeSaver(RunEvents):
     """Writes records to disk, and results at checkpoints."""
 
-    def __init__(
-        self,
-        log: EpisodeLog,
-        keep: Callable[[EpisodeRecord, Place], None],
-        checkpoint: Callable[[], None],
-    ) -> None:
+    def __init__(self, log: RunWriter, checkpoint: Callable[[], None]) -> None:
         self._log = log
-        self._keep = keep
         self._checkpoint = checkpoint
         self._writing = asyncio.Lock()
         self._unwritten: list[EpisodeRecord] = []
@@ -67,9 +61,7 @@ class EpisodeSaver(RunEvents):
             together = self._unwritten[:_TOGETHER]
             del self._unwritten[:_TOGETHER]
             if together:
-                places = await asyncio.to_thread(self._log.append, *together)
-                for written, place in zip(together, places, strict=True):
-                    self._keep(written, place)
+                await asyncio.to_thread(self._log.append, *together)
             if time.monotonic() - self._last_checkpoint > self._checkpoint_every_s:
                 await asyncio.to_thread(self._checkpoint)
                 self._last_checkpoint = time.monotonic()

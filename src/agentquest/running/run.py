@@ -8,9 +8,9 @@ that was named by hand refuses a changed configuration and shows the difference.
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
-from typing import Any, TypeVar
+from typing import Any
 
 from agentquest import registry
 from agentquest.config.settings import DEFAULT_AGENT, RunConfig
@@ -18,14 +18,11 @@ from agentquest.errors import ConfigError
 from agentquest.lib import Benchmark, InformedAgent
 from agentquest.lib.settings import validated
 from agentquest.llms.prices import Price
-from agentquest.metrics.row_index import RowIndex
 from agentquest.metrics.rows import EpisodeRow
 from agentquest.metrics.table import metrics_table
 from agentquest.protocols import protocol
 from agentquest.records.episode import EpisodeRecord
-from agentquest.records.live import LiveLog
 from agentquest.records.manifest import Manifest, PublishedScore
-from agentquest.records.run_directory import RunDirectory, Try
 from agentquest.running.budget import Budget
 from agentquest.running.events import Broadcast, RunEvents
 from agentquest.running.executors import Executor, make_executor
@@ -38,12 +35,13 @@ from agentquest.running.factory import (
 )
 from agentquest.running.monitor import EpisodeSaver, FailureWatch, LiveFile, Stopper
 from agentquest.running.play import rare_collections
-from agentquest.running.played import Played, Records
 from agentquest.running.selection import Selection, episode_seed, pick_by_name, select
 from agentquest.running.spec import Choice, EpisodeSpec, Limits, RunContext, versions
+from agentquest.store.folder import RunFolder
+from agentquest.store.live import LiveLog
+from agentquest.store.stored_run import StoredRun
 from agentquest.words import slug
 
-Kept = TypeVar("Kept", bound=Try)
 # Runs with more episodes than this compress their records, unless told not to.
 _MANY = 1000
 
@@ -71,8 +69,8 @@ class Run:
             for trial in range(config.trials)
             for task in self.selection.tasks
         ]
-        self.directory = RunDirectory(config.output_dir / self.run_id)
-        self._played: Played | None = None
+        self.directory = RunFolder(config.output_dir / self.run_id)
+        self._stored: StoredRun | None = None
 
     def _select(self) -> Selection:
         config, tasks = self.config, self.benchmark.tasks()
@@ -173,13 +171,12 @@ class Run:
         for sink in self.config.sinks:
             registry.load("sink", sink)
         if self.directory.exists:
-            manifest = self._resumed(self.directory.manifest(), manifest)
+            self._merge_manifest(self.directory.manifest(), manifest)
         else:
             self.directory.create(self.config.to_yaml(), manifest)
-        self.saved_manifest = manifest
-        if self._played is None:
-            self._played = Played(self.directory, manifest, self.table)
-        self.index.refresh()
+        if self._stored is None:
+            self._stored = StoredRun(self.directory.path, table=self.table, verify=True)
+        self._stored.refresh()
         return self.owed
 
     def check_directory(self) -> None:
@@ -196,37 +193,35 @@ class Run:
                 + "\nUse another run_name (or none) to start a new run."
             )
 
-    def _resumed(self, saved: Manifest, manifest: Manifest) -> Manifest:
-        """The manifest of the parts before; metrics, tags and the note may change."""
+    def _merge_manifest(self, saved: Manifest, manifest: Manifest) -> None:
+        """Keep the manifest of the parts before, but for metrics, tags and the note."""
         self._refuse_differences(saved, manifest)
         merged = saved.model_copy(
             update={"metrics": manifest.metrics, "tags": manifest.tags, "note": manifest.note}
         )
         if merged != saved:
             self.directory.create(self.config.to_yaml(), merged)
-        return merged
 
     @property
-    def played(self) -> Played:
-        """What was played so far."""
-        assert self._played is not None, "prepare() comes first"
-        return self._played
+    def stored(self) -> StoredRun:
+        """The run as it is on disk."""
+        assert self._stored is not None, "prepare() comes first"
+        return self._stored
 
     @property
-    def index(self) -> RowIndex:
-        """The same as small rows."""
-        return self.played.index
+    def saved_manifest(self) -> Manifest:
+        """The manifest on disk, which an earlier part of the run may have written."""
+        return self.stored.manifest
 
     @property
     def records(self) -> Sequence[EpisodeRecord]:
-        """The newest record of each episode played so far, without prompts, in the specs' order;
-        each is read when it is asked for."""
-        return Records(self.index, self.in_order(self.index.rows))
+        """The records of the episodes played so far, each read when it is asked for."""
+        return self.stored.records
 
     @property
     def rows(self) -> list[EpisodeRow]:
-        """The rows of the records, in the same order."""
-        return [one.row for one in self.in_order(self.index.rows)]
+        """The rows of the episodes played so far, in the order of the specs."""
+        return self.stored.rows
 
     @property
     def owed(self) -> list[EpisodeSpec]:
@@ -234,12 +229,8 @@ class Run:
         return self._owed(self.specs)
 
     def _owed(self, specs: Sequence[EpisodeSpec]) -> list[EpisodeSpec]:
-        scored = {one.key for one in self.index.rows if one.scored}
+        scored = {row.key for row in self.rows if row.scored}
         return [spec for spec in specs if spec.key not in scored]
-
-    def write_results(self, frame: Mapping[str, Any]) -> None:
-        """`results.json`: the frame with all episodes in it. The caller holds the run's lock."""
-        self.played.write_results(frame, self.in_order(self.index.rows))
 
     async def play(
         self,
@@ -263,16 +254,16 @@ class Run:
         if packed is None:
             packed = len(self.specs) > _MANY
         try:
-            with self.directory.locked(packed) as log, rare_collections(), self.played.growing():
+            with self.stored.open_for_writing(packed) as log, rare_collections():
                 stopper = Stopper(stop)
                 budget = Budget(
                     self.config.cost_limit, self._price(), watcher.noted, stopper.give_up
                 )
-                saver = EpisodeSaver(log, self.played.keep, checkpoint)
+                saver = EpisodeSaver(log, checkpoint)
                 failures = FailureWatch(stopper.give_up)
                 events = Broadcast([watcher, LiveFile(live), saver, budget, failures])
                 pending = self._owed(specs)
-                budget.resume(self.index.cost, self.index.uncounted)
+                budget.resume(*self.stored.spent)
                 try:
                     await executor.run(pending, resources, events, self.config.parallel, stop)
                 finally:
@@ -289,8 +280,3 @@ class Run:
             return None
         settings = validated(model_class(llm.provider).Settings, llm.settings, "llm")
         return getattr(settings, "price", None)
-
-    def in_order(self, played: Iterable[Kept]) -> list[Kept]:
-        """Rows in the order of the run's specs, whichever finished first."""
-        places = {spec.key: place for place, spec in enumerate(self.specs)}
-        return sorted(played, key=lambda one: places.get(one.key, len(places)))

@@ -16,15 +16,15 @@ from starlette.routing import Route
 from agentquest import registry
 from agentquest.errors import AgentQuestError, UserError
 from agentquest.records.episode import EpisodeRecord
+from agentquest.store.library import Library, RunSummary
+from agentquest.store.stored_run import StoredRun
 from agentquest.viewer.addresses import ServedAddresses
 from agentquest.viewer.compare_page import compare_page
 from agentquest.viewer.entry import ENTER, enter
 from agentquest.viewer.episode_page import episode_page
 from agentquest.viewer.export import ASSETS, asset
 from agentquest.viewer.filters import whole
-from agentquest.viewer.glances import Glance
 from agentquest.viewer.layout import link, render
-from agentquest.viewer.library import Library, OpenRun
 from agentquest.viewer.pages import PAGES, navigation_page, page
 from agentquest.viewer.prompt_page import prompt, prompts_page
 from agentquest.viewer.replay import Analysis, analyse_episode
@@ -57,8 +57,9 @@ class Viewer:
         """Read the list of runs and import what plays their games, before anybody asks."""
 
         def work() -> None:
-            glances = self._library.glances()
-            for name in {one.manifest.benchmark for one in glances if isinstance(one, Glance)}:
+            summaries = self._library.summaries()
+            runs = [one for one in summaries if isinstance(one, RunSummary)]
+            for name in {one.manifest.benchmark for one in runs}:
                 with suppress(AgentQuestError):
                     registry.load_registered("benchmark", name)
 
@@ -85,10 +86,10 @@ class Viewer:
 
         return await self.answer(make)
 
-    def episode_asked(self, asked: dict[str, str]) -> tuple[OpenRun, EpisodeRecord, int]:
+    def episode_asked(self, asked: dict[str, str]) -> tuple[StoredRun, EpisodeRecord, int]:
         """The run, the episode and the step that an address or a form names."""
         run = self._library.run(asked.get("run", ""))
-        record = run.episode(asked.get("episode", ""))
+        record = run.record(asked.get("episode", ""))
         return run, record, min(whole(asked.get("step", "")), len(record.steps))
 
     async def episode(self, request: Request) -> Response:
@@ -102,7 +103,7 @@ class Viewer:
 
         return await self.answer(make)
 
-    def _analysis(self, run: OpenRun, record: EpisodeRecord) -> Analysis:
+    def _analysis(self, run: StoredRun, record: EpisodeRecord) -> Analysis:
         """Played again once; whoever looks at the next step looks at the same episode."""
         key = (run.name, record.key, record.started_at)
         found = self._analyses.pop(key, None) or analyse_episode(record, run.manifest)
@@ -142,9 +143,11 @@ class Viewer:
     async def state(self, request: Request) -> Response:
         """What the list of runs shows, in short: a page whose state changed reloads itself."""
         async with self._reading:
-            runs = await run_in_threadpool(self._library.glances)
+            runs = await run_in_threadpool(self._library.summaries)
         told = [
-            [run.name, run.state, run.figures.episodes] if isinstance(run, Glance) else [run.name]
+            [run.name, run.state, run.figures.episodes, run.manifest.created_at]
+            if isinstance(run, RunSummary)
+            else [run.name]
             for run in runs
         ]
         return JSONResponse({"state": told})

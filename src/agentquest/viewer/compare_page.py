@@ -11,8 +11,10 @@ from markupsafe import Markup
 from agentquest.lib.markup import Piece, Template, join
 from agentquest.metrics.rows import EpisodeRow
 from agentquest.records.episode import EpisodeRecord, Step
-from agentquest.reports.compare import ComparedRun, Comparison, compare_runs
+from agentquest.reports.compare import Comparison, compare_runs
 from agentquest.reports.render.comparison import answer, difference_table, sentences
+from agentquest.store.library import RunSummary
+from agentquest.store.stored_run import StoredRun
 from agentquest.viewer.addresses import Addresses
 from agentquest.viewer.charts import Dot, scatter
 from agentquest.viewer.figures import data_table, figure
@@ -28,7 +30,6 @@ from agentquest.viewer.layout import (
     table,
     up_link,
 )
-from agentquest.viewer.library import OpenRun
 from agentquest.viewer.prompt_page import mark_new_lines
 from agentquest.viewer.runs_page import overview
 from agentquest.words import counted
@@ -52,7 +53,7 @@ Line = tuple[Step | None, ...]
 Played = Sequence[tuple[str, EpisodeRecord]]
 
 
-def compare_page(site: Addresses, runs: Sequence[OpenRun], task: str | None) -> Iterator[h.Node]:
+def compare_page(site: Addresses, runs: Sequence[StoredRun], task: str | None) -> Iterator[h.Node]:
     """All tasks of the runs, or one of them side by side."""
     yield up_link(site.page("runs"), "All runs")
     yield h.h1["Compare"]
@@ -60,13 +61,9 @@ def compare_page(site: Addresses, runs: Sequence[OpenRun], task: str | None) -> 
         yield up_link(site.compare([run.name for run in runs]), "All tasks")
         yield h.section("#pair")[h.h2[task], _trajectories(site, runs, task)]
         return
-    yield overview(site, [run.glance for run in runs])
+    yield overview(site, [RunSummary.of(run) for run in runs])
     tasks = [_group_by_task(run) for run in runs]
-    compared = [
-        ComparedRun(run.name, run.manifest, [one.row for one in run.rows], run.table)
-        for run in runs
-    ]
-    for place, comparison in enumerate(compare_runs(compared), start=1):
+    for place, comparison in enumerate(compare_runs(runs), start=1):
         yield h.section[
             h.h2(".answer")[answer(comparison)],
             map(alert, comparison.warnings),
@@ -78,7 +75,7 @@ def compare_page(site: Addresses, runs: Sequence[OpenRun], task: str | None) -> 
     yield _flips(site, runs, tasks)
 
 
-def flipped_tasks(runs: Sequence[OpenRun]) -> list[str]:
+def flipped_tasks(runs: Sequence[StoredRun]) -> list[str]:
     """The tasks whose outcome is not the same in all runs that scored them."""
     return _find_flips([_group_by_task(run) for run in runs])
 
@@ -96,14 +93,14 @@ def _find_flips(tasks: Sequence[Tasks]) -> list[str]:
     return found
 
 
-def _group_by_task(run: OpenRun) -> Tasks:
+def _group_by_task(run: StoredRun) -> Tasks:
     tasks: Tasks = {}
-    for one in run.in_order():
-        tasks.setdefault(one.row.task_id, []).append(one.row)
+    for one in run.rows:
+        tasks.setdefault(one.task_id, []).append(one)
     return tasks
 
 
-def _flips(site: Addresses, runs: Sequence[OpenRun], tasks: Sequence[Tasks]) -> h.Element:
+def _flips(site: Addresses, runs: Sequence[StoredRun], tasks: Sequence[Tasks]) -> h.Element:
     names = [run.name for run in runs]
     found = _find_flips(tasks)
     more = h.p(".note")[f"The first {_MOST_TASKS} are shown."]
@@ -162,13 +159,13 @@ def _value(row: EpisodeRow, what: str) -> float | None:
     return row.spent.cost if row.spent.calls and not row.spent.unpriced_calls else None
 
 
-def _trajectories(site: Addresses, runs: Sequence[OpenRun], task: str) -> Iterator[h.Node]:
+def _trajectories(site: Addresses, runs: Sequence[StoredRun], task: str) -> Iterator[h.Node]:
     """The first trial of one task in each run, step by step, the first difference marked."""
     records = []
     for run in runs:
-        one = next((one for one in run.in_order() if one.row.task_id == task), None)
+        one = next((one for one in run.rows if one.task_id == task), None)
         if one is not None:
-            records.append((run.name, run.index.record(one)))
+            records.append((run.name, run.record(one.key)))
     if len(records) < 2:
         yield h.p["Only one of these runs has this task."]
         return

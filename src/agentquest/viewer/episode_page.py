@@ -7,8 +7,8 @@ import htpy as h
 from markupsafe import Markup
 
 from agentquest.lib.markup import Template, join
-from agentquest.llms.types import ReplyKind
 from agentquest.records.episode import Call, EpisodeRecord, Step
+from agentquest.records.messages import ReplyKind
 from agentquest.records.outcome import MEANINGS
 from agentquest.viewer.addresses import Addresses
 from agentquest.viewer.charts import draw_curve, draw_line, draw_rect, draw_text, picture

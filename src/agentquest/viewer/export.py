@@ -12,11 +12,11 @@ from pathlib import Path
 import htpy as h
 
 from agentquest.errors import UserError
+from agentquest.store.library import BrokenRun, Library, RunSummary
+from agentquest.store.stored_run import StoredRun
 from agentquest.viewer.addresses import FileAddresses, Files
 from agentquest.viewer.compare_page import compare_page, flipped_tasks
 from agentquest.viewer.episode_page import episode_page
-from agentquest.viewer.glances import Glance
-from agentquest.viewer.library import Broken, Library, OpenRun
 from agentquest.viewer.pages import PAGES, navigation_page, page
 from agentquest.viewer.prompt_page import prompts_page
 from agentquest.viewer.replay import analyse_episode
@@ -61,10 +61,10 @@ class _Export:
         self._number = 0
 
     def write(self) -> int:
-        glances = self._library.glances()
-        names = [one.name for one in glances if isinstance(one, Glance)]
+        summaries = self._library.summaries()
+        names = [one.name for one in summaries if isinstance(one, RunSummary)]
         if self._library.alone and not names:
-            raise UserError(next(one.problem for one in glances if isinstance(one, Broken)))
+            raise UserError(next(one.problem for one in summaries if isinstance(one, BrokenRun)))
         for name, one in PAGES.items():
             if one.make and (one.of_one_run or not self._library.alone):
                 self._files.pages[name] = "index.html" if name == "runs" else f"{name}.html"
@@ -72,9 +72,9 @@ class _Export:
             self._put(f"static/{name}", asset(name))
         for name in names:
             run = self._library.run(name)
-            keys = [one.key for one in run.in_order()]
+            keys = [one.key for one in run.rows]
             self._files.add_run(name, keys, self._library.alone)
-        pairs = list(self._pairs(glances))
+        pairs = list(self._pairs(summaries))
         for name, file in self._files.pages.items():
             self._put(file, navigation_page(self._at(file), self._library, name, {}).encode())
         for name in names:
@@ -83,15 +83,15 @@ class _Export:
             self._comparison(pair)
         return self._number
 
-    def _run(self, run: OpenRun) -> None:
+    def _run(self, run: StoredRun) -> None:
         file = self._files.run_file(run.name)
         here = self._at(file)
         self._page(file, run.name, run_page(here, run, {}))
         for start in range(PAGE_SIZE, len(run.rows), PAGE_SIZE):
             content = episode_list(here, run, {"from": str(start)})
             self._page(self._files.run_file(run.name, start), run.name, content)
-        for one in run.in_order():
-            record = run.index.record(one)
+        for one in run.rows:
+            record = run.record(one.key)
             seen = analyse_episode(record, run.manifest)
             file = self._files.episode_file(run.name, one.key)
             self._page(file, record.goal, episode_page(here, run.name, record, seen, 0))
@@ -100,9 +100,9 @@ class _Export:
                 prompts = prompts_page(here, run.name, record, asked)
                 self._page(self._files.prompts_file(run.name, one.key), "Prompts", prompts)
 
-    def _pairs(self, glances: list[Glance | Broken]) -> Iterator[tuple[str, str]]:
+    def _pairs(self, summaries: list[RunSummary | BrokenRun]) -> Iterator[tuple[str, str]]:
         """The best run of each table with each of the others."""
-        for members in standings(glances).values():
+        for members in standings(summaries).values():
             for other in members[1 : _MOST_PAIRS + 1]:
                 pair = (members[0].name, other.name)
                 number = len({runs for runs, _ in self._files.comparisons}) + 1

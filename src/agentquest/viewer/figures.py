@@ -8,10 +8,9 @@ import htpy as h
 from markupsafe import Markup
 
 from agentquest.lib.markup import Template
-from agentquest.metrics.row_index import IndexedRow
+from agentquest.metrics.report import Report, Table, tokens_text
+from agentquest.metrics.rows import EpisodeRow
 from agentquest.records.outcome import End
-from agentquest.reports.model import Report, tokens_text
-from agentquest.reports.tables import Table
 from agentquest.viewer.charts import Bar, bar_chart, curve_chart, histogram, interval_chart
 from agentquest.viewer.layout import (
     KINDS,
@@ -73,11 +72,11 @@ def figures(report: Report) -> h.Element:
     return _section("success", "Success by task type", parts)
 
 
-def pictures(report: Report, rows: Sequence[IndexedRow]) -> h.Element:
+def pictures(report: Report, rows: Sequence[EpisodeRow]) -> h.Element:
     """Progress curves, distributions, and why episodes failed."""
     scored = [one for one in rows if one.scored]
     present = {_kind(one) for one in rows}
-    steps = [(float(one.row.steps), _kind(one)) for one in scored]
+    steps = [(float(one.steps), _kind(one)) for one in scored]
     failures = [
         Bar(one.meaning, one.episodes, "lost" if one.scored else "unscored")
         for one in report.ends
@@ -112,24 +111,24 @@ def _tile(title: str, head: str, rest: str) -> h.Element:
     return h.div(".tile")[h.span(".name")[title], h.span(".head")[head], h.span(".rest")[rest]]
 
 
-def _kind(one: IndexedRow) -> str:
-    return outcome(one.row.scored, one.row.success)
+def _kind(one: EpisodeRow) -> str:
+    return outcome(one.scored, one.success)
 
 
-def _curves(scored: Sequence[IndexedRow]) -> h.Node:
-    steps = max((one.row.steps for one in scored), default=0)
+def _curves(scored: Sequence[EpisodeRow]) -> h.Node:
+    steps = max((one.steps for one in scored), default=0)
     if not steps:
         return None
     # What each step adds to the sum, so that long runs are read once.
     added = [0.0] * (steps + 1)
     for one in scored:
         before = 0.0
-        for place, value in enumerate(one.progress, start=1):
+        for place, value in enumerate(one.progress_curve, start=1):
             added[place] += value - before
             before = value
     mean = [total / len(scored) for total in accumulate(added)]
     every = -(-len(scored) // _FAINT_CURVES)
-    faint = [(_kind(one), (0.0, *one.progress)) for one in scored[::every]]
+    faint = [(_kind(one), (0.0, *one.progress_curve)) for one in scored[::every]]
     which = "each scored episode" if every == 1 else f"{len(faint)} of {len(scored):,} episodes"
     return figure(
         f"Progress by step: the mean (episodes that have ended keep their last value)"
@@ -138,8 +137,8 @@ def _curves(scored: Sequence[IndexedRow]) -> h.Node:
     )
 
 
-def _tokens(rows: Sequence[IndexedRow]) -> h.Node:
-    spent = [(one.row.spent.tokens, _kind(one)) for one in rows if one.row.spent.calls]
+def _tokens(rows: Sequence[EpisodeRow]) -> h.Node:
+    spent = [(one.spent.tokens, _kind(one)) for one in rows if one.spent.calls]
     values = [(float(tokens), kind) for tokens, kind in spent if tokens is not None]
     if not values:
         return None

@@ -7,31 +7,31 @@ they are read one by one, up to a number of bytes, and the page says how far it 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from agentquest.metrics.row_index import IndexedRow
+from agentquest.metrics.rows import EpisodeRow
 from agentquest.records.episode import EpisodeRecord, Step
+from agentquest.store.stored_run import StoredRun
 from agentquest.viewer.layout import outcome
-from agentquest.viewer.library import OpenRun
 from agentquest.words import parse_whole_number
 
 SEARCHED_BYTES = 48 * 1024 * 1024
 # What episodes can be filtered by: a value, or the least that a figure must be.
-CHOICES: dict[str, Callable[[IndexedRow], str]] = {
-    "type": lambda one: one.row.task_type,
-    "outcome": lambda one: outcome(one.row.scored, one.row.success),
-    "end": lambda one: one.row.end.value,
+CHOICES: dict[str, Callable[[EpisodeRow], str]] = {
+    "type": lambda one: one.task_type,
+    "outcome": lambda one: outcome(one.scored, one.success),
+    "end": lambda one: one.end.value,
 }
-LEAST: dict[str, Callable[[IndexedRow], float]] = {
+LEAST: dict[str, Callable[[EpisodeRow], float]] = {
     "invalid": lambda one: invalid_actions(one),
-    "repetition": lambda one: one.row.values.get("repetition") or 0,
-    "cost": lambda one: one.row.spent.cost,
+    "repetition": lambda one: one.values.get("repetition") or 0,
+    "cost": lambda one: one.spent.cost,
 }
-SORTS: dict[str, Callable[[IndexedRow], float]] = {
-    "most steps": lambda one: -one.row.steps,
-    "least progress": lambda one: one.progress[-1] if one.progress else 0.0,
+SORTS: dict[str, Callable[[EpisodeRow], float]] = {
+    "most steps": lambda one: -one.steps,
+    "least progress": lambda one: one.progress_curve[-1] if one.progress_curve else 0.0,
     "most invalid actions": lambda one: -invalid_actions(one),
     "most repetition": lambda one: -LEAST["repetition"](one),
-    "highest cost": lambda one: -one.row.spent.cost,
-    "slowest": lambda one: -one.row.seconds,
+    "highest cost": lambda one: -one.spent.cost,
+    "slowest": lambda one: -one.seconds,
 }
 
 
@@ -42,15 +42,15 @@ class Found:
     `searched` of `among` episodes were read for them; all where no words were asked for.
     """
 
-    rows: list[IndexedRow]
+    rows: list[EpisodeRow]
     steps: Mapping[str, int]
     searched: int
     among: int
 
 
-def find(run: OpenRun, query: Mapping[str, str], most_bytes: int = SEARCHED_BYTES) -> Found:
+def find(run: StoredRun, query: Mapping[str, str], most_bytes: int = SEARCHED_BYTES) -> Found:
     """The episodes that a query asks for, in its order."""
-    rows = run.in_order()
+    rows = run.rows
     for name, value_of in CHOICES.items():
         if chosen := query.get(name):
             rows = [one for one in rows if value_of(one) == chosen]
@@ -66,9 +66,9 @@ def find(run: OpenRun, query: Mapping[str, str], most_bytes: int = SEARCHED_BYTE
     return _search(run, rows, text, skipped, most_bytes)
 
 
-def invalid_actions(one: IndexedRow) -> int:
+def invalid_actions(one: EpisodeRow) -> int:
     """How many steps were not carried out."""
-    return round((one.row.values.get("invalid") or 0.0) * one.row.steps)
+    return round((one.values.get("invalid") or 0.0) * one.steps)
 
 
 def whole(text: str) -> int:
@@ -84,31 +84,24 @@ def _number(text: str | None) -> float:
 
 
 def _search(
-    run: OpenRun, rows: Sequence[IndexedRow], text: str, skipped: int, most_bytes: int
+    run: StoredRun, rows: Sequence[EpisodeRow], text: str, skipped: int, most_bytes: int
 ) -> Found:
-    sizes = _sizes(run.rows)
-    found: list[IndexedRow] = []
+    found: list[EpisodeRow] = []
     steps: dict[str, int] = {}
     read, searched = 0, skipped
     for one in rows[skipped:]:
         if read > most_bytes:
             break
         searched += 1
-        if text in f"{one.row.task_id} {one.goal}".lower():
+        if text in f"{one.task_id} {one.goal}".lower():
             found.append(one)
             continue
-        read += sizes[one.at]
-        step = _first_step(run.index.record(one), text)
+        read += run.record_size(one.key)
+        step = _first_step(run.record(one.key), text)
         if step is not None:
             found.append(one)
             steps[one.key] = step
     return Found(found, steps, searched, len(rows))
-
-
-def _sizes(rows: Sequence[IndexedRow]) -> dict[int, int]:
-    """How many bytes each record has, by where it begins; of the last it is not known."""
-    places = sorted(one.at for one in rows)
-    return {at: end - at for at, end in zip(places, [*places[1:], places[-1]], strict=True)}
 
 
 def _first_step(record: EpisodeRecord, text: str) -> int | None:

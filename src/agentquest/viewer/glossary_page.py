@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 
 import htpy as h
 
+from agentquest.store.library import Library
 from agentquest.viewer.addresses import Addresses
-from agentquest.viewer.library import Library
 
 TERMS = {
     "run": (

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import htpy as h
 
+from agentquest.store.library import Library
 from agentquest.viewer.addresses import Addresses
 from agentquest.viewer.glossary_page import glossary_page
 from agentquest.viewer.layout import render
-from agentquest.viewer.library import Library
 from agentquest.viewer.people_page import people_page
 from agentquest.viewer.runs_page import leaderboard_page, runs_page
 

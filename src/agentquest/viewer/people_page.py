@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import htpy as h
 
 from agentquest.lib.markup import Piece
-from agentquest.metrics.row_index import IndexedRow
+from agentquest.metrics.rows import EpisodeRow
+from agentquest.metrics.summary import RunFigures, headline_figures
+from agentquest.store.library import Library, RunSummary
 from agentquest.viewer.addresses import Addresses
-from agentquest.viewer.glances import Figures, Glance, figures_of
 from agentquest.viewer.layout import badge, interval, link, table
-from agentquest.viewer.library import Library
 
 _PERSON = "human"
 _HELP = ("hints", "undone", "restarts")
@@ -23,9 +23,9 @@ Setting = tuple[str, str, str]
 def people_page(site: Addresses, library: Library, query: Mapping[str, str]) -> Iterator[h.Node]:
     """A table for each benchmark, split and data that somebody has played."""
     yield h.h1["People"]
-    groups: dict[Setting, list[Glance]] = {}
-    for one in library.glances():
-        if isinstance(one, Glance):
+    groups: dict[Setting, list[RunSummary]] = {}
+    for one in library.summaries():
+        if isinstance(one, RunSummary):
             groups.setdefault(_setting(one), []).append(one)
     groups = {
         setting: members
@@ -47,35 +47,35 @@ def people_page(site: Addresses, library: Library, query: Mapping[str, str]) -> 
         yield table(_HEADINGS, rows, "people", f"People and agents: {title}")
 
 
-def _setting(one: Glance) -> Setting:
+def _setting(one: RunSummary) -> Setting:
     manifest = one.manifest
     where = manifest.provenance
     return manifest.benchmark_title or manifest.benchmark, where.split, where.data
 
 
 def _rows(
-    site: Addresses, library: Library, members: Sequence[Glance]
+    site: Addresses, library: Library, members: Sequence[RunSummary]
 ) -> Iterator[Sequence[Piece]]:
     tasks: set[tuple[str, str]] = set()
     for one in members:
         if one.manifest.agent == _PERSON:
             rows = library.run(one.name).rows
-            tasks |= {(row.row.task_id, row.row.data_hash) for row in rows}
+            tasks |= {(row.task_id, row.data_hash) for row in rows}
             for name, part in _parts(rows).items():
                 yield _row(site, badge("complete", name), one, part)
     for one in sorted(members, key=_by_success):
         if one.manifest.agent != _PERSON:
             rows = library.run(one.name).rows
-            same = [row for row in rows if (row.row.task_id, row.row.data_hash) in tasks]
+            same = [row for row in rows if (row.task_id, row.data_hash) in tasks]
             if same:
                 yield _row(site, one.manifest.agent, one, same)
 
 
-def _parts(rows: Iterable[IndexedRow]) -> dict[str, list[IndexedRow]]:
+def _parts(rows: Iterable[EpisodeRow]) -> dict[str, list[EpisodeRow]]:
     """People alone, with help, and those who went on from an agent's step."""
-    parts: dict[str, list[IndexedRow]] = {}
+    parts: dict[str, list[EpisodeRow]] = {}
     for one in rows:
-        facts = dict(one.row.setting.facts)
+        facts = dict(one.setting.facts)
         if _PLAYED_ON in facts:
             name = "people, played on"
         elif any(name in facts for name in _HELP):
@@ -87,11 +87,11 @@ def _parts(rows: Iterable[IndexedRow]) -> dict[str, list[IndexedRow]]:
 
 
 def _row(
-    site: Addresses, player: Piece, one: Glance, rows: Sequence[IndexedRow]
+    site: Addresses, player: Piece, one: RunSummary, rows: Sequence[EpisodeRow]
 ) -> Sequence[Piece]:
-    figures: Figures = figures_of(rows, "")
+    figures: RunFigures = headline_figures(rows, "")
     scored = [row for row in rows if row.scored]
-    seconds = sum(row.row.seconds for row in scored) / len(scored) if scored else None
+    seconds = sum(row.seconds for row in scored) / len(scored) if scored else None
     return (
         player,
         one.manifest.model or "–",
@@ -105,5 +105,5 @@ def _row(
     )
 
 
-def _by_success(one: Glance) -> float:
+def _by_success(one: RunSummary) -> float:
     return -one.figures.success.value if one.figures.success else 0.0

@@ -7,8 +7,9 @@ import htpy as h
 from markupsafe import Markup
 
 from agentquest.lib.markup import Piece, Template
-from agentquest.metrics.row_index import IndexedRow
+from agentquest.metrics.rows import EpisodeRow
 from agentquest.metrics.table import Metric
+from agentquest.store.stored_run import StoredRun
 from agentquest.viewer.addresses import Addresses
 from agentquest.viewer.charts import sparkline
 from agentquest.viewer.figures import figures, opening, pictures
@@ -27,7 +28,6 @@ from agentquest.viewer.layout import (
     table,
     up_link,
 )
-from agentquest.viewer.library import OpenRun
 from agentquest.words import counted
 
 PAGE_SIZE = 200
@@ -42,7 +42,7 @@ _SIDE, _APART, _ACROSS = 5, 6, 160
 _SQUARE = Template('<a class="square %s p%s" href="%s" title="%s" aria-label="%s"></a>')
 
 
-def run_page(site: Addresses, run: OpenRun, query: Mapping[str, str]) -> Iterator[h.Node]:
+def run_page(site: Addresses, run: StoredRun, query: Mapping[str, str]) -> Iterator[h.Node]:
     """The whole page of a run; `query` chooses among its episodes."""
     report = run.report
     yield up_link(site.page("runs"), "All runs")
@@ -58,7 +58,7 @@ def run_page(site: Addresses, run: OpenRun, query: Mapping[str, str]) -> Iterato
     yield pictures(report, run.rows)
 
 
-def episode_list(site: Addresses, run: OpenRun, query: Mapping[str, str]) -> h.Element:
+def episode_list(site: Addresses, run: StoredRun, query: Mapping[str, str]) -> h.Element:
     """The episodes that fit, a page of them."""
     found = find(run, query)
     start = min(whole(query.get("from", "0")), max(len(found.rows) - 1, 0))
@@ -83,40 +83,39 @@ def episode_list(site: Addresses, run: OpenRun, query: Mapping[str, str]) -> h.E
 
 
 def _row(
-    site: Addresses, run: OpenRun, one: IndexedRow, found: Found, own: Sequence[Metric]
+    site: Addresses, run: StoredRun, row: EpisodeRow, found: Found, own: Sequence[Metric]
 ) -> Sequence[Piece]:
-    row = one.row
     kind, task = outcome(row.scored, row.success), row.task_id
     trial = f", trial {row.trial + 1}" if run.manifest.trials > 1 or row.trial else ""
     repetition = row.values.get("repetition")
     priced = row.spent.calls and not row.spent.unpriced_calls
     cells = (
         badge(kind, KINDS[kind]),
-        link(site.episode(run.name, row.key, found.steps.get(row.key)), one.goal or "(no goal)"),
+        link(site.episode(run.name, row.key, found.steps.get(row.key)), row.goal or "(no goal)"),
         _TASK(task, task, row.task_type, trial),
         row.end.value.replace("_", " "),
         str(row.steps),
-        number(one.progress[-1] if one.progress else None, 2),
-        sparkline((0.0, *one.progress), kind),
-        str(invalid_actions(one)),
+        number(row.progress_curve[-1] if row.progress_curve else None, 2),
+        sparkline((0.0, *row.progress_curve), kind),
+        str(invalid_actions(row)),
         number(repetition, 2),
         number(row.spent.tokens),
         number(row.spent.cost if priced else None, 4),
         f"{row.seconds:.1f}",
-        *(_value(metric, one) for metric in own),
+        *(_value(metric, row) for metric in own),
     )
     if site.served:
         return cells
-    known = {name: str(value_of(one)) for name, value_of in {**CHOICES, **LEAST}.items()}
+    known = {name: str(value_of(row)) for name, value_of in {**CHOICES, **LEAST}.items()}
     return TableRow(cells, known)
 
 
-def _value(metric: Metric, one: IndexedRow) -> str:
-    value = one.row.values.get(metric.key)
-    return "–" if value is None else metric.written(value)
+def _value(metric: Metric, one: EpisodeRow) -> str:
+    value = one.values.get(metric.key)
+    return "–" if value is None else metric.format_value(value)
 
 
-def _filters(site: Addresses, run: OpenRun, query: Mapping[str, str]) -> h.Element:
+def _filters(site: Addresses, run: StoredRun, query: Mapping[str, str]) -> h.Element:
     fields = [
         choice(name, name, sorted(set(map(value_of, run.rows))), query.get(name, ""))
         for name, value_of in CHOICES.items()
@@ -132,7 +131,9 @@ def _filters(site: Addresses, run: OpenRun, query: Mapping[str, str]) -> h.Eleme
     return filter_form(site.served, "episodes", [fields, h.label[label, text]])
 
 
-def _search_state(site: Addresses, run: OpenRun, query: Mapping[str, str], found: Found) -> h.Node:
+def _search_state(
+    site: Addresses, run: StoredRun, query: Mapping[str, str], found: Found
+) -> h.Node:
     """How far a search for words has come, and the way on."""
     if found.searched >= found.among:
         return None
@@ -144,7 +145,7 @@ def _search_state(site: Addresses, run: OpenRun, query: Mapping[str, str], found
 
 
 def _page_links(
-    site: Addresses, run: OpenRun, total: int, start: int, query: Mapping[str, str]
+    site: Addresses, run: StoredRun, total: int, start: int, query: Mapping[str, str]
 ) -> h.Node:
     if total <= PAGE_SIZE:
         return None
@@ -161,10 +162,10 @@ def _page_links(
     return h.nav(".pages", aria_label="More episodes")[links]
 
 
-def _matrix(site: Addresses, run: OpenRun) -> h.Element:
+def _matrix(site: Addresses, run: StoredRun) -> h.Element:
     """Episodes as squares: a row for each task type, a column for each task, its trials below
     each other; the fuller a square, the further the episode got."""
-    rows = run.in_order()
+    rows = run.rows
     return h.section[
         h.h2["Episodes at a glance"],
         h.p(".legend")[
@@ -175,12 +176,12 @@ def _matrix(site: Addresses, run: OpenRun) -> h.Element:
     ]
 
 
-def _linked_squares(site: Addresses, run: OpenRun, rows: Sequence[IndexedRow]) -> h.Element:
-    types: dict[str, dict[str, list[IndexedRow]]] = {}
+def _linked_squares(site: Addresses, run: StoredRun, rows: Sequence[EpisodeRow]) -> h.Element:
+    types: dict[str, dict[str, list[EpisodeRow]]] = {}
     for one in rows:
-        types.setdefault(one.row.task_type, {}).setdefault(one.row.task_id, []).append(one)
+        types.setdefault(one.task_type, {}).setdefault(one.task_id, []).append(one)
 
-    def task(trials: Sequence[IndexedRow]) -> h.Node:
+    def task(trials: Sequence[EpisodeRow]) -> h.Node:
         squares = [_square(site, run.name, one) for one in trials]
         return h.span(".trials")[squares] if len(squares) > 1 else squares
 
@@ -192,23 +193,22 @@ def _linked_squares(site: Addresses, run: OpenRun, rows: Sequence[IndexedRow]) -
     ]
 
 
-def _square(site: Addresses, run: str, one: IndexedRow) -> Markup:
-    row = one.row
+def _square(site: Addresses, run: str, row: EpisodeRow) -> Markup:
     kind = outcome(row.scored, row.success)
-    title = f"{one.goal} ({KINDS[kind]}, {counted(row.steps, 'step')})"
-    return _SQUARE(kind, _tenths(one), site.episode(run, row.key), title, title)
+    title = f"{row.goal} ({KINDS[kind]}, {counted(row.steps, 'step')})"
+    return _SQUARE(kind, _tenths(row), site.episode(run, row.key), title, title)
 
 
-def _tenths(one: IndexedRow) -> int:
-    return min(10, max(0, round(10 * (one.progress[-1] if one.progress else 0.0))))
+def _tenths(one: EpisodeRow) -> int:
+    return min(10, max(0, round(10 * (one.progress_curve[-1] if one.progress_curve else 0.0))))
 
 
-def _one_picture(rows: Sequence[IndexedRow]) -> h.Element:
+def _one_picture(rows: Sequence[EpisodeRow]) -> h.Element:
     """One path for each look, so that ten thousand squares stay a small page."""
     paths: dict[tuple[str, int], list[str]] = {}
     counts = dict.fromkeys(KINDS, 0)
     for place, one in enumerate(rows):
-        kind = outcome(one.row.scored, one.row.success)
+        kind = outcome(one.scored, one.success)
         counts[kind] += 1
         x, y = place % _ACROSS * _APART, place // _ACROSS * _APART
         square = f"M{x} {y}h{_SIDE}v{_SIDE}h-{_SIDE}z"

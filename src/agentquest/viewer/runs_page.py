@@ -6,8 +6,8 @@ import htpy as h
 
 from agentquest.lib.markup import Piece, Template
 from agentquest.records.manifest import Manifest
+from agentquest.store.library import BrokenRun, Library, RunSummary
 from agentquest.viewer.addresses import Addresses
-from agentquest.viewer.glances import Glance
 from agentquest.viewer.layout import (
     TableRow,
     alert,
@@ -20,7 +20,6 @@ from agentquest.viewer.layout import (
     number,
     table,
 )
-from agentquest.viewer.library import Broken, Library
 from agentquest.words import counted
 
 Setting = tuple[str, ...]
@@ -37,8 +36,8 @@ _DATE = Template('<time title="%s">%s</time>')
 
 def runs_page(site: Addresses, library: Library, query: Mapping[str, str]) -> Iterator[h.Node]:
     """The runs that a query asks for, and the folders that cannot be read."""
-    runs = library.glances()
-    readable = [run for run in runs if isinstance(run, Glance)]
+    runs = library.summaries()
+    readable = [run for run in runs if isinstance(run, RunSummary)]
     yield h.h1["Runs"]
     if readable:
         yield _filters(site, readable, query)
@@ -56,15 +55,15 @@ def runs_page(site: Addresses, library: Library, query: Mapping[str, str]) -> It
     else:
         yield _tables(site, shown, "")
     for run in runs:
-        if isinstance(run, Broken):
+        if isinstance(run, BrokenRun):
             yield alert(f"{run.name}: {run.problem}")
         elif run.figures.damage:
             yield alert(run.figures.damage)
 
 
-def _tables(site: Addresses, runs: Sequence[Glance], by: str) -> Iterator[h.Node]:
+def _tables(site: Addresses, runs: Sequence[RunSummary], by: str) -> Iterator[h.Node]:
     """One table, or one for each value of what they are grouped by."""
-    groups: dict[str, list[Glance]] = {}
+    groups: dict[str, list[RunSummary]] = {}
     for run in runs:
         groups.setdefault(value_of(run, by) if by in FILTERS else "", []).append(run)
     for name, members in sorted(groups.items()):
@@ -84,7 +83,7 @@ def leaderboard_page(
         "Runs share a table only if benchmark, protocol, split, data,"
         " step limit and tasks are the same. Incomplete runs are left out."
     ]
-    tables = standings(library.glances())
+    tables = standings(library.summaries())
     if not tables:
         yield h.p["No run is complete yet."]
     before = set()
@@ -107,7 +106,7 @@ def leaderboard_page(
         yield table(*known, "standings", f"{title}, {split}")
 
 
-def overview(site: Addresses, runs: Sequence[Glance]) -> h.Element:
+def overview(site: Addresses, runs: Sequence[RunSummary]) -> h.Element:
     """Runs that are compared, the one that the others are measured against first."""
     roles = ("baseline", *("other" for _ in runs[1:]))
     rows = [(role, *_standing(site, run)) for role, run in zip(roles, runs, strict=True)]
@@ -119,11 +118,11 @@ def _compare_link(site: Addresses, first: str, name: str) -> Piece:
     return link(address, "compare with the first") if address else ""
 
 
-def standings(runs: Sequence[Glance | Broken]) -> dict[Setting, list[Glance]]:
+def standings(runs: Sequence[RunSummary | BrokenRun]) -> dict[Setting, list[RunSummary]]:
     """Complete runs by what must be the same for a comparison, the best of each first."""
-    groups: dict[Setting, list[Glance]] = {}
+    groups: dict[Setting, list[RunSummary]] = {}
     for run in runs:
-        if isinstance(run, Glance) and run.state == "complete" and run.figures.scored:
+        if isinstance(run, RunSummary) and run.state == "complete" and run.figures.scored:
             groups.setdefault(_comparable(run.manifest), []).append(run)
     for members in groups.values():
         members.sort(key=lambda run: (-_success(run), run.figures.steps or 0.0))
@@ -144,15 +143,15 @@ def _comparable(manifest: Manifest) -> Setting:
     )
 
 
-def _success(run: Glance) -> float:
+def _success(run: RunSummary) -> float:
     return run.figures.success.value if run.figures.success else 0.0
 
 
-def _standing(site: Addresses, run: Glance) -> tuple[Piece, ...]:
+def _standing(site: Addresses, run: RunSummary) -> tuple[Piece, ...]:
     return (*_figures(run), link(site.run(run.name), run.name))
 
 
-def _figures(run: Glance) -> tuple[Piece, ...]:
+def _figures(run: RunSummary) -> tuple[Piece, ...]:
     """Who played, and how well."""
     figures, manifest = run.figures, run.manifest
     agent: Piece = manifest.agent
@@ -168,7 +167,7 @@ def _figures(run: Glance) -> tuple[Piece, ...]:
     )
 
 
-def _row(site: Addresses, run: Glance) -> Sequence[Piece]:
+def _row(site: Addresses, run: RunSummary) -> Sequence[Piece]:
     manifest, figures, started = run.manifest, run.figures, run.manifest.created_at
     agent, model, success, progress, steps, cost = _figures(run)
     requested = f"/{manifest.requested:,}" if manifest.requested else ""
@@ -192,14 +191,14 @@ def _row(site: Addresses, run: Glance) -> Sequence[Piece]:
     return TableRow(cells, {name: value_of(run, name) for name in FILTERS})
 
 
-def value_of(run: Glance, name: str) -> str:
+def value_of(run: RunSummary, name: str) -> str:
     """What a run is filtered and grouped by."""
     if name == "state":
         return "pending" if run.state == "owed" else run.state
     return str(getattr(run.manifest, name) or "none")
 
 
-def _matching(runs: Sequence[Glance], query: Mapping[str, str]) -> Sequence[Glance]:
+def _matching(runs: Sequence[RunSummary], query: Mapping[str, str]) -> Sequence[RunSummary]:
     for name in FILTERS:
         if chosen := query.get(name):
             runs = [run for run in runs if value_of(run, name) == chosen]
@@ -208,15 +207,15 @@ def _matching(runs: Sequence[Glance], query: Mapping[str, str]) -> Sequence[Glan
     return runs
 
 
-def _searched_text(run: Glance) -> str:
+def _searched_text(run: RunSummary) -> str:
     return f"{run.name} {' '.join(run.manifest.tags)}".lower()
 
 
-def _created_at(run: Glance) -> str:
+def _created_at(run: RunSummary) -> str:
     return run.manifest.created_at
 
 
-def _filters(site: Addresses, runs: Sequence[Glance], query: Mapping[str, str]) -> h.Element:
+def _filters(site: Addresses, runs: Sequence[RunSummary], query: Mapping[str, str]) -> h.Element:
     fields = [
         choice(name, name, sorted({value_of(run, name) for run in runs}), query.get(name, ""))
         for name in FILTERS

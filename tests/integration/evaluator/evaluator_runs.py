@@ -15,9 +15,9 @@ import warm_python
 from agentquest.api import play_owed
 from agentquest.config import load_config
 from agentquest.records.episode import EpisodeRecord
-from agentquest.records.run_directory import EPISODES, RESULTS, RunDirectory
 from agentquest.running.events import RunEvents
 from agentquest.running.run import Run
+from agentquest.store.folder import EPISODES, RESULTS, RunFolder
 from chat_server import server_process
 
 HERE = Path(__file__).resolve().parent
@@ -106,12 +106,12 @@ def lines_in(run: Path) -> int:
 
 def scored_keys(run: Path) -> list[str]:
     """The key of every scored line, repeated where it is there twice."""
-    return [record.key for record in RunDirectory(run).tries() if record.scored]
+    return [record.key for record in RunFolder(run).tries() if record.scored]
 
 
 def outcomes(run: Path) -> dict[str, dict[str, Any]]:
     """Every episode's record without what may differ between two runs of the same games."""
-    return {record.key: _comparable(record) for record in RunDirectory(run).records()}
+    return {record.key: _comparable(record) for record in RunFolder(run).records()}
 
 
 def _comparable(record: EpisodeRecord) -> dict[str, Any]:

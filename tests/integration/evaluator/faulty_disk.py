@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from agentquest.cli.app import main
-from agentquest.records.run_directory import RunDirectory
+from agentquest.store.folder import RunFolder
 
 ERRORS = {
     "open": errno.EMFILE,
@@ -92,7 +92,7 @@ def play(folder: Path, fault: Fault | None) -> tuple[int, str, bool]:
 
 
 def lines(folder: Path) -> list[tuple[str, str]]:
-    return [(r.key, r.started_at) for r in RunDirectory(folder / "run").tries()]
+    return [(r.key, r.started_at) for r in RunFolder(folder / "run").tries()]
 
 
 if __name__ == "__main__":

@@ -24,10 +24,10 @@ from evaluator_runs import (
 )
 
 from agentquest.cli import main
-from agentquest.records import episode_lines
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import End
-from agentquest.records.run_directory import RunDirectory
+from agentquest.store import lines as episode_lines
+from agentquest.store.folder import RunFolder
 
 GAMES = 24
 
@@ -131,7 +131,7 @@ def test_a_person_can_be_evaluated(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     (run,) = (tmp_path / "runs").iterdir()
-    first, second = RunDirectory(run).records()
+    first, second = RunFolder(run).records()
     assert [step.action for step in first.steps] == ["look", "inventory", None]
     assert [step.action for step in second.steps] == [None], "games wait for each other"
     assert (first.end, second.end) == (End.GAVE_UP, End.GAVE_UP)
@@ -273,7 +273,7 @@ def test_debug_shows_every_prompt_and_raw_reply_also_in_parallel(tmp_path: Path)
         "run_name=r",
     )
     assert done.returncode == 0, done.stderr
-    records = RunDirectory(tmp_path / "runs" / "r").records()
+    records = RunFolder(tmp_path / "runs" / "r").records()
     steps = [(record, step) for record in records for step in record.steps]
     blocks = done.stderr.split("─" * 72)[1:]
     assert len(blocks) == len(steps)

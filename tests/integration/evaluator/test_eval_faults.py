@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from evaluator_runs import agentquest, comparable_results, model_at, outcomes, rule_server
 
-from agentquest.records.run_directory import RunDirectory
+from agentquest.store.folder import RunFolder
 
 EPISODES = 200
 
@@ -31,6 +31,6 @@ def test_faults_change_no_score(tmp_path: Path) -> None:
     theirs, ours = comparable_results(bad), comparable_results(good)
     assert theirs == ours
     assert 0.2 < ours["summary"]["success_rate"] < 1.0
-    calls = [call for record in RunDirectory(bad).records(slim=True) for call in record.calls]
+    calls = [call for record in RunFolder(bad).records(slim=True) for call in record.calls]
     faults_met = sum(call.attempts - 1 for call in calls)
     assert faults_met > 0.25 * len(calls)

@@ -20,9 +20,9 @@ from evaluator_runs import (
 from agentquest.cli import live as live_view
 from agentquest.cli.live import LiveView, Tally
 from agentquest.llms.status import Status
-from agentquest.records import live
-from agentquest.records.live import LIVE, read_live
-from agentquest.records.run_directory import RunDirectory
+from agentquest.store import live
+from agentquest.store.folder import RunFolder
+from agentquest.store.live import LIVE, read_live
 
 
 def test_steps_of_unfinished_episodes_can_be_followed_from_another_process(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_steps_of_unfinished_episodes_can_be_followed_from_another_process(tmp_p
             process.communicate(timeout=PATIENCE_S)
             assert process.returncode == 0
     events, _ = read_live(run)
-    records = {record.key: record for record in RunDirectory(run).records()}
+    records = {record.key: record for record in RunFolder(run).records()}
     assert len(records) == 2
     for key, record in records.items():
         of_it = [event for event in events if event.key == key]

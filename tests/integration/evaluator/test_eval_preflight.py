@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from evaluator_runs import agentquest, model_at, rule_server
 
-from agentquest.records.run_directory import RunDirectory
+from agentquest.store.folder import RunFolder
 
 KEY = "sk-test-5up3rs3cr3t-0123456789abcdef"
 
@@ -70,7 +70,7 @@ def test_nor_does_one_whose_replies_are_kept(tmp_path: Path) -> None:
         assert first.returncode == 0, first.stderr
     again = agentquest(tmp_path, "eval", *words, "run_name=b")
     assert again.returncode == 0, again.stderr
-    (record,) = RunDirectory(tmp_path / "runs" / "b").records()
+    (record,) = RunFolder(tmp_path / "runs" / "b").records()
     assert all(step.calls[0].cached for step in record.steps)
 
 

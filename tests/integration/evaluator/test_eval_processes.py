@@ -26,8 +26,8 @@ from evaluator_runs import (
 )
 
 from agentquest.errors import UserError
-from agentquest.records.live import read_live
-from agentquest.records.run_directory import RunDirectory
+from agentquest.store.folder import RunFolder
+from agentquest.store.live import read_live
 
 TWO = ["executor=processes", "executor.workers=2"]
 GAMES = 24
@@ -87,7 +87,7 @@ def test_the_scores_are_those_of_one_process(tmp_path: Path) -> None:
     assert len(outcomes(local)) == GAMES
     assert outcomes(processes) == outcomes(local)
     assert comparable_results(processes) == comparable_results(local)
-    records = RunDirectory(processes).records()
+    records = RunFolder(processes).records()
     assert {record.worker for record in records} == {"process-1", "process-2"}
     log = (processes / "run.log").read_text("utf-8")
     assert re.search(r"start \S+ on process-2", log)
@@ -117,7 +117,7 @@ def test_a_killed_worker_s_episodes_are_played_elsewhere(tmp_path: Path) -> None
     keys = scored_keys(run)
     assert len(keys) == len(set(keys)) == GAMES
     assert outcomes(run) == outcomes(tmp_path / "runs" / "undisturbed")
-    assert "process-3" in {record.worker for record in RunDirectory(run).records()}
+    assert "process-3" in {record.worker for record in RunFolder(run).records()}
 
 
 # While Python starts, while it reads our modules, and when it is about to be ready.
@@ -155,7 +155,7 @@ def test_a_signal_to_the_whole_group_drains_and_leaves_no_process(
         assert process.returncode == 128 + number, told
         assert "Traceback" not in told
         wait_until(lambda: not any(map(_command_line, workers)), "the workers' end")
-        records = RunDirectory(run).records()
+        records = RunFolder(run).records()
         # What was under way is kept with its calls, which were paid for.
         assert any(record.end.value == "cancelled" and record.calls for record in records)
         finished = scored_keys(run)

@@ -8,8 +8,8 @@ import pytest
 
 from agentquest import api
 from agentquest.config import load_config
+from agentquest.metrics.report import list_published
 from agentquest.records.episode import EpisodeRecord
-from agentquest.reports.facts import published
 from agentquest.running.play import play
 from agentquest.running.run import Run
 from chat_server import ChatServer
@@ -92,7 +92,7 @@ def test_the_report_names_what_may_be_compared_and_what_may_not(tmp_path: Path) 
     file.write_text(WORDS, encoding="utf-8")
     words = ["model=m", f"agent.prompt_file={file}", "data_path=builtin"]
     run = Run(load_config(None, ["protocol=gigpo-webshop", *words])[0])
-    (refused,) = published(run.manifest())
+    (refused,) = list_published(run.manifest())
     assert refused.startswith("not comparable with GiGPO's trained models (success 75.2): every ")
     assert run.manifest().comparable_with == [], "not on built-in data"
 

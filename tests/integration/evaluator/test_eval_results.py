@@ -13,9 +13,8 @@ from explorer_answers import answer
 
 import agentquest
 from agentquest.records.episode import EpisodeRecord
-from agentquest.records.index import INDEX
-from agentquest.records.results_file import PARTS, RESULTS
-from agentquest.records.run_directory import EPISODES
+from agentquest.store.folder import EPISODES, RESULTS
+from agentquest.store.index import INDEX
 from chat_server import ChatServer
 
 # The document's example is not valid JSON, so its shape stands here by hand:
@@ -122,7 +121,7 @@ async def test_two_runs_of_one_configuration_write_the_same_results(tmp_path: Pa
 SMALL: dict[str, Any] = {"data_path": "builtin", "agent": "oracle", "num_games": 6, "run_name": "r"}
 
 
-@pytest.mark.parametrize("lost", [[PARTS], [INDEX], [PARTS, INDEX]])
+@pytest.mark.parametrize("lost", [[], [INDEX]])
 def test_results_do_not_depend_on_what_can_be_deleted(tmp_path: Path, lost: list[str]) -> None:
     first = agentquest.evaluate(**SMALL, output_dir=tmp_path)
     before = json.loads((first.path / RESULTS).read_text(encoding="utf-8"))

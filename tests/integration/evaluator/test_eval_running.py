@@ -10,8 +10,8 @@ from explorer_answers import answer, echo_of_the_goal
 
 from agentquest.errors import ConfigError, UnknownName
 from agentquest.records.outcome import End
-from agentquest.records.run_directory import RunDirectory
 from agentquest.running.events import RunEvents
+from agentquest.store.folder import RunFolder
 from chat_faults import Fault
 from chat_server import ChatServer
 
@@ -36,7 +36,7 @@ async def test_parallel_results_are_the_sequential_ones(tmp_path: Path) -> None:
     assert len(outcomes(one)) == 36
     assert outcomes(one) == outcomes(many)
     # The episodes finish in another order, but the results stand in that of the tasks.
-    keys = [[record.key for record in RunDirectory(run).tries()] for run in (one, many)]
+    keys = [[record.key for record in RunFolder(run).tries()] for run in (one, many)]
     assert keys[0] != keys[1]
     assert sorted(keys[0]) == sorted(keys[1])
     assert results(one)["results"] == results(many)["results"]
@@ -149,7 +149,7 @@ async def test_settings_an_agent_does_not_know_are_refused_before_anything_is_ma
     assert set(os.listdir(tmp_path)) == {"modules"}  # noqa: PTH208
 
 
-async def one_reply(tmp_path: Path, server: ChatServer, *more: str) -> RunDirectory:
+async def one_reply(tmp_path: Path, server: ChatServer, *more: str) -> RunFolder:
     evaluation, reason = await evaluate(
         tmp_path,
         "num_games=2",

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from evaluator_runs import agentquest, model_at, rule_server
 
-from agentquest.records.run_directory import RunDirectory
+from agentquest.store.folder import RunFolder
 
 KEY = "sk-test-5up3rs3cr3t-0123456789abcdef"
 
@@ -40,7 +40,7 @@ def test_a_key_that_the_server_echoes_is_found_nowhere(tmp_path: Path) -> None:
         said += tried.stdout + tried.stderr
     run = tmp_path / "runs" / "r"
     # The echoes really came, and were really masked.
-    replies = [step.reply for record in RunDirectory(run).records() for step in record.steps]
+    replies = [step.reply for record in RunFolder(run).records() for step in record.steps]
     assert any(reply.startswith("Bearer *** THINK:") for reply in replies)
     assert all("***" in reply or reply.startswith("THINK:") for reply in replies)
     for shown in ("text", "markdown", "csv", "html"):

@@ -17,11 +17,11 @@ from agentquest.config.loading import FLAT_NAMES
 from agentquest.config.settings import settings_model
 from agentquest.protocols import all_protocols
 from agentquest.records.episode import Call, EpisodeRecord, Failure, Step
-from agentquest.records.live import LiveEvent
+from agentquest.records.events import LiveEvent
 from agentquest.records.manifest import Manifest, Provenance
 from agentquest.records.messages import Message, ToolCall, Usage
 from agentquest.records.outcome import AgentFaults, End
-from agentquest.records.run_directory import RunDirectory
+from agentquest.store.folder import RunFolder
 
 AGENT = settings_model("agent", "react")
 MODEL = settings_model("model", "openai")
@@ -73,7 +73,7 @@ def test_the_commands_do_what_the_pages_say(worked_through: dict[str, Path]) -> 
     runs = worked_through["evaluator.md"] / "runs"
     assert (runs / "first" / "report" / "index.html").is_file()
     assert results(runs / "first")["summary"]["total_games"] == 6
-    configs = [RunDirectory(run).manifest().config["agent"] for run in sorted(runs.iterdir())]
+    configs = [RunFolder(run).manifest().config["agent"] for run in sorted(runs.iterdir())]
     assert {config["name"] for config in configs} == {"react", "scripted", "my_agent:Nosy"}
     prompts = {config["prompt_file"] for config in configs if config["name"] == "react"}
     assert prompts == {None, "my_prompt.txt"}
@@ -85,8 +85,8 @@ def test_the_template_shown_is_solved_by_the_scripted_model(
     worked_through: dict[str, Path],
 ) -> None:
     for run in (worked_through["evaluator.md"] / "runs").iterdir():
-        if RunDirectory(run).manifest().config["agent"].get("prompt_file"):
-            records = RunDirectory(run).records()
+        if RunFolder(run).manifest().config["agent"].get("prompt_file"):
+            records = RunFolder(run).records()
             assert [record.end for record in records] == [End.SOLVED, End.SOLVED]
             system, _ = records[0].prompt(records[0].steps[0])
             assert system.content.startswith("You live in a text game.")
@@ -168,15 +168,14 @@ def test_the_other_agents_and_a_protocol_file_play_as_shown(
     worked_through: dict[str, Path],
 ) -> None:
     agents = {
-        RunDirectory(run).manifest().agent
-        for run in (worked_through["agents.md"] / "runs").iterdir()
+        RunFolder(run).manifest().agent for run in (worked_through["agents.md"] / "runs").iterdir()
     }
     assert agents == {"prompted", "command"}
     (run,) = (worked_through["protocols.md"] / "runs").iterdir()
-    assert RunDirectory(run).manifest().protocol == "my-setting"
+    assert RunFolder(run).manifest().protocol == "my-setting"
     for page_name in ("agents.md", "protocols.md"):
         for run in (worked_through[page_name] / "runs").iterdir():
-            assert all(record.scored for record in RunDirectory(run).records())
+            assert all(record.scored for record in RunFolder(run).records())
 
 
 @pytest.mark.long
@@ -186,7 +185,7 @@ def test_the_agent_in_another_language_plays(worked_through: dict[str, Path]) ->
     folder = worked_through["agents.md"]
     (command,) = [content for kind, _, content in BLOCK.findall(page("agents.md")) if kind == "sh"]
     run_all(command.rstrip() + " run_name=node", folder)
-    records = RunDirectory(folder / "runs" / "node").records()
+    records = RunFolder(folder / "runs" / "node").records()
     assert str(records[0].steps[0].action).startswith("go to ")
 
 

@@ -18,8 +18,8 @@ from evaluator_runs import (
 
 from agentquest.errors import UserError
 from agentquest.records.episode import EpisodeRecord
-from agentquest.records.run_directory import RunDirectory
 from agentquest.running.sweep import load_sweep
+from agentquest.store.folder import RunFolder
 
 SMALL = """
 name: small
@@ -116,11 +116,11 @@ def test_it_runs_on_any_executor(tmp_path: Path) -> None:
     runs = sorted((tmp_path / "elsewhere" / "small").iterdir())
     assert [run.name for run in runs] == ["react_scripted_seed-1", "slips_seed-1"]
     for run in runs:
-        assert RunDirectory(run).manifest().config["executor"]["name"] == "processes"
+        assert RunFolder(run).manifest().config["executor"]["name"] == "processes"
 
 
 def records(folder: Path, name: str) -> list[EpisodeRecord]:
-    return RunDirectory(folder / "runs" / "small" / name).records()
+    return RunFolder(folder / "runs" / "small" / name).records()
 
 
 @pytest.mark.long

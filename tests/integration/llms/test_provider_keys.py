@@ -15,7 +15,7 @@ from agentquest.config import load_config
 from agentquest.errors import ConfigError
 from agentquest.llms.failures import ModelFailure
 from agentquest.records.messages import Message
-from agentquest.records.run_directory import RunDirectory
+from agentquest.store.folder import RunFolder
 from chat_faults import Fault
 
 ODD = [None, Fault.ECHO_KEY_500, None, Fault.ECHO_KEY_IN_REPLY, Fault.ECHO_KEY_500]
@@ -64,7 +64,7 @@ async def test_a_run_keeps_it_to_itself(wire: Wire, tmp_path: Path) -> None:
         )
     assert code == 0, said
     assert server.count > 4
-    (record,) = RunDirectory(tmp_path / "runs" / "r").records()
+    (record,) = RunFolder(tmp_path / "runs" / "r").records()
     assert any("***" in step.reply for step in record.steps), "the echo really came"
     code, report, _ = await agentquest(tmp_path, "report", "runs/r", "-f", "html")
     assert code == 0, report

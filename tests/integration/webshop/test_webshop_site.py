@@ -19,7 +19,7 @@ from agentquest.benchmarks.webshop.catalogue.builtin import official_files
 from agentquest.benchmarks.webshop.serving.site_session import MAX_STEPS
 from agentquest.benchmarks.webshop.shop.shop import Session
 from agentquest.records.outcome import End
-from agentquest.records.run_directory import RunDirectory
+from agentquest.store.folder import RunFolder
 
 SERVE = ("serve", "webshop", "--data", "builtin", "--port", "0")
 OPTIONS = ("--site", "--site-port", "0")
@@ -37,7 +37,7 @@ def visitor(site):
 
 
 def recorded(process, folder="runs/webshop-human"):
-    return RunDirectory(process.folder / folder).records()
+    return RunFolder(process.folder / folder).records()
 
 
 def fresh_session(shop, number):
@@ -399,14 +399,14 @@ def test_tasks_go_round_and_visits_that_were_left_are_recorded(shop, cache, tmp_
         visitors[0].give_up()
         visitors[1].search("tea")
         assert first.stop() == 143
-    done, left = RunDirectory(tmp_path / "people").records()
+    done, left = RunFolder(tmp_path / "people").records()
     assert (done.problem, done.end) == ("0", End.GAVE_UP)
     assert (left.problem, left.end, left.scored) == ("1", End.CANCELLED, False)
     with ServerProcess(tmp_path, cache, *options) as second:
         again = Visitor(second.site)
         again.start()
         again.give_up()
-    assert RunDirectory(tmp_path / "people").records()[-1].problem == "2"
+    assert RunFolder(tmp_path / "people").records()[-1].problem == "2"
 
 
 def test_an_old_cookie_is_explained(site, visitor):

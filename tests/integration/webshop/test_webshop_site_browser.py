@@ -5,7 +5,7 @@ from hostile_shop import write_hostile_shop
 from serving_process import ServerProcess
 
 from agentquest.records.outcome import End
-from agentquest.records.run_directory import RunDirectory
+from agentquest.store.folder import RunFolder
 from browser import CHROMIUM, browser_tab
 
 pytestmark = [
@@ -47,7 +47,7 @@ def site(shop, cache, tmp_path_factory):
 
 
 def last_record(process):
-    return RunDirectory(process.folder / "runs/webshop-human").records()[-1]
+    return RunFolder(process.folder / "runs/webshop-human").records()[-1]
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no-scripts"])

@@ -9,7 +9,7 @@ from site_visitor import Page, Visitor
 
 from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
 from agentquest.benchmarks.webshop.shop.shop import Session, Shop
-from agentquest.records.run_directory import RunDirectory
+from agentquest.store.folder import RunFolder
 from webshop_html import Reader
 
 ELEMENTS = {
@@ -76,7 +76,7 @@ def test_no_page_of_the_site_has_an_element_from_the_data(hostile_server):
     visitor.get("/visit/" + visitor.page.form("/give-up")["turn"])
     check(visitor.click("buy now"))
     assert SCRIPT in visitor.page.text
-    (record,) = RunDirectory(hostile_server.folder / "runs/webshop-human").records()
+    (record,) = RunFolder(hostile_server.folder / "runs/webshop-human").records()
     assert SCRIPT in record.first_observation
     assert "\\ud83d" in record.goal
     assert record.details["participant"] == SCRIPT

@@ -59,7 +59,9 @@ def test_importing_the_package_imports_nothing_else() -> None:
 def test_a_run_comes_back_with_records_summary_and_rows(tmp_path: Path) -> None:
     result = evaluate(tmp_path, agent="oracle")
     assert result.complete
-    assert (result.reason, result.owed) == (None, 0)
+    assert (result.reason, result.pending) == (None, 0)
+    with pytest.warns(DeprecationWarning, match="is now called pending"):
+        assert result.owed == 0
     assert result.path.parent == tmp_path
     assert result.summary["total_games"] == result.summary["successes"] == 6
     assert [record.task_id for record in result.records] == result.manifest.task_ids

@@ -115,4 +115,4 @@ def test_values_are_written_by_their_unit(
     unit: str, digits: int, value: float, written: str, signed: str
 ) -> None:
     metric = replace(GOALS, unit=unit, digits=digits)
-    assert (metric.written(value), metric.written(value, "+")) == (written, signed)
+    assert (metric.format_value(value), metric.format_value(value, "+")) == (written, signed)

@@ -1,9 +1,7 @@
 """Records: what is written is what is read, whatever a model said, and damage is named."""
 
-import base64
 import json
 import math
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from agentquest.errors import DataError
 from agentquest.records.episode import (
-    SCHEMA_VERSION,
     Call,
     EpisodeRecord,
     Failure,
@@ -22,11 +18,10 @@ from agentquest.records.episode import (
     attempted,
     episode_key,
 )
-from agentquest.records.episode_lines import sealed, unsealed
 from agentquest.records.manifest import Manifest, Provenance
 from agentquest.records.messages import Message, ToolCall, Usage
 from agentquest.records.outcome import AgentFaults, End, is_scored
-from agentquest.records.run_directory import EPISODES, RunDirectory, read_episodes
+from agentquest.store.folder import EPISODES, RunFolder
 
 # Any text, halves of surrogate pairs too: servers send them as JSON escapes.
 ANY = st.text(st.characters(), max_size=20)
@@ -153,10 +148,10 @@ def a_manifest(**fields: Any) -> Manifest:
     return Manifest(**{**known, **fields})
 
 
-def a_run(tmp_path: Path, *records: EpisodeRecord) -> RunDirectory:
-    run = RunDirectory(tmp_path / "run")
+def a_run(tmp_path: Path, *records: EpisodeRecord) -> RunFolder:
+    run = RunFolder(tmp_path / "run")
     run.create("seed: 1\n", a_manifest())
-    with run.locked() as log:
+    with run.lock() as log:
         for record in records:
             log.append(record)
     return run
@@ -224,101 +219,3 @@ def test_what_was_attempted() -> None:
         "invalid:i do not know"
     )
     assert episode_key("valid/x", 3) == "valid/x#3"
-
-
-@pytest.mark.parametrize("damage", [b"not json\n", b"{}\n", b"\n", b'{"a": "\xff"}\n', b"\0" * 512])
-def test_a_damaged_line_costs_its_own_episode_and_is_told_of(tmp_path: Path, damage: bytes) -> None:
-    run = a_run(tmp_path, a_record("a#0"), a_record("b#0"), a_record("c#0"))
-    file = run.path / EPISODES
-    lines = file.read_bytes().splitlines(keepends=True)
-    assert run.damage() is None
-    file.write_bytes(lines[0] + damage.rstrip(b"\n") + b"\n" + lines[2])
-    assert [record.key for record in run.records()] == ["a#0", "c#0"]
-    assert run.owed(["a#0", "b#0", "c#0"]) == ["b#0"]
-    assert "episodes.jsonl: skipped 1 damaged line (2);" in str(run.damage())
-
-
-@pytest.mark.parametrize("packed", [False, True])
-def test_any_single_changed_byte_is_noticed(packed: bool) -> None:
-    line = sealed(a_record(), packed)
-    assert unsealed(line) is not None
-    for place in range(0, len(line) - 1, 7):
-        changed = bytearray(line)
-        changed[place] ^= 1
-        assert unsealed(bytes(changed)) is None, place
-
-
-def resealed(content: dict[str, Any]) -> bytes:
-    """A line that is whole, whatever it says."""
-    body = json.dumps(content).encode()[:-1]
-    return b'%b,"crc32":"%08x"}\n' % (body, zlib.crc32(body))
-
-
-def test_a_whole_line_that_is_not_understood_is_an_error(tmp_path: Path) -> None:
-    run = a_run(tmp_path, a_record())
-    file = run.path / EPISODES
-    content = json.loads(file.read_bytes())
-    del content["crc32"]
-    content["steps"][0]["progress"] = "a lot"
-    file.write_bytes(resealed(content))
-    with pytest.raises(DataError, match=r"episodes\.jsonl:1: steps\.0\.progress: "):
-        run.records()
-    # A newer version that happens to have the same fields is not to be guessed at either.
-    for extra in ({}, {"new_field": 1}):
-        newer = {**content, **extra, "schema_version": SCHEMA_VERSION + 1}
-        file.write_bytes(resealed(newer))
-        with pytest.raises(
-            DataError, match=r":1: written with schema 3, but this AgentQuest reads 2"
-        ):
-            run.records()
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.data())
-def test_whatever_sectors_a_power_loss_takes_synced_records_stay_and_none_is_invented(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
-) -> None:
-    """An append that was never synced reaches the disk in any part, sector by sector."""
-    synced = [a_record(f"s{number}#0") for number in range(data.draw(st.integers(0, 3)))]
-    unsynced = [a_record(f"u{number}#0") for number in range(data.draw(st.integers(1, 4)))]
-    run = a_run(tmp_path_factory.mktemp("run"), *synced)
-    file = run.path / EPISODES
-    before = file.read_bytes()
-    after = before + b"".join(sealed(record, data.draw(st.booleans())) for record in unsynced)
-    size = data.draw(st.integers(len(before), len(after)))
-    disk = bytearray(before.ljust(size, b"\0"))
-    for start in range(0, size, SECTOR):
-        if data.draw(st.booleans()):
-            disk[start : start + SECTOR] = after[start : min(start + SECTOR, size)]
-    file.write_bytes(bytes(disk))
-    written = {record.key: record for record in (*synced, *unsynced)}
-    found = run.records()
-    assert [record.key for record in found][: len(synced)] == [record.key for record in synced]
-    assert all(record == written[record.key] for record in found)
-    with run.locked() as log:
-        log.append(a_record("later#0"))
-    assert run.records()[-1].key == "later#0"
-
-
-def test_a_packed_line_is_one_line_and_much_smaller(tmp_path: Path) -> None:
-    record = a_record("b#0", steps=[a_step(index=n) for n in range(1, 51)])
-    run = a_run(tmp_path, a_record("a#0"))
-    with run.locked(packed=True) as log:
-        (place,) = log.append(record)
-    assert run.records() == [a_record("a#0"), record]
-    assert run.record_at(place.at) == record
-    assert place.next == (run.path / EPISODES).stat().st_size
-    plain, packed = sealed(record), sealed(record, packed=True)
-    assert packed.count(b"\n") == 1
-    assert len(packed) < len(plain) / 5
-    content = json.loads(packed)
-    assert json.loads(zlib.decompress(base64.b64decode(content["packed"])))["key"] == "b#0"
-
-
-def test_what_is_sealed_but_cannot_be_unpacked_is_damaged() -> None:
-    for text in ("####", "AAAA"):
-        assert unsealed(resealed({"packed": text}).replace(b'": "', b'":"', 1)) is None
-
-
-def test_no_file_is_no_episodes(tmp_path: Path) -> None:
-    assert list(read_episodes(tmp_path / "nothing.jsonl")) == []

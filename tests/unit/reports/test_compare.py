@@ -12,7 +12,7 @@ from agentquest.metrics.rows import rows_of
 from agentquest.metrics.table import metrics_table
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import AgentFaults, End
-from agentquest.reports.compare import ComparedRun, Comparison, compare_runs
+from agentquest.reports.compare import Comparison, PooledRun, compare_runs
 from agentquest.reports.render.comparison import (
     answer,
     json_comparison,
@@ -22,10 +22,10 @@ from agentquest.reports.render.comparison import (
 from report_runs import HARM, manifest, play, record
 
 
-def run(label: str, records: list[EpisodeRecord], **changes: Any) -> ComparedRun:
+def run(label: str, records: list[EpisodeRecord], **changes: Any) -> PooledRun:
     content = manifest(**changes)
     table = metrics_table(content)
-    return ComparedRun(label, content, rows_of(records, table), table)
+    return PooledRun(label, content, rows_of(records, table), table)
 
 
 def outcomes(wins: str, steps: int = 2, **changes: Any) -> list[EpisodeRecord]:
@@ -235,7 +235,7 @@ def test_text_fits_its_width(width: int) -> None:
 
 
 def test_a_metric_of_ones_own_is_compared_where_both_runs_have_it() -> None:
-    both = {"metrics": ["test_model:WORDS"]}
+    both = {"metrics": ["report_runs:WORDS"]}
     first = run("a", outcomes("wl", goal="ten chars."), **both)
     second = run("b", outcomes("wl", goal="four"), **both)
     found = compare_runs([first, second])[0]

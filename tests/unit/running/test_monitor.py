@@ -2,17 +2,16 @@
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
 import pytest
 from run_events import a_failure, a_record, a_spec, a_step
 
 from agentquest.records.episode import EpisodeRecord
-from agentquest.records.live import LiveLog, read_live
 from agentquest.records.outcome import End
 from agentquest.running import monitor
 from agentquest.running.events import RunEvents
 from agentquest.running.monitor import EpisodeSaver, FailureWatch, LiveFile, Stopper
+from agentquest.store.live import LiveLog, read_live
 
 MOST = 25
 
@@ -66,36 +65,36 @@ class Disk:
     def __init__(self) -> None:
         self.batches: list[list[str]] = []
 
-    def append(self, *records: EpisodeRecord) -> list[str]:
+    def append(self, *records: EpisodeRecord) -> None:
         self.batches.append([record.key for record in records])
-        return [record.key for record in records]
+
+    @property
+    def written(self) -> list[str]:
+        return [key for batch in self.batches for key in batch]
 
 
-def _saver(disk: Disk, kept: list[Any], checkpoints: list[int]) -> EpisodeSaver:
+def _saver(disk: Disk, checkpoints: list[int]) -> EpisodeSaver:
     return EpisodeSaver(
         disk,  # type: ignore[arg-type]
-        lambda record, place: kept.append((record.key, place)),
-        lambda: checkpoints.append(len(kept)),
+        lambda: checkpoints.append(len(disk.written)),
     )
 
 
-async def test_records_that_finish_together_are_written_together_and_all_are_kept() -> None:
-    disk, kept = Disk(), []
-    saver = _saver(disk, kept, [])
+async def test_records_that_finish_together_are_written_together() -> None:
+    disk = Disk()
+    saver = _saver(disk, [])
     records = [a_record(a_spec(f"test/{number}")) for number in range(40)]
     await asyncio.gather(*map(saver.save, records))
     keys = [record.key for record in records]
-    assert [key for batch in disk.batches for key in batch] == keys
+    assert disk.written == keys
     assert [len(batch) for batch in disk.batches] == [1, 16, 16, 7]
-    assert kept == [(key, key) for key in keys]
 
 
 async def test_results_are_written_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr(monitor.time, "monotonic", lambda: now)
-    kept: list[Any] = []
     checkpoints: list[int] = []
-    saver = _saver(Disk(), kept, checkpoints)
+    saver = _saver(Disk(), checkpoints)
     for number in range(60):
         now = float(number)
         await saver.save(a_record())

@@ -4,8 +4,8 @@ import pytest
 
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import End
+from agentquest.store.library import Library
 from agentquest.viewer.filters import Found, find
-from agentquest.viewer.library import Library
 from report_runs import manifest, record, saved, step
 
 TASKS = {
@@ -46,7 +46,7 @@ def ask(library: Library, most_bytes: int = 1_000_000, **query: str) -> Found:
 
 
 def tasks(found: Found) -> list[str]:
-    return [one.row.task_id for one in found.rows]
+    return [one.task_id for one in found.rows]
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,14 @@ has no place for (the action that was read out of a reply, rewards, progress) is
 import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from agentquest.records.episode import Call, EpisodeRecord, Step
 from agentquest.records.messages import ToolCall
 from agentquest.records.outcome import MEANINGS
-from agentquest.reports.exports.exported import Exported, written
+from agentquest.reports.exports import draft_of
+from agentquest.store.stored_run import StoredRun
 from agentquest.words import slug
 
 Json = dict[str, Any]
@@ -22,18 +22,14 @@ VERSION = "ATIF-v1.7"
 _FOLDER = "atif"
 
 
-def write_atif(run: Exported, folder: Path) -> Path:
+def write_atif(run: StoredRun, folder: Path) -> Path:
     """`atif/00001-TASK.json` and so on; returns the folder."""
     place = folder / _FOLDER
     for number, record in enumerate(run.records, start=1):
-        name = slug(record.key)[-100:]
-        written(place / f"{number:05d}-{name}.json", partial(_save, trajectory(record)))
+        text = json.dumps(trajectory(record), ensure_ascii=False, allow_nan=False, indent=1)
+        with draft_of(place / f"{number:05d}-{slug(record.key)[-100:]}.json") as draft:
+            draft.write_text(f"{text}\n", encoding="utf-8")
     return place
-
-
-def _save(content: Json, file: Path) -> None:
-    text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1)
-    file.write_text(f"{text}\n", encoding="utf-8")
 
 
 def trajectory(record: EpisodeRecord) -> Json:
@@ -84,7 +80,7 @@ def _step(step: Step, moment: str) -> Json:
     result: Json = {"content": step.observation}
     if len(calls) == 1:
         result["source_call_id"] = calls[0]["tool_call_id"]
-    told: Json = {
+    exported: Json = {
         "source": "agent",
         "timestamp": moment,
         "message": step.reply or step.action or "",
@@ -100,13 +96,13 @@ def _step(step: Step, moment: str) -> Json:
         },
     }
     if step.calls:  # the format allows these two only where a model was asked
-        told["reasoning_content"] = step.reasoning or None
-        told["metrics"] = _metrics(step.calls)
-    return told
+        exported["reasoning_content"] = step.reasoning or None
+        exported["metrics"] = _metrics(step.calls)
+    return exported
 
 
 def _tool_call(call: ToolCall) -> Json:
-    """Arguments that are no JSON object stand beside the call, as they were written."""
+    """Arguments that are not a JSON object are kept in `extra`, as they were written."""
     try:
         arguments = json.loads(call.arguments)
     except ValueError:

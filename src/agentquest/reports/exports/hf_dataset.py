@@ -5,17 +5,18 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from agentquest.records.episode import EpisodeRecord
-from agentquest.reports.exports.columns import columns_of
-from agentquest.reports.exports.exported import Exported, written
+from agentquest.reports.exports import draft_of
 from agentquest.reports.exports.inspect_sample import conversation
+from agentquest.reports.exports.tables import Row, columns_of
 from agentquest.reports.render.markdown import markdown_report
+from agentquest.store.stored_run import StoredRun
 
 Json = dict[str, Any]
 _DATA = "data/episodes.jsonl"
@@ -32,23 +33,16 @@ _TURN = {
 }
 
 
-def write_hf_dataset(run: Exported, folder: Path) -> Path:
+def write_hf_dataset(run: StoredRun, folder: Path) -> Path:
     """`hf/` with the card and one line per episode; returns the folder."""
-    place = folder / "hf"
-
-    def write(draft: Path) -> None:
-        with draft.open("w", encoding="utf-8") as file:
-            for row, record in zip(run.rows, run.records, strict=True):
-                line = {**row, **_trajectory(record)}
-                file.write(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n")
-
-    written(place / _DATA, write)
-    written(place / "README.md", lambda draft: _save(draft, _card(run)))
+    place, rows = folder / "hf", run.to_rows()
+    with draft_of(place / _DATA) as draft, draft.open("w", encoding="utf-8") as output:
+        for row, record in zip(rows, run.records, strict=True):
+            line = {**row, **_trajectory(record)}
+            output.write(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n")
+    with draft_of(place / "README.md") as draft:
+        draft.write_text(_card(run, rows), encoding="utf-8")
     return place
-
-
-def _save(file: Path, text: str) -> None:
-    file.write_text(text, encoding="utf-8")
 
 
 def _trajectory(record: EpisodeRecord) -> Json:
@@ -60,7 +54,7 @@ def _trajectory(record: EpisodeRecord) -> Json:
     }
 
 
-def _card(run: Exported) -> str:
+def _card(run: StoredRun, rows: Sequence[Row]) -> str:
     manifest = run.manifest
     head = {
         "pretty_name": f"{manifest.benchmark} episodes of {manifest.run_id}",
@@ -68,20 +62,20 @@ def _card(run: Exported) -> str:
         "configs": [
             {"config_name": "default", "data_files": [{"split": _split(run), "path": _DATA}]}
         ],
-        "dataset_info": {"config_name": "default", "features": list(_features(run))},
+        "dataset_info": {"config_name": "default", "features": list(_features(rows))},
     }
     front = yaml.safe_dump(head, sort_keys=False, allow_unicode=True)
     return f"---\n{front}---\n\n{markdown_report(run.report)}"
 
 
-def _split(run: Exported) -> str:
+def _split(run: StoredRun) -> str:
     """The Hub's splits are words; `all` is a word of its own there."""
     name = re.sub(r"\W+", "_", run.manifest.provenance.split).strip("_")
     return name if name and name != "all" else "episodes"
 
 
-def _features(run: Exported) -> Iterator[Json]:
-    kinds = {**columns_of(run.rows), "goal": "string", "first_observation": "string"}
+def _features(rows: Sequence[Row]) -> Iterator[Json]:
+    kinds = {**columns_of(rows), "goal": "string", "first_observation": "string"}
     for name, kind in kinds.items():
         yield {"name": name, "dtype": kind}
     for name, inner in (("messages", _MESSAGE), ("turns", _TURN)):

@@ -8,13 +8,12 @@ import hashlib
 import json
 import zipfile
 from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from agentquest.errors import UserError
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.manifest import Manifest
+from agentquest.reports.exports import draft_of
 from agentquest.reports.exports.inspect_sample import (
     SCORE,
     file_of,
@@ -22,6 +21,7 @@ from agentquest.reports.exports.inspect_sample import (
     summary_of,
     usage_of,
 )
+from agentquest.store.stored_run import StoredRun
 
 Json = dict[str, Any]
 _VERSION = 2
@@ -47,23 +47,17 @@ class _Tally:
             self.usage.setdefault(model, Counter()).update(usage)
 
 
-def write_inspect_log(manifest: Manifest, records: Iterable[EpisodeRecord], folder: Path) -> Path:
+def write_inspect_log(run: StoredRun, folder: Path) -> Path:
     """Write the log into a folder, under the name that Inspect would give it."""
-    file = folder / _name(manifest)
+    file = folder / _name(run.manifest)
     tally, summaries = _Tally(), []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        draft = file.with_suffix(".part")
-        with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
-            for record in records:
-                tally.add(record)
-                summaries.append(summary_of(record))
-                archive.writestr(file_of(record), _text(sample_of(record)))
-            archive.writestr("summaries.json", _text(summaries))
-            archive.writestr("header.json", _text(_header(manifest, tally)))
-        draft.replace(file)
-    except OSError as error:
-        raise UserError(f"cannot write {file}: {error.strerror}") from error
+    with draft_of(file) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
+        for record in run.records:
+            tally.add(record)
+            summaries.append(summary_of(record))
+            archive.writestr(file_of(record), _text(sample_of(record)))
+        archive.writestr("summaries.json", _text(summaries))
+        archive.writestr("header.json", _text(_header(run.manifest, tally)))
     return file
 
 

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from agentquest.metrics.report import Table
 from agentquest.metrics.table import PERCENT
 from agentquest.reports.compare import CLEAR, Comparison, Difference
 from agentquest.reports.render.markdown import markdown_table
 from agentquest.reports.render.text import WIDTH, text_table, wrapped
 from agentquest.reports.safe_text import markdown_text, one_line
-from agentquest.reports.tables import Table
 from agentquest.words import counted
 
 SCHEMA_VERSION = 2
@@ -95,13 +95,13 @@ def difference_table(comparison: Comparison) -> Table:
 def _shown(found: Difference) -> tuple[str, ...]:
     metric, difference = found.metric, found.difference
     value, low, high = (
-        metric.written(number, "+").removesuffix("%")
+        metric.format_value(number, "+").removesuffix("%")
         for number in (difference.value, difference.low, difference.high)
     )
     return (
         metric.heading,
-        metric.written(found.baseline),
-        metric.written(found.other),
+        metric.format_value(found.baseline),
+        metric.format_value(found.other),
         f"{value} points" if metric.unit == PERCENT else value,
         f"[{low}, {high}]",
         f"{found.p_value:.4f}" if found.p_value >= 0.0001 else f"{found.p_value:.1e}",

@@ -7,9 +7,9 @@ one below the other. Rates are fractions of 1; an empty cell is an unknown figur
 import csv
 import io
 
+from agentquest.metrics.report import Report, Row
 from agentquest.metrics.statistics import Estimate
 from agentquest.records.outcome import End
-from agentquest.reports.model import Report, Row
 from agentquest.reports.safe_text import csv_text
 
 

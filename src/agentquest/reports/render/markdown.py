@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from agentquest.reports.model import Report
+from agentquest.metrics.report import Report, Table
 from agentquest.reports.safe_text import markdown_text
-from agentquest.reports.tables import Table
 
 
 def markdown_report(report: Report) -> str:

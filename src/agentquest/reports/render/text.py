@@ -3,9 +3,8 @@
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from agentquest.reports.model import Report
+from agentquest.metrics.report import Report, Table
 from agentquest.reports.safe_text import one_line
-from agentquest.reports.tables import Table
 
 WIDTH = 80
 _SHORTEST_NAME = 12

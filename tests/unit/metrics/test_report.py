@@ -11,22 +11,22 @@ from typing import Any
 
 import pytest
 
-from agentquest.metrics.measured import measured
+from agentquest.metrics.measured import collect_measured
+from agentquest.metrics.report import Report, build_report
 from agentquest.metrics.rows import rows_of
 from agentquest.metrics.table import Metric, metrics_table
 from agentquest.records.episode import Call, EpisodeRecord
 from agentquest.records.manifest import Manifest, PublishedScore
 from agentquest.records.messages import Usage
 from agentquest.records.outcome import AgentFaults, End
-from agentquest.reports.model import Report, build_report
 from agentquest.reports.render.csv import csv_report
 from agentquest.reports.render.markdown import markdown_report
 from agentquest.reports.render.text import text_report
+from agentquest.store.stored_run import StoredRun
 from agentquest.viewer.addresses import ServedAddresses
 from agentquest.viewer.layout import render
-from agentquest.viewer.library import OpenRun
 from agentquest.viewer.run_page import run_page
-from report_runs import hostile, hostile_manifest, manifest, play, record, saved, step
+from report_runs import WORDS, hostile, hostile_manifest, manifest, play, record, saved, step
 
 
 def report_of(records: list[EpisodeRecord], content: Manifest | None = None) -> Report:
@@ -40,8 +40,8 @@ def html_of(records: list[EpisodeRecord], content: Manifest) -> str:
     table = metrics_table(content)
     with tempfile.TemporaryDirectory() as folder:
         run = saved(Path(folder) / "run", records, content)
-        run.write_measured(measured(rows_of(records, table), table))
-        return render(run_page(ServedAddresses(), OpenRun("run", run.path), {}))
+        run.write_measured(collect_measured(rows_of(records, table), table))
+        return render(run_page(ServedAddresses(), StoredRun(run.path, full=True), {}))
 
 
 @pytest.fixture(scope="module")
@@ -381,14 +381,13 @@ def test_published_scores_stand_in_every_format(talked: list[EpisodeRecord]) -> 
         assert "unseen-134" in written
 
 
-WORDS = Metric("words", "words", "words", "average words said", lambda one: float(len(one.goal)))
 SHOUTED = Metric(
     "shouted", "shouted", "%", "share", lambda one: float("!" in one.goal), estimator="rate"
 )
 
 
 def test_a_metric_of_ones_own_is_in_every_format() -> None:
-    content = manifest(metrics=["test_model:WORDS", "test_model:SHOUTED"])
+    content = manifest(metrics=["report_runs:WORDS", "test_report:SHOUTED"])
     records = [record("a", goal="put it there!"), record("b", goal="look")]
     for name, written in formats(records, content).items():
         assert "words" in written, name
@@ -409,7 +408,7 @@ BROKEN = replace(WORDS, key="broken", value=broken)
 
 def test_a_metric_that_fails_leaves_a_hole_and_is_said_loudly() -> None:
     records = [record("a", steps=2), record("b", steps=4)]
-    report = report_of(records, manifest(metrics=["test_model:BROKEN"]))
+    report = report_of(records, manifest(metrics=["test_report:BROKEN"]))
     assert report.overall.cells["broken"].text == "0.50 [0.50–0.50] n=1"
     assert report.warnings == (
         "The metric broken could not be computed for 1 episode and leaves out what failed;"

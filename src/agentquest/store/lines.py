@@ -1,13 +1,13 @@
-"""`episodes.jsonl`: how a record becomes a line that can be trusted, and back.
+"""Sealed lines: how JSON becomes a line of a file that can be trusted, and back.
 
-Each line is a JSON object whose last field is a checksum over all before it. A
+Each line is a JSON object whose last field is a checksum of everything before it. A
 crash can tear the last line, and a power loss can damage unsynced ones anywhere:
 such lines are skipped and reported, and their episodes are played again. A line that
 is complete but not understood (another version's) is an error, never skipped.
 
 In large runs the object is packed: `{"packed":"…","crc32":"…"}`, where the text is
-the record's JSON, deflated (zlib) and in base64. A line stays a line, so that all
-of the above holds, and takes a tenth of the room.
+the record's JSON, deflated (zlib) and in base64. A packed line is still one line, so all
+of the above holds, and takes a tenth of the space.
 """
 
 import binascii
@@ -23,51 +23,56 @@ from pydantic import ValidationError
 
 from agentquest.errors import DataError
 from agentquest.files import sync_folder
+from agentquest.records.base import explain_invalid
 from agentquest.records.episode import SCHEMA_VERSION, EpisodeRecord
-from agentquest.records.explaining import explain_invalid
 
 _SEAL = b',"crc32":"'
 _SEAL_LENGTH = len(_SEAL) + 8 + len(b'"}')
 _CHUNK = 1 << 16
 _PACKED = b'{"packed":"'
-_PACKING = 4  # beyond, zlib takes much longer to save little
+_PACKING = 4  # higher levels of zlib take much longer to save little
 _LONGEST = 1 << 30  # no record is this long: what unpacks to more is malicious
 
 
-class Place(NamedTuple):
-    """Where a line begins, and where the next one does."""
+class Span(NamedTuple):
+    """A line of a file: where it begins, where the next one does, and its checksum."""
 
     at: int
     next: int
+    checksum: str
 
 
-def sealed(record: EpisodeRecord, packed: bool = False) -> bytes:
-    """The record as a line with its checksum."""
-    body = record.model_dump_json().encode()
+def seal(content: bytes, packed: bool = False) -> bytes:
+    """A JSON object as a line with its checksum."""
     if packed:
-        text = binascii.b2a_base64(zlib.compress(body, _PACKING), newline=False)
+        text = binascii.b2a_base64(zlib.compress(content, _PACKING), newline=False)
         body = b'%b%b"' % (_PACKED, text)
     else:
-        body = body[:-1]
+        body = content[:-1]
     return b'%b%b%08x"}\n' % (body, _SEAL, zlib.crc32(body))
 
 
-def unsealed(line: bytes) -> bytes | None:
+def unseal(line: bytes) -> bytes | None:
     """The JSON of a line whose checksum is right; None for a damaged line."""
-    body = _intact(line)
+    body = _intact_body(line)
     if body is None:
         return None
-    return _unpacked(body) if body.startswith(_PACKED) else body + b"}"
+    return _unpack(body) if body.startswith(_PACKED) else body + b"}"
 
 
-def _intact(line: bytes) -> bytes | None:
+def read_checksum(line: bytes) -> str:
+    """The checksum at the end of a line, right or not."""
+    return line[-11:-3].decode("ascii", "replace")
+
+
+def _intact_body(line: bytes) -> bytes | None:
     """What the checksum was made of, if it is right."""
     content = line.rstrip(b"\n")
-    body, seal = content[:-_SEAL_LENGTH], content[-_SEAL_LENGTH:]
-    return body if seal == b'%b%08x"}' % (_SEAL, zlib.crc32(body)) else None
+    body, found = content[:-_SEAL_LENGTH], content[-_SEAL_LENGTH:]
+    return body if found == b'%b%08x"}' % (_SEAL, zlib.crc32(body)) else None
 
 
-def _unpacked(body: bytes) -> bytes | None:
+def _unpack(body: bytes) -> bytes | None:
     try:
         unpacking = zlib.decompressobj()
         content = unpacking.decompress(binascii.a2b_base64(body[len(_PACKED) : -1]), _LONGEST)
@@ -76,19 +81,34 @@ def _unpacked(body: bytes) -> bytes | None:
     return content if unpacking.eof else None
 
 
-def damaged_lines(file: Path, end: int, start: int = 0) -> list[int]:
-    """Numbers of the damaged ones among the lines from `start` to `end`. Nothing is understood,
-    so this is as fast as the disk."""
-    damaged, place = [], start
+def find_damaged_lines(file: Path, end: int) -> list[int]:
+    """Numbers of the damaged lines up to the byte `end`. Only checksums are verified; nothing is
+    parsed."""
+    damaged, place = [], 0
     with file.open("rb") as lines:
-        lines.seek(start)
         for number, line in enumerate(lines, start=1):
             place += len(line)
             if place > end:
                 break
-            if _intact(line) is None:
+            if _intact_body(line) is None:
                 damaged.append(number)
     return damaged
+
+
+def has_lines(file: Path, spans: Iterable[Span]) -> bool:
+    """Whether lines with these checksums end where they should. Only the ends of the lines are
+    read, which is fast for any number of them."""
+    ending = b'%b%%b"}\n' % _SEAL
+    length = _SEAL_LENGTH + 1
+    try:
+        with file.open("rb", buffering=0) as lines:
+            for span in spans:
+                lines.seek(span.next - length)
+                if lines.read(length) != ending % span.checksum.encode():
+                    return False
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 class EpisodeReader:
@@ -105,27 +125,14 @@ class EpisodeReader:
         """Where the next line begins."""
         return self._offset
 
-    @property
-    def lines(self) -> int:
-        """How many lines are before it."""
-        return self._lines
+    def skip(self, offset: int, damaged: Sequence[int] = ()) -> None:
+        """Continue from there: one whole line before it is known, and so are damaged ones."""
+        self.damaged += damaged
+        self._lines += len(damaged) + 1
+        self._offset = offset
 
-    def passed_over(self, lines: Sequence[int]) -> None:
-        """Damaged lines that are known already."""
-        self.damaged += lines
-        self._lines += len(lines)
-
-    def skip(self, offset: int, lines: int) -> None:
-        """Continue from there; this many complete lines before it are already known."""
-        self._offset, self._lines = offset, lines
-
-    def further(self) -> Iterator[EpisodeRecord]:
-        """The records of the whole lines behind those that were read."""
-        for _, record in self.located():
-            yield record
-
-    def located(self) -> Iterator[tuple[int, EpisodeRecord]]:
-        """The same, each with the place in the file where its line begins."""
+    def read_new(self) -> Iterator[tuple[Span, EpisodeRecord]]:
+        """The records of the whole lines after those that were read, and where they are."""
         if not self._file.is_file():
             return
         with self._file.open("rb") as lines:
@@ -136,21 +143,30 @@ class EpisodeReader:
                 start = self._offset
                 self._lines += 1
                 self._offset += len(line)
-                content = unsealed(line)
+                content = unseal(line)
                 if content is None:
                     self.damaged.append(self._lines)
                     continue
-                yield start, _parsed(content, f"{self._file}:{self._lines}")
+                record = _parse(content, f"{self._file}:{self._lines}")
+                yield Span(start, self._offset, read_checksum(line)), record
 
 
-def read_at(file: Path, offset: int) -> EpisodeRecord:
-    """The record whose line begins there."""
+def read_contents(file: Path, spans: Iterable[Span]) -> Iterator[bytes]:
+    """The JSON of these lines; DataError if a line is no longer what it was."""
     with file.open("rb") as lines:
-        lines.seek(offset)
-        content = unsealed(lines.readline())
-    if content is None:
-        raise DataError(f"{file}: no complete record at byte {offset}")
-    return _parsed(content, f"{file}, byte {offset}")
+        for span in spans:
+            lines.seek(span.at)
+            line = lines.readline()
+            content = unseal(line) if read_checksum(line) == span.checksum else None
+            if content is None:
+                raise DataError(f"{file}: no complete record at byte {span.at}")
+            yield content
+
+
+def read_record(file: Path, span: Span) -> EpisodeRecord:
+    """The record of a line."""
+    (content,) = read_contents(file, [span])
+    return _parse(content, f"{file}, byte {span.at}")
 
 
 class EpisodeAppender:
@@ -165,26 +181,29 @@ class EpisodeAppender:
         if is_new:
             sync_folder(file.parent)
 
-    def append(self, records: Iterable[EpisodeRecord]) -> list[Place]:
+    def append(self, *records: EpisodeRecord) -> list[Span]:
         """Write records and wait until they are on disk; else DataError, and no half line.
 
-        Returns where the lines stand.
+        Returns where the lines are.
         """
         number = self._file.fileno()
         whole = os.fstat(number).st_size
-        lines = [sealed(record, self._packed) for record in records]
-        left = memoryview(b"".join(lines))
+        lines = [seal(record.model_dump_json().encode(), self._packed) for record in records]
+        unwritten = memoryview(b"".join(lines))
         try:
-            while left:
-                left = left[os.write(number, left) :]
+            while unwritten:
+                unwritten = unwritten[os.write(number, unwritten) :]
             os.fsync(number)
         except OSError as error:
             # No other line may follow a half one.
             with contextlib.suppress(OSError):
                 os.ftruncate(number, whole)
             raise DataError(f"cannot write {self._path}: {error.strerror}") from error
-        ends = list(itertools.accumulate(map(len, lines), initial=whole))
-        return [Place(at, end) for at, end in itertools.pairwise(ends)]
+        ends = itertools.accumulate(map(len, lines), initial=whole)
+        return [
+            Span(at, end, read_checksum(line))
+            for (at, end), line in zip(itertools.pairwise(ends), lines, strict=True)
+        ]
 
     def close(self) -> None:
         """Close the file; nothing is waiting to be written."""
@@ -205,7 +224,7 @@ def cut_torn_line(file: Path) -> int:
 
 
 def _after_last_newline(handle: IO[bytes], size: int) -> int:
-    """Looked for from the end: a run's file can be far larger than memory."""
+    """Searched from the end: a run's file can be far larger than memory."""
     end = size
     while end > 0:
         start = max(0, end - _CHUNK)
@@ -217,7 +236,7 @@ def _after_last_newline(handle: IO[bytes], size: int) -> int:
     return 0
 
 
-def _parsed(content: bytes, where: str) -> EpisodeRecord:
+def _parse(content: bytes, where: str) -> EpisodeRecord:
     try:
         return EpisodeRecord.model_validate_json(content)
     except ValidationError as error:

@@ -1,25 +1,33 @@
-"""The run directory: whole lines only, one writer, and exactly what is owed."""
+"""The folder of a run: whole lines only, one writer, and the attempt that counts."""
 
-import json
 import os
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_episode_records import a_manifest, a_record, a_run
 
 from agentquest.errors import DataError, UserError
 from agentquest.files import write_atomically
-from agentquest.records import episode_lines
-from agentquest.records.episode_lines import cut_torn_line
+from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import AgentFaults, End, is_scored
-from agentquest.records.run_directory import (
+from agentquest.store import lines as episode_lines
+from agentquest.store.folder import (
     EPISODES,
     MANIFEST,
     RESULTS,
-    RunDirectory,
+    RunFolder,
 )
+from agentquest.store.lines import cut_torn_line
+from report_runs import manifest, record, saved
+
+
+def a_record(key: str = "a#0", end: End = End.SOLVED) -> EpisodeRecord:
+    return record(key.removesuffix("#0"), end)
+
+
+def a_run(folder: Path, *records: EpisodeRecord) -> RunFolder:
+    return saved(folder / "run", records)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.99])
@@ -30,8 +38,7 @@ def test_a_torn_last_line_is_passed_over_and_then_cut(tmp_path: Path, share: flo
     torn = second[: int(len(second) * share)]
     file.write_bytes(first + torn)
     assert [record.key for record in run.records()] == ["a#0"]
-    assert run.owed(["a#0", "b#0"]) == ["b#0"]
-    with run.locked() as log:
+    with run.lock() as log:
         assert file.read_bytes() == first
         log.append(a_record("b#0"))
     assert [record.key for record in run.records()] == ["a#0", "b#0"]
@@ -42,7 +49,7 @@ def test_a_line_that_lacks_only_its_end_is_torn_too(tmp_path: Path) -> None:
     file = run.path / EPISODES
     file.write_bytes(file.read_bytes()[:-1])
     assert run.records() == []
-    with run.locked():
+    with run.lock():
         assert file.read_bytes() == b""
 
 
@@ -65,32 +72,29 @@ ENDS = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(End)), max_siz
 
 @settings(max_examples=50)
 @given(ENDS)
-def test_what_is_owed_is_what_has_no_score(
+def test_the_newest_score_counts_else_the_newest_attempt(
     tmp_path_factory: pytest.TempPathFactory, ends: list[tuple[str, End]]
 ) -> None:
     run = a_run(tmp_path_factory.mktemp("run"), *(a_record(f"{name}#0", end) for name, end in ends))
-    scored = {f"{name}#0" for name, end in ends if is_scored(end, AgentFaults.OWE)}
-    keys = ["a#0", "b#0", "c#0"]
-    assert run.owed(keys) == [key for key in keys if key not in scored]
     found = {record.key: record for record in run.records()}
     assert len(found) == len({name for name, _ in ends})
-    for key, record in found.items():
+    for key, newest in found.items():
         tries = [end for name, end in ends if f"{name}#0" == key]
         best = [end for end in tries if is_scored(end, AgentFaults.OWE)] or tries
-        assert record.end is best[-1]
+        assert newest.end is best[-1]
 
 
 def test_a_second_writer_is_refused_until_the_first_is_done(tmp_path: Path) -> None:
     run = a_run(tmp_path)
-    with run.locked(), pytest.raises(UserError, match="is in use by another process"):
-        run.locked().__enter__()
-    with run.locked():
+    with run.lock(), pytest.raises(UserError, match="is in use by another process"):
+        run.lock().__enter__()
+    with run.lock():
         pass
 
 
 def test_reading_needs_no_lock(tmp_path: Path) -> None:
     run = a_run(tmp_path, a_record())
-    with run.locked():
+    with run.lock():
         assert len(run.records()) == 1
 
 
@@ -105,7 +109,7 @@ def test_a_full_disk_leaves_no_half_line(tmp_path: Path, monkeypatch: pytest.Mon
             raise OSError(28, "No space left on device")
         return write(number, data[: room.pop(0)])
 
-    with run.locked() as log:
+    with run.lock() as log:
         monkeypatch.setattr(os, "write", nearly_full)
         with pytest.raises(DataError, match=r"cannot write .*episodes\.jsonl: No space left"):
             log.append(a_record("b#0"))
@@ -121,7 +125,7 @@ def test_a_write_in_pieces_is_still_one_line(
     run = a_run(tmp_path)
     write = os.write
     monkeypatch.setattr(os, "write", lambda number, data: write(number, data[:7]))
-    with run.locked() as log:
+    with run.lock() as log:
         log.append(a_record())
     assert run.records() == [a_record()]
 
@@ -130,7 +134,7 @@ def test_drafts_that_a_killed_process_left_are_removed(tmp_path: Path) -> None:
     run = a_run(tmp_path)
     draft = run.path / f".{RESULTS}.abc123"
     draft.write_text("{", encoding="utf-8")
-    with run.locked():
+    with run.lock():
         assert not draft.exists()
 
 
@@ -154,51 +158,17 @@ def test_a_file_is_replaced_at_once_or_not_at_all(
 
 def test_a_folder_that_is_no_run_is_said_to_be_none(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"is not a run directory: it has no manifest\.json"):
-        RunDirectory(tmp_path).manifest()
+        RunFolder(tmp_path).manifest()
 
 
 @pytest.mark.parametrize("content", ["{", "[]", ""])
 def test_a_damaged_manifest_is_named(tmp_path: Path, content: str) -> None:
     (tmp_path / MANIFEST).write_text(content, encoding="utf-8")
     with pytest.raises(DataError, match=r"manifest\.json"):
-        RunDirectory(tmp_path).manifest()
+        RunFolder(tmp_path).manifest()
 
 
 def test_a_place_where_nothing_can_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(UserError, match=r"cannot make .*file"):
-        RunDirectory(tmp_path / "file" / "run").create("", a_manifest())
-
-
-def test_results_are_readable_json(tmp_path: Path) -> None:
-    run = a_run(tmp_path)
-    run.write_results({"a": [1.5, None, "ü"]})
-    assert json.loads((run.path / RESULTS).read_text(encoding="utf-8")) == {"a": [1.5, None, "ü"]}
-    with pytest.raises(ValueError, match="Out of range"):
-        run.write_results({"a": float("nan")})
-
-
-def test_results_are_put_together_from_pieces(tmp_path: Path) -> None:
-    run = a_run(tmp_path)
-    parts = run.parts(anew=True)
-    kept = [parts.add({"game": number, "said": "ü\n"}) for number in range(3)]
-    pieces = (piece for part in kept if (piece := parts.read(part)) is not None)
-    run.write_results({"a": 1, "results": [], "none": [], "b": 2}, {"results": pieces, "none": ()})
-    content = json.loads((run.path / RESULTS).read_text(encoding="utf-8"))
-    assert list(content) == ["a", "results", "none", "b"]
-    assert content["results"] == [{"game": number, "said": "ü\n"} for number in range(3)]
-    assert content["none"] == []
-    # Not synced: what a power loss leaves of a piece is not taken for it.
-    parts.close()
-    (run.path / "results.parts").write_bytes(b"\0" * 50)
-    assert run.parts(anew=False).read(kept[0]) is None
-
-
-def test_a_failed_replacement_leaves_the_old_file_and_no_draft(tmp_path: Path) -> None:
-    run = a_run(tmp_path)
-    run.write_results({"a": 1})
-    before = sorted(path.name for path in run.path.iterdir())
-    with pytest.raises(ValueError, match="Out of range"):
-        run.write_results({"a": 1, "b": float("nan")})
-    assert json.loads((run.path / RESULTS).read_text(encoding="utf-8")) == {"a": 1}
-    assert sorted(path.name for path in run.path.iterdir()) == before
+        RunFolder(tmp_path / "file" / "run").create("", manifest())

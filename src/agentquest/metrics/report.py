@@ -1,0 +1,401 @@
+"""The content of a report, made once: text, Markdown, CSV, HTML and JSON only lay it out.
+
+A report is a pure function of a run's manifest, rows and table of metrics. Every figure is a
+Cell that holds its number, its interval, its denominator and how it is written, so that no
+two formats can disagree. What is missing from a run or odd about it is said as a warning.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from agentquest.metrics.rows import EpisodeRow, Setting, Spent
+from agentquest.metrics.statistics import Estimate
+from agentquest.metrics.summary import Group, Summary, summarise
+from agentquest.metrics.table import PERCENT, Metric
+from agentquest.records.manifest import Manifest
+from agentquest.records.outcome import MEANINGS, AgentFaults, End, is_scored
+from agentquest.words import counted, plural
+
+NOTHING = "–"
+ALL = "all"
+_COUNTS = (
+    ("episodes", "episodes on record"),
+    ("scored", "episodes with a score; the denominator"),
+)
+_FAULTS = {
+    AgentFaults.LOSE: "lose (an agent that crashes or does not answer loses the game)",
+    AgentFaults.OWE: "owe (a game in which the agent crashed is played again)",
+}
+# More replies without an answer than this, and the figures say little about the agent.
+_UNREAD_SHARE = 0.05
+
+
+@dataclass(frozen=True)
+class Table:
+    """The first column names the row. `hints` explain columns; `total` marks the last row."""
+
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    hints: tuple[str, ...] = ()
+    total: bool = False
+    numbers: bool = True
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One figure: how it is written, and the number behind it."""
+
+    text: str
+    estimate: Estimate | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """All episodes, or those of one task type; one cell for each metric."""
+
+    name: str
+    group: Group
+    cells: Mapping[str, Cell]
+
+
+@dataclass(frozen=True)
+class EndCount:
+    """How many episodes ended in one way, and whether that is a score."""
+
+    end: End
+    scored: bool
+    meaning: str
+    episodes: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """`metrics` is the whole table, `shown` the part that is worth a column here; `tables` is
+    what people read."""
+
+    manifest: Manifest
+    facts: tuple[tuple[str, str], ...]
+    published: tuple[str, ...]
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+    metrics: tuple[Metric, ...]
+    shown: tuple[Metric, ...]
+    overall: Row
+    by_type: tuple[Row, ...]
+    trials: tuple[tuple[str, Cell], ...]
+    ends: tuple[EndCount, ...]
+    tables: tuple[Table, ...]
+    summary: Summary
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The task types, then the row for all of them."""
+        return (*self.by_type, self.overall)
+
+
+def build_report(
+    manifest: Manifest,
+    rows: Sequence[EpisodeRow],
+    table: tuple[Metric, ...],
+    damage: str | None = None,
+) -> Report:
+    """Everything a report says; `table` is what the rows were made with."""
+    summary = summarise(rows, table)
+    overall = _row(ALL, summary.overall, table)
+    by_type = tuple(_row(name, group, table) for name, group in summary.by_type.items())
+    trials, ends = _trials(summary), _ends(summary.overall, manifest)
+    reward_differs = _reward_differs_from_success(rows)
+    shown = tuple(metric for metric in table if metric.key != "reward" or reward_differs)
+    tables = (
+        _figures((*by_type, overall), shown),
+        Table("Several trials", ("figure", "value"), tuple((n, cell.text) for n, cell in trials)),
+        _replies((*by_type, overall)),
+        Table(
+            "Ends",
+            ("end", "episodes"),
+            tuple((one.end.value, f"{one.episodes} ({one.meaning})") for one in ends),
+        ),
+        Table("Tokens and cost", ("what", "how much"), _spending(summary.spent)),
+    )
+    return Report(
+        manifest=manifest,
+        facts=_describe_run(manifest, dict.fromkeys(row.setting for row in rows)),
+        published=list_published(manifest),
+        warnings=(*([damage] if damage else []), *_warnings(manifest, rows, summary, table)),
+        notes=_notes(rows, summary),
+        metrics=table,
+        shown=shown,
+        overall=overall,
+        by_type=by_type,
+        trials=trials,
+        ends=ends,
+        tables=tuple(one for one in tables if one.rows),
+        summary=summary,
+    )
+
+
+def figure_cell(metric: Metric, estimate: Estimate | None, usual_n: int | None) -> Cell:
+    """A figure with its interval: `60.0% [23.1–88.2] 3/5`, or `7.2 [5.0–9.9] n=3` where the
+    denominator is not the usual one."""
+    if estimate is None:
+        return Cell(NOTHING)
+    low, high = (
+        metric.format_value(bound).removesuffix("%") for bound in (estimate.low, estimate.high)
+    )
+    text = f"{metric.format_value(estimate.value)} [{low}–{high}]"
+    if metric.estimator == "rate":
+        text += f" {round(estimate.value * estimate.n)}/{estimate.n}"
+    elif estimate.n != usual_n:
+        text += f" n={estimate.n}"
+    if metric.label is not None:
+        text += f" {metric.label(estimate.value)}"
+    return Cell(text, estimate)
+
+
+def _row(name: str, group: Group, table: Sequence[Metric]) -> Row:
+    cells = {
+        metric.key: figure_cell(metric, group.figures[metric.key], group.scored) for metric in table
+    }
+    return Row(name, group, cells)
+
+
+def _reward_differs_from_success(rows: Sequence[EpisodeRow]) -> bool:
+    return any(row.scored and row.values["reward"] != float(row.success) for row in rows)
+
+
+def _figures(rows: Sequence[Row], shown: Sequence[Metric]) -> Table:
+    return Table(
+        "Figures",
+        ("task type", *(name for name, _ in _COUNTS), *(metric.heading for metric in shown)),
+        tuple(
+            (
+                row.name,
+                str(row.group.episodes),
+                str(row.group.scored),
+                *(row.cells[metric.key].text for metric in shown),
+            )
+            for row in rows
+        ),
+        ("", *(hint for _, hint in _COUNTS), *(metric.explanation for metric in shown)),
+        total=True,
+    )
+
+
+def _replies(rows: Sequence[Row]) -> Table:
+    """How replies were read, by task type; empty for agents that only give commands."""
+    readings = tuple(rows[-1].group.replies)
+    if set(readings) <= {"verbatim"}:
+        readings = ()
+    lines = []
+    for row in rows if readings else ():
+        number = sum(row.group.replies.values())
+        counts = (row.group.replies.get(reading, 0) for reading in readings)
+        shares = (f"{n} {n / number:.1%}" if n else "0" for n in counts)
+        lines.append((row.name, str(number), *shares))
+    unread = rows[-1].group.unread
+    hints = ("could not be read as an action" if name in unread else "" for name in readings)
+    headings = ("task type", "replies", *readings)
+    return Table("Replies, by how they were read", headings, tuple(lines), ("", "", *hints), True)
+
+
+def _trials(summary: Summary) -> tuple[tuple[str, Cell], ...]:
+    share = Metric("chance", "chance", PERCENT, "", lambda record: None)
+    # pass^1 is pass@1.
+    chances = [
+        *((f"pass@{k}", value) for k, value in summary.pass_at.items()),
+        *((f"pass^{k}", value) for k, value in summary.pass_hat.items() if k > 1),
+    ]
+    return tuple((name, figure_cell(share, value, value.n)) for name, value in chances)
+
+
+def _ends(group: Group, manifest: Manifest) -> tuple[EndCount, ...]:
+    found = []
+    for end, meaning in MEANINGS.items():
+        if end in group.ends:
+            scored = is_scored(end, manifest.agent_faults)
+            text = meaning if scored else f"{meaning}, no score"
+            found.append(EndCount(end, scored, text, group.ends[end]))
+    return tuple(found)
+
+
+def _spending(spent: Spent) -> tuple[tuple[str, str], ...]:
+    if not spent.calls:
+        return ()
+    lines = [
+        ("model calls", f"{spent.calls:,}"),
+        ("prompt tokens", tokens_text(spent, spent.prompt_tokens)),
+        ("of these cached", tokens_text(spent, spent.cached_tokens)),
+        ("completion tokens", tokens_text(spent, spent.completion_tokens)),
+        ("of these reasoning", tokens_text(spent, spent.reasoning_tokens)),
+        ("cost", _cost(spent)),
+    ]
+    if spent.uncounted_calls:
+        lines.append(("calls without counts", f"{spent.uncounted_calls:,} of {spent.calls:,}"))
+    return tuple(lines)
+
+
+def tokens_text(spent: Spent, number: int) -> str:
+    """A number of tokens, as far as the servers told it."""
+    if spent.uncounted_calls == spent.calls:
+        return "unknown"
+    return f"at least {number:,}" if spent.uncounted_calls else f"{number:,}"
+
+
+def _cost(spent: Spent) -> str:
+    if spent.unpriced_calls == spent.calls:
+        return "unknown (no price configured)"
+    if spent.unpriced_calls:
+        return (
+            f"at least {spent.cost:.4f} ({counted(spent.unpriced_calls, 'call')} without a price)"
+        )
+    return f"{spent.cost:.4f} (in the currency of the configured price)"
+
+
+def _describe_run(manifest: Manifest, settings: Iterable[Setting]) -> tuple[tuple[str, str], ...]:
+    """The header of a report. What the records say of themselves overrides what was planned."""
+    origin = manifest.provenance
+    seen: dict[str, dict[str, None]] = {}
+    for setting in settings:
+        for name, value in setting.facts:
+            seen.setdefault(name, {})[value] = None
+    details = {**origin.details, **{name: ", ".join(values) for name, values in seen.items()}}
+    informed = " (is shown the oracle's plan: an upper bound, not an agent under test)"
+    found = (
+        ("benchmark", manifest.benchmark_title or manifest.benchmark),
+        ("data", origin.data),
+        ("data path", origin.data_path or ""),
+        ("split", origin.split),
+        *details.items(),
+        ("protocol", manifest.protocol or "none (settings of its own)"),
+        ("agent", manifest.agent + (informed if manifest.informed else "")),
+        ("model", manifest.model or "none"),
+        ("agent faults", _FAULTS[manifest.agent_faults]),
+        ("max steps", str(manifest.max_steps)),
+        ("tasks", f"{len(manifest.task_ids):,}"),
+        ("trials per task", str(manifest.trials)),
+        ("tags", ", ".join(manifest.tags)),
+        ("note", manifest.note),
+        ("started", manifest.created_at),
+        ("versions", ", ".join(f"{name} {value}" for name, value in manifest.versions.items())),
+    )
+    return tuple((name, value) for name, value in found if value)
+
+
+def list_published(manifest: Manifest) -> tuple[str, ...]:
+    """The published scores that the run can be compared with, and those it cannot, with why."""
+    comparable = [
+        f"{entry.source} ({entry.setting}): "
+        + ", ".join(f"{name} {score:g}" for name, score in entry.scores.items())
+        for entry in manifest.comparable_with
+    ]
+    refused = [
+        f"not comparable with {source}: {why}"
+        for source, why in manifest.not_comparable_with.items()
+    ]
+    return (*comparable, *refused)
+
+
+def _warnings(
+    manifest: Manifest, rows: Sequence[EpisodeRow], summary: Summary, table: Sequence[Metric]
+) -> tuple[str, ...]:
+    """One loud line for each way in which the figures are not what they seem."""
+    return (
+        *_unscored_episodes(manifest, rows),
+        *_unread_replies(summary),
+        *_mixed_settings({row.setting for row in rows}),
+        *_unmeasured_metrics(manifest, table),
+        *_failed_metrics(rows, table),
+    )
+
+
+def _notes(rows: Sequence[EpisodeRow], summary: Summary) -> tuple[str, ...]:
+    """How to read the figures."""
+    lines = ["Figures cover scored episodes. Intervals are 95%: Wilson for rates, bootstrap for"]
+    if summary.several_trials:
+        lines[0] += (
+            " means and for rates over several trials, where tasks are resampled, not episodes;"
+        )
+    else:
+        lines[0] += " means;"
+    lines[0] += " one of zero width means that all values were equal, not that it is certain."
+    if summary.several_trials and not summary.pass_at:
+        lines.append("pass@k and pass^k need two scored trials of every task.")
+    unreachable = sum(row.scored and row.unreachable for row in rows)
+    if unreachable:
+        lines.append(
+            f"In {unreachable} scored {plural(unreachable, 'episode')} the goal became unreachable"
+            " for a while or for good; progress is then the last known value."
+        )
+    return tuple(lines)
+
+
+def _unscored_episodes(manifest: Manifest, rows: Sequence[EpisodeRow]) -> list[str]:
+    found = []
+    requested = max(manifest.requested, len(rows))
+    unscored = [row for row in rows if not row.scored]
+    if unscored:
+        causes = Counter(
+            f"{row.end.value} ({row.error})" if row.error else row.end.value for row in unscored
+        )
+        listed = ", ".join(f"{number} {cause}" for cause, number in causes.most_common())
+        found.append(
+            f"Episodes without a score: {len(unscored)} of {requested} ({listed})."
+            " No figure includes them; run the same command again to complete the run."
+        )
+    if requested > len(rows):
+        found.append(
+            f"Episodes not played yet: {requested - len(rows)} of {requested};"
+            " run the same command again to complete the run."
+        )
+    return found
+
+
+def _unread_replies(summary: Summary) -> list[str]:
+    replies, unread = summary.overall.replies, summary.overall.unread
+    number, without = sum(replies.values()), sum(unread.values())
+    if not number or without / number <= _UNREAD_SHARE:
+        return []
+    listed = ", ".join(f"{number} {name}" for name, number in unread.items())
+    return [
+        f"{without} of {counted(number, 'reply')} ({without / number:.1%}) could not be read as an"
+        f" action: {listed}. The figures say as much about that as about the agent."
+    ]
+
+
+def _mixed_settings(settings: set[Setting]) -> list[str]:
+    fields = {
+        "benchmarks": {setting.benchmark for setting in settings},
+        "configurations": {setting.config_hash[:12] for setting in settings},
+        "models": {str(setting.model) for setting in settings},
+        "step limits": {str(setting.max_steps) for setting in settings},
+    }
+    return [
+        f"Records of different {name} are mixed: {', '.join(sorted(values))}."
+        for name, values in fields.items()
+        if len(values) > 1
+    ]
+
+
+def _unmeasured_metrics(manifest: Manifest, table: Sequence[Metric]) -> list[str]:
+    found = {metric.path for metric in table}
+    return [
+        f"The metric {path} has not been measured; run the same command again to measure it."
+        for path in manifest.metrics
+        if path not in found
+    ]
+
+
+def _failed_metrics(rows: Sequence[EpisodeRow], table: Sequence[Metric]) -> list[str]:
+    found = []
+    for metric in table:
+        failures = [row for row in rows if metric.key in row.failed]
+        if failures:
+            first = failures[0]
+            found.append(
+                f"The metric {metric.key} could not be computed for"
+                f" {counted(len(failures), 'episode')} and leaves out what failed; the first is"
+                f" {first.key}: {first.failed[metric.key]}"
+            )
+    return found

@@ -1,0 +1,1 @@
+"""Runs on disk: the only room that reads or writes run folders."""

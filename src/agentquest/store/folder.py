@@ -1,0 +1,124 @@
+"""The folder of a run: what is in it, and who may write to it.
+
+    config.yaml      the resolved configuration, without keys
+    manifest.json    versions, data, task ids, and the fingerprint of all that decides a score
+    episodes.jsonl   one whole line per episode, only ever appended to, synced to disk
+    live.jsonl       steps of episodes in progress, for watchers (see live.py)
+    index.jsonl      one row per episode, for reports and resuming (see index.py)
+    results.json     the results in the documented shape, rewritten as episodes finish
+    metrics.json     the values of metrics that the configuration names
+    run.log          what was said while it ran
+
+An episode is in the file or it is not: a line torn by a crash is cut off when
+the run is opened for writing, and a damaged one is skipped; their episodes are played again.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from agentquest.errors import DataError, UserError
+from agentquest.files import take_lock, write_atomically
+from agentquest.metrics.rows import keep_newest
+from agentquest.records.base import Record, explain_invalid
+from agentquest.records.episode import EpisodeRecord
+from agentquest.records.manifest import (
+    MANIFEST_VERSION,
+    MEASURED_VERSION,
+    Manifest,
+    MeasuredMetrics,
+)
+from agentquest.store.lines import EpisodeAppender, EpisodeReader
+
+CONFIG = "config.yaml"
+MANIFEST = "manifest.json"
+EPISODES = "episodes.jsonl"
+METRICS = "metrics.json"
+RESULTS = "results.json"
+LOG = "run.log"
+_LOCK = ".lock"
+R = TypeVar("R", bound=Record)
+
+
+class RunFolder:
+    """Reading needs nothing; writing episodes needs the lock (`with folder.lock() as episodes`)."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a run here already."""
+        return (self.path / MANIFEST).is_file()
+
+    def create(self, config: str, manifest: Manifest) -> None:
+        """Make the folder with its configuration and manifest; UserError if it cannot be made."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            write_atomically(self.path / CONFIG, config)
+            write_atomically(self.path / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
+        except OSError as error:
+            raise UserError(f"cannot make {self.path}: {error.strerror}") from error
+
+    def manifest(self) -> Manifest:
+        """What the run is; raises UserError where there is none."""
+        file = self.path / MANIFEST
+        if not file.is_file():
+            inside = min(self.path.glob(f"*/{MANIFEST}"), default=None)
+            hint = f"; name one of those in it, such as {inside.parent}" if inside else ""
+            raise UserError(f"{self.path} is not a run directory: it has no {MANIFEST}{hint}")
+        return _read(file, Manifest, MANIFEST_VERSION)
+
+    def measured(self) -> MeasuredMetrics:
+        """The values of the run's own metrics; nothing if it has none, or none yet."""
+        file = self.path / METRICS
+        if not file.is_file():
+            return MeasuredMetrics()
+        return _read(file, MeasuredMetrics, MEASURED_VERSION)
+
+    def write_measured(self, metrics: MeasuredMetrics) -> None:
+        """Replace the values of the run's own metrics."""
+        write_atomically(self.path / METRICS, metrics.model_dump_json() + "\n")
+
+    def records(self, slim: bool = False) -> list[EpisodeRecord]:
+        """The newest record of each episode, in the order in which they first finished.
+
+        `slim` leaves out prompts and admissible commands, most of a record's size.
+        """
+        newest: dict[str, EpisodeRecord] = {}
+        for record in self.tries():
+            keep_newest(newest, record.slim() if slim else record)
+        return list(newest.values())
+
+    def tries(self) -> Iterator[EpisodeRecord]:
+        """Every record of the file, also of episodes that were played again later."""
+        return (record for _, record in EpisodeReader(self.path / EPISODES).read_new())
+
+    @contextmanager
+    def lock(self, packed: bool = False) -> Iterator[EpisodeAppender]:
+        """For writing, one process at a time; `packed` lines take a tenth of the space."""
+        lock = take_lock(self.path / _LOCK)
+        try:
+            for draft in self.path.glob(f".{RESULTS}.*"):
+                draft.unlink()
+            episodes = EpisodeAppender(self.path / EPISODES, packed)
+            try:
+                yield episodes
+            finally:
+                episodes.close()
+        finally:
+            lock.release()
+
+
+def _read(file: Path, model: type[R], version: int) -> R:
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise DataError(f"cannot read {file}: {error.strerror}") from None
+    try:
+        return model.model_validate_json(content)
+    except ValidationError as error:
+        raise DataError(explain_invalid(content, error, str(file), version)) from None

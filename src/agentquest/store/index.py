@@ -1,0 +1,371 @@
+"""`index.jsonl`: the row of each line of `episodes.jsonl`, so that each is parsed only once.
+
+The file consists of sealed lines. The first says how the rows were made; a file made
+differently is rewritten. Each other line holds a row and the place and checksum of the
+episode's line, so an index that does not fit its episodes, line by line, is noticed and
+made anew. The last line may hold the figures that a list of runs shows. The file can be
+deleted at any time. One process at a time writes it; others work without writing.
+"""
+
+import contextlib
+import gc
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, fields, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from filelock import BaseFileLock
+from pydantic_core import from_json
+
+from agentquest.errors import UserError
+from agentquest.files import take_lock
+from agentquest.metrics.measured import RecalledValue
+from agentquest.metrics.rows import (
+    EpisodeRow,
+    Setting,
+    Spent,
+    keep_newest,
+    measure,
+    progress_curve,
+    row_of,
+    shared_setting,
+)
+from agentquest.metrics.statistics import Estimate
+from agentquest.metrics.summary import RunFigures, headline_figures
+from agentquest.metrics.table import Metric
+from agentquest.records.episode import EpisodeRecord
+from agentquest.records.outcome import End
+from agentquest.store.folder import EPISODES
+from agentquest.store.lines import (
+    EpisodeReader,
+    Span,
+    find_damaged_lines,
+    has_lines,
+    seal,
+    unseal,
+)
+from agentquest.version import __version__
+from agentquest.words import plural
+
+INDEX = "index.jsonl"
+_LOCK = ".index.lock"
+_VERSION = 4
+_TOGETHER = 16
+_LONGEST_FIGURES = 4096
+_SETTING = [one.name for one in fields(Setting)]
+_SPENT = [one.name for one in fields(Spent)]
+_APART = ("setting", "spent", "end", "values", "failed", "goal", "progress_curve")
+_ROW = [one.name for one in fields(EpisodeRow) if one.name not in _APART]
+_ENDS = {end.value: end for end in End}
+
+
+class RowIndex:
+    """The rows of one run; `refresh` reads what has come since.
+
+    `verify` checks every line that is known already against its checksum, which whoever
+    decides what is still to play must do. `light` rows have no goals and progress curves.
+    """
+
+    def __init__(
+        self, folder: Path, table: Sequence[Metric], *, verify: bool = False, light: bool = False
+    ) -> None:
+        self._table = table
+        self._verify = verify
+        self._light = light
+        self._episodes = folder / EPISODES
+        # Metrics that only look up their values add them to rows of the index. A user's own
+        # code may have changed since: then every record is measured anew.
+        self._built_in = [metric.key for metric in table if not metric.path]
+        self._recalled = [one for one in table if isinstance(one.value, RecalledValue)]
+        self._saves = len(self._built_in) + len(self._recalled) == len(table)
+        self._index = _IndexFile(folder, self._built_in)
+        self._unsaved: list[dict[str, Any]] = []
+        self._load()
+
+    @property
+    def rows(self) -> list[EpisodeRow]:
+        """The newest of each episode, in the order in which they first finished."""
+        return list(self._rows.values())
+
+    @property
+    def damage(self) -> str:
+        """A warning about lines that cannot be read; empty when there are none."""
+        lines = self._reader.damaged
+        if not lines:
+            return ""
+        shown = ", ".join(map(str, lines[:5])) + (", …" if len(lines) > 5 else "")
+        return (
+            f"{self._episodes}: skipped {len(lines)} damaged {plural(len(lines), 'line')}"
+            f" ({shown}); run again to play their episodes"
+        )
+
+    @property
+    def figures(self) -> RunFigures:
+        """What a list of runs shows."""
+        return headline_figures(self._rows.values(), self.damage)
+
+    def find(self, key: str) -> Span | None:
+        """Where the record that counts for a key is; None if no such episode was recorded."""
+        return self._spans.get(key)
+
+    def refresh(self) -> None:
+        """Read what was recorded since the last call, and save the index."""
+        if self._last is not None and not has_lines(self._episodes, [self._last]):
+            self._load()  # the file was replaced or cut
+        for span, record in self._reader.read_new():
+            self._add(record, span)
+        self.flush()
+
+    def add(self, record: EpisodeRecord, span: Span) -> None:
+        """Take in an episode that was just written there."""
+        self._reader.skip(span.next)
+        self._add(record, span)
+        if len(self._unsaved) >= _TOGETHER:
+            self.flush()
+
+    def hold(self) -> None:
+        """Be the only one who writes the index, until `release`."""
+        if self._saves:
+            self._index.hold()
+
+    def release(self) -> None:
+        """Save what is left, with the figures, and let others write again."""
+        self.flush()
+        self.save_figures(stamp_episodes(self._episodes.parent))
+        self._index.release()
+
+    def save_figures(self, stamp: list[Any]) -> None:
+        """Keep what a list shows, for `load_figures`, while the episodes are as the stamp says."""
+        if self._saves and self._rows:
+            entry = {"of": stamp, "figures": asdict(self.figures)}
+            self._saves = self._index.append([entry])
+
+    def flush(self) -> None:
+        """Save the rows that wait. After one failed write the index stays closed; later lines
+        would leave a gap."""
+        if self._unsaved:
+            self._saves = self._index.append(self._unsaved)
+            self._unsaved = []
+
+    def _load(self) -> None:
+        self._begin_anew()
+        spans: list[Span] = []
+        with _without_collections():
+            for entry in self._index.load() if self._saves else ():
+                span = Span(entry["at"], entry["next"], entry["crc"])
+                self._reader.skip(span.next, entry.get("damaged", ()))
+                self._keep(self._recall(entry), span)
+                spans.append(span)
+            self._known_damage = len(self._reader.damaged)
+            if not self._fits(spans):
+                self._index.forget()
+                self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        self._rows: dict[str, EpisodeRow] = {}
+        self._spans: dict[str, Span] = {}
+        self._last: Span | None = None
+        self._reader = EpisodeReader(self._episodes)
+        self._known_damage = 0  # damaged lines that the index has
+        self._unsaved = []
+        self.revision = 0
+        """Grows with every attempt that is taken in; another one means other figures."""
+        self.cost = 0.0
+        """What all attempts at all episodes cost, as far as known."""
+        self.uncounted = 0
+        """How many of their calls had no cost."""
+
+    def _fits(self, spans: Sequence[Span]) -> bool:
+        if not has_lines(self._episodes, spans):
+            return False
+        if not self._verify or not spans:
+            return True
+        return find_damaged_lines(self._episodes, spans[-1].next) == self._reader.damaged
+
+    def _add(self, record: EpisodeRecord, span: Span) -> None:
+        row = row_of(record, self._table, self._light)
+        self._keep(row, span)
+        if self._saves:
+            damaged = self._reader.damaged[self._known_damage :]
+            self._known_damage += len(damaged)
+            self._unsaved.append(self._entry(record, row, span, damaged))
+
+    def _keep(self, row: EpisodeRow, span: Span) -> None:
+        self.revision += 1
+        self.cost += row.spent.cost
+        self.uncounted += row.spent.unpriced_calls
+        self._last = span
+        if keep_newest(self._rows, row):
+            self._spans[row.key] = span
+
+    def _entry(
+        self, record: EpisodeRecord, row: EpisodeRow, span: Span, damaged: Sequence[int]
+    ) -> dict[str, Any]:
+        """Flat, with what many rows share or few readers want as text: 100,000 are read at once."""
+        entry: dict[str, Any] = {
+            "at": span.at,
+            "next": span.next,
+            "crc": span.checksum,
+            "goal": record.goal,
+            "progress": " ".join(map(str, progress_curve(record))),
+            "setting": json.dumps([getattr(row.setting, name) for name in _SETTING]),
+            "end": row.end.value,
+            "spent": [getattr(row.spent, name) for name in _SPENT],
+            "values": [row.values[key] for key in self._built_in],
+            "failed": {key: row.failed[key] for key in self._built_in if key in row.failed},
+            "row": [getattr(row, name) for name in _ROW],
+        }
+        if damaged:
+            entry["damaged"] = list(damaged)
+        return entry
+
+    def _recall(self, entry: Mapping[str, Any]) -> EpisodeRow:
+        row = EpisodeRow(
+            setting=_setting(entry["setting"]),
+            spent=Spent(*entry["spent"]),
+            end=_ENDS[entry["end"]],
+            values=dict(zip(self._built_in, entry["values"], strict=True)),
+            failed=entry["failed"],
+            goal="" if self._light else entry["goal"],
+            progress_curve=() if self._light else tuple(map(float, entry["progress"].split())),
+            **dict(zip(_ROW, entry["row"], strict=True)),
+        )
+        if not self._recalled:
+            return row
+        values, failed = measure(row, self._recalled)
+        return replace(row, values={**row.values, **values}, failed={**row.failed, **failed})
+
+
+def stamp_episodes(folder: Path) -> list[Any]:
+    """What changes whenever an episode is written or the file is replaced."""
+    try:
+        found = (folder / EPISODES).stat()
+    except OSError:
+        return [__version__, 0, 0]
+    return [__version__, found.st_size, found.st_mtime_ns]
+
+
+def load_figures(folder: Path, stamp: list[Any]) -> RunFigures | None:
+    """The figures of a run whose episodes have this stamp; None if they are not in its index."""
+    try:
+        with (folder / INDEX).open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - _LONGEST_FIGURES))
+            entry = _parse(file.read().splitlines(keepends=True)[-1])
+        if entry is None or entry.get("of") != stamp:
+            return None
+        figures = dict(entry["figures"])
+        success = figures.pop("success")
+        return RunFigures(success=Estimate(**success) if success else None, **figures)
+    except (OSError, IndexError, KeyError, TypeError):
+        return None
+
+
+class _IndexFile:
+    """The lines on disk. Nothing is lost if they cannot be written: they only save time."""
+
+    def __init__(self, folder: Path, keys: Sequence[str]) -> None:
+        self._folder = folder
+        self._file = folder / INDEX
+        head = {"rows": _VERSION, "by": __version__, "metrics": list(keys)}
+        self._head = seal(json.dumps(head).encode())
+        self._whole = 0  # bytes that are understood
+        self._lock: BaseFileLock | None = None
+
+    def load(self) -> Iterator[dict[str, Any]]:
+        """The entries of consecutive lines of the episodes, from the first on."""
+        self._whole = end = 0
+        with contextlib.suppress(OSError), self._file.open("rb") as lines:
+            if lines.readline() != self._head:
+                return
+            self._whole = len(self._head)
+            for line in lines:
+                entry = _parse(line)
+                if entry is None:
+                    return
+                if "row" in entry:
+                    if entry["at"] != end and not entry.get("damaged"):
+                        return
+                    end = entry["next"]
+                    yield entry
+                self._whole += len(line)
+
+    def forget(self) -> None:
+        """Start over with the next entry that is added."""
+        self._whole = 0
+
+    def hold(self) -> None:
+        """Let nobody else write until `release`, and cut off what is not understood; without
+        effect where somebody else writes."""
+        with contextlib.suppress(OSError, UserError):
+            self._lock = take_lock(self._folder / _LOCK)
+            with self._file.open("ab") as handle:
+                handle.truncate(self._whole)
+
+    def release(self) -> None:
+        """Let others write it again; without effect where it is not held."""
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+    def append(self, entries: Iterable[Mapping[str, Any]]) -> bool:
+        """Add lines, and say whether they are written."""
+        lines = [seal(json.dumps(entry).encode()) for entry in entries]
+        if self._lock is not None:
+            return self._write(lines)
+        self._hold_if_unchanged()
+        try:
+            return self._lock is not None and self._write(lines)
+        finally:
+            self.release()
+
+    def _hold_if_unchanged(self) -> None:
+        """Hold it, unless another process has written since it was read."""
+        with contextlib.suppress(OSError, UserError):
+            lock = take_lock(self._folder / _LOCK)
+            size = self._file.stat().st_size if self._file.exists() else 0
+            if self._whole in (0, size):
+                self._lock = lock
+            else:
+                lock.release()
+
+    def _write(self, lines: list[bytes]) -> bool:
+        try:
+            with self._file.open("ab") as handle:
+                if not self._whole:
+                    handle.truncate(0)
+                    lines = [self._head, *lines]
+                self._whole += handle.write(b"".join(lines))
+        except OSError:
+            return False
+        return True
+
+
+def _parse(line: bytes) -> dict[str, Any] | None:
+    content = unseal(line) if line.endswith(b"\n") else None
+    if content is None:
+        return None
+    entry: dict[str, Any] = from_json(content)
+    return entry
+
+
+@contextlib.contextmanager
+def _without_collections() -> Iterator[None]:
+    """Many small objects, none of them garbage: looking for some would double the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@lru_cache(maxsize=1024)
+def _setting(text: str) -> Setting:
+    values = json.loads(text)
+    values[-1] = tuple((name, value) for name, value in values[-1])
+    return shared_setting(Setting(*values))

@@ -1,0 +1,217 @@
+"""Sealed lines: every line once, none torn or damaged unnoticed, and synced to disk."""
+
+import base64
+import json
+import os
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentquest.errors import DataError
+from agentquest.records.episode import SCHEMA_VERSION, EpisodeRecord
+from agentquest.store.folder import EPISODES, RunFolder
+from agentquest.store.lines import EpisodeReader, Span, has_lines, read_record, seal, unseal
+from agentquest.store.stored_run import StoredRun
+from report_runs import record as make_record
+from report_runs import saved
+
+SECTOR = 512
+
+
+def a_record(key: str = "a#0") -> EpisodeRecord:
+    return make_record(key.removesuffix("#0"))
+
+
+def a_run(folder: Path, *records: EpisodeRecord) -> RunFolder:
+    return saved(folder / "run", records)
+
+
+def line_of(record: EpisodeRecord, packed: bool = False) -> bytes:
+    return seal(record.model_dump_json().encode(), packed)
+
+
+def line(key: str) -> bytes:
+    return line_of(a_record(key))
+
+
+def keys(reader: EpisodeReader) -> list[str]:
+    return [record.key for _, record in reader.read_new()]
+
+
+def test_each_line_is_given_once_when_it_is_whole(tmp_path: Path) -> None:
+    file = tmp_path / "episodes.jsonl"
+    reader = EpisodeReader(file)
+    assert keys(reader) == []
+    first, second = line("a#0"), line("b#0")
+    file.write_bytes(first + second[:50])
+    assert keys(reader) == ["a#0"]
+    assert keys(reader) == []
+    with file.open("ab") as growing:
+        growing.write(second[50:])
+    assert keys(reader) == ["b#0"]
+
+
+def test_a_line_torn_and_cut_off_in_between_is_no_matter(tmp_path: Path) -> None:
+    file = tmp_path / "episodes.jsonl"
+    file.write_bytes(line("a#0") + b'{"half')
+    reader = EpisodeReader(file)
+    assert keys(reader) == ["a#0"]
+    file.write_bytes(line("a#0") + line("b#0"))
+    assert keys(reader) == ["b#0"]
+
+
+def test_a_damaged_line_is_passed_over_and_told_of(tmp_path: Path) -> None:
+    file = tmp_path / "episodes.jsonl"
+    file.write_bytes(line("a#0"))
+    reader = EpisodeReader(file)
+    keys(reader)
+    with file.open("ab") as growing:
+        growing.write(line("b#0") + b"nonsense\n")
+    assert keys(reader) == ["b#0"]
+    assert reader.damaged == [3]
+
+
+@pytest.mark.parametrize("damage", [b"not json\n", b"{}\n", b"\n", b'{"a": "\xff"}\n', b"\0" * 512])
+def test_a_damaged_line_costs_its_own_episode_and_is_told_of(tmp_path: Path, damage: bytes) -> None:
+    run = a_run(tmp_path, a_record("a#0"), a_record("b#0"), a_record("c#0"))
+    file = run.path / EPISODES
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(lines[0] + damage.rstrip(b"\n") + b"\n" + lines[2])
+    assert [record.key for record in run.records()] == ["a#0", "c#0"]
+    assert "episodes.jsonl: skipped 1 damaged line (2);" in StoredRun(run.path).damage
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_any_single_changed_byte_is_noticed(packed: bool) -> None:
+    line = line_of(a_record(), packed)
+    assert unseal(line) is not None
+    for place in range(0, len(line) - 1, 7):
+        changed = bytearray(line)
+        changed[place] ^= 1
+        assert unseal(bytes(changed)) is None, place
+
+
+def resealed(content: dict[str, Any]) -> bytes:
+    """A line that is whole, whatever it says."""
+    body = json.dumps(content).encode()[:-1]
+    return b'%b,"crc32":"%08x"}\n' % (body, zlib.crc32(body))
+
+
+def test_a_whole_line_that_is_not_understood_is_an_error(tmp_path: Path) -> None:
+    run = a_run(tmp_path, a_record())
+    file = run.path / EPISODES
+    content = json.loads(file.read_bytes())
+    del content["crc32"]
+    content["steps"][0]["progress"] = "a lot"
+    file.write_bytes(resealed(content))
+    with pytest.raises(DataError, match=r"episodes\.jsonl:1: steps\.0\.progress: "):
+        run.records()
+    # A newer version that happens to have the same fields is not to be guessed at either.
+    for extra in ({}, {"new_field": 1}):
+        newer = {**content, **extra, "schema_version": SCHEMA_VERSION + 1}
+        file.write_bytes(resealed(newer))
+        with pytest.raises(
+            DataError, match=r":1: written with schema 3, but this AgentQuest reads 2"
+        ):
+            run.records()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_whatever_sectors_a_power_loss_takes_synced_records_stay_and_none_is_invented(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    """An append that was never synced reaches the disk in any part, sector by sector."""
+    synced = [a_record(f"s{number}#0") for number in range(data.draw(st.integers(0, 3)))]
+    unsynced = [a_record(f"u{number}#0") for number in range(data.draw(st.integers(1, 4)))]
+    run = a_run(tmp_path_factory.mktemp("run"), *synced)
+    file = run.path / EPISODES
+    before = file.read_bytes()
+    after = before + b"".join(line_of(record, data.draw(st.booleans())) for record in unsynced)
+    size = data.draw(st.integers(len(before), len(after)))
+    disk = bytearray(before.ljust(size, b"\0"))
+    for start in range(0, size, SECTOR):
+        if data.draw(st.booleans()):
+            disk[start : start + SECTOR] = after[start : min(start + SECTOR, size)]
+    file.write_bytes(bytes(disk))
+    written = {record.key: record for record in (*synced, *unsynced)}
+    found = run.records()
+    assert [record.key for record in found][: len(synced)] == [record.key for record in synced]
+    assert all(record == written[record.key] for record in found)
+    with run.lock() as log:
+        log.append(a_record("later#0"))
+    assert run.records()[-1].key == "later#0"
+
+
+def test_a_packed_line_is_one_line_and_much_smaller(tmp_path: Path) -> None:
+    record = make_record("b", steps=50)
+    run = a_run(tmp_path, a_record("a#0"))
+    with run.lock(packed=True) as log:
+        (place,) = log.append(record)
+    assert run.records() == [a_record("a#0"), record]
+    assert read_record(run.path / EPISODES, place) == record
+    assert place.next == (run.path / EPISODES).stat().st_size
+    plain, packed = line_of(record), line_of(record, packed=True)
+    assert packed.count(b"\n") == 1
+    assert len(packed) < len(plain) / 5
+    content = json.loads(packed)
+    assert json.loads(zlib.decompress(base64.b64decode(content["packed"])))["key"] == "b#0"
+
+
+def test_what_is_sealed_but_cannot_be_unpacked_is_damaged() -> None:
+    for text in ("####", "AAAA"):
+        assert unseal(resealed({"packed": text}).replace(b'": "', b'":"', 1)) is None
+
+
+def test_no_file_is_no_episodes(tmp_path: Path) -> None:
+    assert list(RunFolder(tmp_path).tries()) == []
+
+
+def test_a_record_is_on_disk_before_append_returns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "run" / EPISODES
+    run = a_run(tmp_path)
+    synced: list[bytes] = []
+    sync = os.fsync
+
+    def fsync(number: int) -> None:
+        sync(number)
+        if os.fstat(number).st_ino == file.stat().st_ino:
+            synced.append(file.read_bytes())
+
+    with run.lock() as log:
+        monkeypatch.setattr(os, "fsync", fsync)
+        log.append(a_record("a#0"), a_record("b#0"))
+        assert synced == [line("a#0") + line("b#0")]
+        log.append(a_record("c#0"))
+    assert len(synced) == 2
+    assert synced[-1] == file.read_bytes()
+
+
+def test_lines_are_known_by_their_ends(tmp_path: Path) -> None:
+    run = a_run(tmp_path)
+    with run.lock() as log:
+        first, second = log.append(a_record("a#0"), a_record("b#0"))
+    file = run.path / EPISODES
+    assert has_lines(file, [first, second])
+    assert not has_lines(file, [first, Span(second.at, second.next, first.checksum)])
+    assert not has_lines(file, [Span(first.at, first.next - 1, first.checksum)])
+    assert not has_lines(file, [Span(first.at, 3, first.checksum)])
+    assert not has_lines(tmp_path / "nothing", [first])
+    file.write_bytes(file.read_bytes()[: first.next])
+    assert has_lines(file, [first])
+    assert not has_lines(file, [second])
+
+
+def test_a_record_is_not_read_from_a_line_that_is_another_now(tmp_path: Path) -> None:
+    run = a_run(tmp_path)
+    with run.lock() as log:
+        (span,) = log.append(a_record("a#0"))
+    (run.path / EPISODES).write_bytes(line("b#0"))
+    with pytest.raises(DataError, match="no complete record at byte 0"):
+        read_record(run.path / EPISODES, span)
