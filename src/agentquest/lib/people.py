@@ -1,6 +1,6 @@
 """People who play a benchmark's games: what they see of them, and what is recorded.
 
-A benchmark may have a view of its own for people; everything else about playing is the
+A benchmark may have its own view for people; everything else about playing is the
 same for all benchmarks, and lives in the room `people`.
 """
 
@@ -38,7 +38,7 @@ class TerminalView:
         return verb, rest
 
     def suggestion(self, command: str, admissible: Sequence[str]) -> str | None:
-        """The command that was probably meant by one that is not possible; None for no idea."""
+        """The possible command that was probably meant; None if nothing is similar."""
         words = command.lower().split()
         if words and (fuller := [each for each in admissible if fits(words, each.lower().split())]):
             return min(fuller, key=len)

@@ -27,7 +27,7 @@ _IDLE_S = 7 * 24 * 3600.0
 
 @dataclass(frozen=True)
 class Origin:
-    """Whose episode a game goes on with, and from which step."""
+    """The agent's episode that a game continues, and from which step."""
 
     run: str
     key: str
@@ -85,7 +85,7 @@ class Games:
         return self._add(WebGame(benchmark, settings, task, session))
 
     def play_on(self, run: str, manifest: Manifest, record: EpisodeRecord, step: int) -> WebGame:
-        """Open the state after a step of an episode, for a person to go on from."""
+        """Open the state after a step of an episode, for a person to continue."""
         benchmark, driver = open_game(record, manifest)
         session = PlaySession(driver, benchmark.view(), benchmark.oracle(driver))
         for one in record.steps[:step]:

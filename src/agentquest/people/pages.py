@@ -22,11 +22,11 @@ _WORDS = (("hint", "Hint"), ("undo", "Undo"), ("quit", "Stop and record"))
 def _form(action: str, token: str, *content: h.Node, kind: str = "") -> h.Element:
     """A form that changes something: it holds a token that only our own pages know."""
     return h.form(method="post", action=action, class_=kind or None)[
-        _hidden("token", token), content
+        _hidden_field("token", token), content
     ]
 
 
-def _hidden(name: str, value: str) -> h.VoidElement:
+def _hidden_field(name: str, value: str) -> h.VoidElement:
     return h.input(type="hidden", name=name, value=value)
 
 
@@ -48,7 +48,7 @@ def _card(name: str, token: str) -> h.Element:
         return h.div(".card")[h.h2[name], h.p[str(error)]]
     default, *others = found.splits
     fields = [
-        _hidden("benchmark", name),
+        _hidden_field("benchmark", name),
         choice("split", "split", others, "", default),
         choice("type", "type", found.task_types, ""),
         h.label["task (optional)", h.input(name="task", autocomplete="off")],
@@ -79,7 +79,11 @@ def play_on_page(
     yield _form(
         "/play-on",
         token,
-        [_hidden("run", run), _hidden("episode", record.key), _hidden("step", str(step))],
+        [
+            _hidden_field("run", run),
+            _hidden_field("episode", record.key),
+            _hidden_field("step", str(step)),
+        ],
         h.p[h.button(".primary")["Play on"]],
     )
 
@@ -162,7 +166,7 @@ def _controls(token: str, game: WebGame) -> h.Node:
 
 def _game_form(token: str, game: WebGame, *content: h.Node, kind: str = "") -> h.Element:
     """A form for the game's next turn; from an older page it does nothing."""
-    turn = _hidden("turn", str(game.session.steps))
+    turn = _hidden_field("turn", str(game.session.steps))
     return _form(f"/game/{game.name}", token, turn, content, kind=kind)
 
 

@@ -65,7 +65,7 @@ class PlayRoutes:
         return await self._change(request, make)
 
     async def ask(self, request: Request) -> Response:
-        """Ask whether to go on from a step of an episode; nothing begins yet."""
+        """Ask whether to continue from a step of an episode; nothing begins yet."""
         asked = dict(request.query_params)
 
         def make() -> str:
@@ -96,7 +96,7 @@ class PlayRoutes:
         return await self._viewer.answer(make)
 
     async def act(self, request: Request) -> Response:
-        """Do what was typed or pressed; nothing, where the page was not the newest of its game."""
+        """Do what was typed or pressed; nothing if the page was out of date."""
         name = request.path_params["name"]
 
         def make(given: Fields) -> WebGame:

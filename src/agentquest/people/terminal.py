@@ -201,7 +201,7 @@ def _offer_tasks(tasks: Sequence[Task], rng: random.Random) -> list[int]:
 
 
 class Screen:
-    """Prints a game for its player; `title` stands above the room."""
+    """Prints a game for its player, under the benchmark's title."""
 
     def __init__(self, title: str = "", console: Console | None = None) -> None:
         if isinstance(sys.stdout, TextIOWrapper):
@@ -226,7 +226,7 @@ class Screen:
         self.console.print(Padding(table, (0, 0, 0, 2)))
 
     def introduction(self, session: PlaySession, task: Task) -> None:
-        """The room and the goal; the benchmark's title stands above them."""
+        """The room and the goal, under the benchmark's title."""
         room = Text(session.view.room(session.introduction))
         goal = Text.assemble(("Goal  ", "bold"), (session.goal, "bold yellow"))
         title = f"{self.title} {task.task_type}".strip()

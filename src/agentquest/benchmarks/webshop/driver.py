@@ -45,7 +45,7 @@ class WebshopState(State):
 
 @dataclass(frozen=True)
 class WebshopObservation(Observation):
-    """What the agent is told; `success` says that something was bought."""
+    """What the agent sees; `success` says that something was bought."""
 
 
 class WebshopMetrics(Metrics):
@@ -198,7 +198,7 @@ class WebshopDriver(Driver):
         return len(value) <= LONGEST_ACTION
 
     def facts(self) -> dict[str, str]:
-        """What a score depends on beside the task: which tagger read the titles."""
+        """What a score depends on besides the task: which tagger read the titles."""
         if isinstance(self._place, ShopClient):
             return {"tagger": str(self._place.about().get("tagger", "unknown: the server's"))}
         return {"tagger": self._place.tagger}

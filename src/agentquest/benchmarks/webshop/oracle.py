@@ -105,7 +105,7 @@ def _can_be_clicked(value: str) -> bool:
 
 
 def plan(session: Session, purchase: Purchase) -> list[str]:
-    """The shortest sequence of actions from where the session stands to the purchase."""
+    """The shortest sequence of actions from the session's current page to the purchase."""
     link = f"click[{purchase.asin.lower()}]"
     on_product = session.asin == purchase.asin
     if on_product and "buy now" in session.page.clickables:

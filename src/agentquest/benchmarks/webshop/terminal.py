@@ -36,7 +36,7 @@ class WebshopView(TerminalView):
 
 
 def _begins_line(text: str, before: str) -> bool:
-    """Results get a line each, long texts one of their own, short ones share."""
+    """Whether a text begins a line: results and long texts do, short texts share one."""
     if _PRODUCT_CODE.fullmatch(before) or text.startswith("$"):
         return False
     begins = _PRODUCT_CODE.fullmatch(text) or text.startswith(("Page ", "Price: ", "Description"))

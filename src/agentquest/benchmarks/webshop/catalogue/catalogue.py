@@ -115,7 +115,7 @@ def open_catalogue(
 
 
 def cache_folder() -> Path:
-    """Where catalogues are kept; AGENTQUEST_CACHE moves it."""
+    """The folder of cached catalogues; AGENTQUEST_CACHE moves it."""
     root = os.environ.get("AGENTQUEST_CACHE")
     return (Path(root) if root else Path.home() / ".cache" / "agentquest") / "webshop"
 

@@ -72,7 +72,7 @@ def sorted_keys(keys: list[bytes], numbers: NDArray[Any]) -> tuple[NDArray[Any],
 
 
 def find_key(keys: NDArray[Any], key: str) -> int | None:
-    """Where `key` stands among sorted byte keys."""
+    """The position of `key` among sorted byte keys; None if it is missing."""
     wanted = key.encode("utf-8", "surrogatepass")
     if len(wanted) > keys.dtype.itemsize or wanted.endswith(b"\0"):
         return None  # numpy would cut it, and take it for another

@@ -1,8 +1,8 @@
 """Addresses in the original's pages, and the literals inside them.
 
 The original has two applications with the same pages. In the web site each page
-has a path of its own; in the environment for agents all are at `/`, told apart
-by queries that nobody follows. The escaping is that of its Flask 2.1 and Werkzeug
+has its own path; in the environment for agents all are at `/`, distinguished by
+queries that nobody follows. The escaping is that of its Flask 2.1 and Werkzeug
 2.2. Addresses contain lists and dictionaries as Python writes them, which the original
 evaluates; here they are parsed, and can hold nothing but texts.
 """

@@ -1,7 +1,7 @@
 """The documented routes, for agents.
 
-A client that knows nothing of sessions is answered as the original answers it;
-what the original answers with a crash gets an error that says what was wrong.
+A client that knows nothing of sessions is answered as the original answers it; a
+request that crashes the original gets an error that says what was wrong.
 """
 
 import json

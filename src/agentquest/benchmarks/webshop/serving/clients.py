@@ -118,7 +118,7 @@ class Clients:
         self._store.mark(client.key, Stage.FINISHED if finished else Stage.IN_USE)
 
     def _key(self, sender: Sender, name: SessionName) -> Key | None:
-        """Who asks, as far as the request itself says."""
+        """The client that a request itself identifies; None if it does not."""
         if sender.name is not None:
             return "named", sender.name
         cookie = ("cookie", sender.cookie or "")

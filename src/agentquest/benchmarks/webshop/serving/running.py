@@ -20,7 +20,7 @@ from agentquest.lib.people import Recorder
 
 @dataclass(frozen=True)
 class Access:
-    """Who may ask: the address to listen on, further names it is known by, the agents' token."""
+    """Who may send requests: the address to listen on, its further names, the agents' token."""
 
     host: str = LOOPBACK
     names: Sequence[str] = ()

@@ -67,11 +67,15 @@ def _form(
     action: str, *content: Node, visit: SiteSession | None = None, **attributes: str
 ) -> Element:
     """A form; a visitor's own has their token and the turn it was made for."""
-    own = [_hidden("token", visit.token), _hidden("turn", str(visit.turn))] if visit else []
+    own = (
+        [_hidden_field("token", visit.token), _hidden_field("turn", str(visit.turn))]
+        if visit
+        else []
+    )
     return h.form(method="post", action=action, **attributes)[own, content]
 
 
-def _hidden(name: str, value: str) -> VoidElement:
+def _hidden_field(name: str, value: str) -> VoidElement:
     return h.input(type="hidden", name=name, value=value)
 
 
@@ -200,8 +204,8 @@ def outcome_page(visit: SiteSession, notice: str = "") -> bytes:
     )
     next_task = _form(  # one click, and for the same person
         "/start",
-        _hidden("participant", visit.participant),
-        _hidden("number", ""),
+        _hidden_field("participant", visit.participant),
+        _hidden_field("number", ""),
         h.p(".row")[
             h.button(type="submit", class_="button primary")["Next task"],
             h.a(".button", href="/")["Back to the start"],

@@ -1,4 +1,4 @@
-"""What shoppers are asked to buy, and in which order the tasks stand.
+"""What shoppers are asked to buy, and the order of the tasks.
 
 A synthetic goal is one combination of one product's options; a human goal is
 one person's wording. A million products give millions of goals, so none is
@@ -99,10 +99,10 @@ class Goals(Sequence[Goal]):
         return np.concatenate([[0.0], np.cumsum(self.weights)])
 
     def narrow(self, keep: Filter | None, limit: int | None) -> None:
-        """Leave those goals that `keep` wants, and of these `limit`, drawn by weight.
+        """Keep the goals that `keep` accepts, and of these `limit`, drawn by weight.
 
-        As in the original: the kept ones are numbered anew, the drawn ones stand in the
-        order of their draws, and what is drawn later goes on from there.
+        As in the original: the kept goals are renumbered, the drawn ones are in the order of
+        their draws, and later draws continue the same stream.
         """
         if keep is not None:
             kept = [n for n in range(len(self)) if keep(n, self[n].as_dict())]
@@ -144,7 +144,7 @@ class Goals(Sequence[Goal]):
 
     @cached_property
     def _cached(self) -> Callable[[int], Goal]:
-        """Goals by number; those asked for lately are kept."""
+        """Goals by number; the most recent ones are cached."""
         return lru_cache(_CACHED_GOALS)(self._make)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The shop: one catalogue, any number of sessions.
 
 A `Shop` never changes and can serve any number of threads. A `Session` is one
-shopper: a goal, where they stand, and nothing else, so that hundreds cost little.
+shopper: a goal, the current page, and little else, so that hundreds are cheap.
 Every action leads to a page; an invalid one leaves the session as it was.
 """
 
@@ -24,14 +24,14 @@ from agentquest.benchmarks.webshop.shop.reward import Reward, score
 BASE_URL = "http://127.0.0.1:3000"
 RANDOM_RESULTS = 50
 LONGEST_ACTION = 10_000
-"""Characters; what is longer does nothing, and whoever plays is told so."""
+"""In characters; a longer action does nothing, and the player is told so."""
 MODES = (*pages.MODES, "html")
 _PAGE_NAMES = ("search_results", "item_page", "item_sub_page", "done")
 
 
 @dataclass(frozen=True)
-class Step:
-    """What an action has led to."""
+class ShopStep:
+    """The result of an action."""
 
     page: Page
     reward: float
@@ -161,21 +161,21 @@ class Session:
         is_there = argument != "search" and argument in self.page.clickables
         return (name, argument) if name == "click" and is_there else None
 
-    def step(self, action: str) -> Step:
+    def step(self, action: str) -> ShopStep:
         """Carry out `search[...]` or `click[...]`; anything else changes nothing."""
         found = self._find(action)
         if found is None:
-            return Step(self.page, 0, False, valid=False)
+            return ShopStep(self.page, 0, False, valid=False)
         name, argument = found
         if name == "search":
             return self._search(argument.split(" "), 1)
         return self._click(argument, self.page.clickables[argument])
 
-    def _go_to(self, page: Page, reward: float = 0.0, done: bool = False) -> Step:
+    def _go_to(self, page: Page, reward: float = 0.0, done: bool = False) -> ShopStep:
         self.page = page
-        return Step(page, reward, done, valid=True)
+        return ShopStep(page, reward, done, valid=True)
 
-    def _click(self, argument: str, target: Piece) -> Step:
+    def _click(self, argument: str, target: Piece) -> ShopStep:
         place = self._place()
         if target.kind is Kind.LINK:
             # Before the buttons: a product may be named like one.
@@ -208,7 +208,7 @@ class Session:
             return self.place
         return next((name for name in _PAGE_NAMES if name in self.page.url), "")
 
-    def _search(self, keywords: list[str], page_number: int) -> Step:
+    def _search(self, keywords: list[str], page_number: int) -> ShopStep:
         found = self.shop.find(keywords, self.generator)
         self.keywords, self.page_number = keywords, page_number
         self.asin, self.options = None, {}
@@ -237,7 +237,7 @@ class Session:
         url = f"{self._address('item_sub_page')}/{name}/{self.options}"
         return pages.sub_page(self.instruction, url, self.product(), name)
 
-    def _buy(self) -> Step:
+    def _buy(self) -> ShopStep:
         product = self.product()
         reward = self.shop.reward(product.asin, self.options, self.goal)
         self.last_reward, self.bought = reward, product.asin
@@ -257,8 +257,8 @@ _SUB_PAGES = {name.lower(): name for name in pages.SUB_PAGES}
 def parse(action: str) -> tuple[str, str | None]:
     """An action's name and its lower-cased argument, read as loosely as the original does.
 
-    Of the first line, what stands between the last `[` that has something before it and the
-    last `]` that leaves something between the two; what follows is ignored.
+    The argument is what the first line has between the last `[` with something before it and
+    the last `]` that leaves something between the two; the rest is ignored.
     """
     line = action.partition("\n")[0]
     closing = line.rfind("]")

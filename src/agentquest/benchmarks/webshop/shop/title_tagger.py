@@ -2,7 +2,7 @@
 
 Titles are not sentences. Nearly every word is capitalised, and a tagger made for
 prose calls most of them proper nouns, so that what a word looks like, how it ends
-and what stands beside it say more than grammar. The tagger is a linear model over
+and what is next to it say more than grammar. The tagger is a linear model over
 such traits. Its weights were fitted to spaCy's tags of every other one of the official
 1,000 titles and measured on pairs of titles of the other half.
 
