@@ -55,11 +55,11 @@ def evaluate(
     code is not a setting, give `resume=False` to start over after changing it. Ctrl-C
     keeps what is finished.
     """
-    run = Run(_configured(config, agent, settings))
+    run = Run(_build_config(config, agent, settings))
     if not resume and run.directory.exists:
         run = Run(run.config.model_copy(update={"run_name": free_name(run.directory.path)}))
 
-    owed, remarks = run_in_thread(prepared(run))
+    owed, remarks = run_in_thread(prepare_run(run))
     for remark in remarks:
         warnings.warn(remark, stacklevel=2)
     stop = asyncio.Event()
@@ -78,7 +78,7 @@ def play(
     the seed chooses is played.
     """
     chosen: dict[str, Any] = {"num_games": 1} if task is None else {"tasks": [task]}
-    run = Run(_configured(None, agent, {"benchmark": benchmark, **chosen, **settings}))
+    run = Run(_build_config(None, agent, {"benchmark": benchmark, **chosen, **settings}))
     return run_in_thread(play_episode(run.specs[0]))
 
 
@@ -87,7 +87,7 @@ def load_run(path: PathLike) -> RunResult:
     return RunResult(Path(path))
 
 
-async def prepared(run: Run) -> tuple[list[EpisodeSpec], tuple[str, ...]]:
+async def prepare_run(run: Run) -> tuple[list[EpisodeSpec], tuple[str, ...]]:
     """What a run has still to play, and warnings about its model.
 
     The model is tried before a run directory is made: a wrong key or name leaves none behind.
@@ -138,21 +138,21 @@ async def play_unrecorded(
     return records
 
 
-def _configured(
+def _build_config(
     file: PathLike | None, agent: AgentChoice | None, settings: Mapping[str, Any]
 ) -> RunConfig:
-    given = {key: _named(key, value) for key, value in settings.items()}
+    given = {key: _name_class(key, value) for key, value in settings.items()}
     if isinstance(agent, Mapping):
-        given["agent"] = {key: _named("agent", value) for key, value in agent.items()}
+        given["agent"] = {key: _name_class("agent", value) for key, value in agent.items()}
     elif agent is not None:
-        given["agent"] = {"name": _named("agent", agent)}
+        given["agent"] = {"name": _name_class("agent", agent)}
     config, warned = load_config(None if file is None else Path(file), settings=given)
     for text in warned:
         warnings.warn(text, stacklevel=3)
     return config
 
 
-def _named(what: str, value: Any) -> Any:
+def _name_class(what: str, value: Any) -> Any:
     """A class as the dotted path that finds it again, here and in other processes."""
     if not inspect.isclass(value):
         return value

@@ -27,7 +27,7 @@ from agentquest.lib import (
     Oracle,
 )
 from agentquest.registry import BENCHMARKS
-from agentquest.running.checks.players import held, held_while_playing
+from agentquest.running.checks.players import find_leaks, find_leaks_while_playing
 from agentquest.running.factory import Resources, agent_class, make_benchmark
 from agentquest.running.play import make_player, play
 from agentquest.running.spec import Choice, EpisodeSpec, Limits, RunContext
@@ -50,7 +50,7 @@ def spec_of(benchmark: str, agent: str, steps: int = 8) -> EpisodeSpec:
 
 def found_in(benchmark: str, agent: str) -> list[str]:
     spec = spec_of(benchmark, agent)
-    return asyncio.run(held_while_playing(spec, Resources(spec.context)))
+    return asyncio.run(find_leaks_while_playing(spec, Resources(spec.context)))
 
 
 @pytest.mark.parametrize("agent", UNDER_TEST)
@@ -192,7 +192,7 @@ def test_every_way_to_hide_a_driver_is_looked_into(way: str) -> None:
     driver = MasterMindDriver("1234")
     agent = Curious()
     agent.kept = [_ways(driver)[way]]
-    assert any("MasterMindDriver" in problem for problem in held(agent, driver))
+    assert any("MasterMindDriver" in problem for problem in find_leaks(agent, driver))
 
 
 def test_a_part_of_the_game_and_the_plan_are_found() -> None:
@@ -201,11 +201,11 @@ def test_a_part_of_the_game_and_the_plan_are_found() -> None:
     driver.reset()
     agent = Curious()
     agent.kept = [driver._board]  # type: ignore[attr-defined]
-    assert any("part of the game" in problem for problem in held(agent, driver))
+    assert any("part of the game" in problem for problem in find_leaks(agent, driver))
     agent.kept = [tuple(driver.metrics.milestones)]
-    assert any("is the plan" in problem for problem in held(agent, driver))
+    assert any("is the plan" in problem for problem in find_leaks(agent, driver))
     agent.kept = [driver.metrics.goal]
-    assert held(agent, driver) == []
+    assert find_leaks(agent, driver) == []
 
 
 def test_records_say_that_an_agent_was_informed() -> None:

@@ -19,7 +19,7 @@ from agentquest.benchmarks.alfworld.homes import game_ids
 from agentquest.benchmarks.alfworld.homes.export import write_out
 from agentquest.errors import DataError, UserError
 from agentquest.lib import Task
-from agentquest.running.executors.pool import divided
+from agentquest.running.executors.pool import divide_limits
 from agentquest.running.spec import Choice, RunContext
 
 pytest.importorskip("ray", reason="Ray is not installed (extra `ray`)")
@@ -134,9 +134,9 @@ def test_limits_hold_for_the_whole_run_however_many_workers() -> None:
     limits = {"requests_per_minute": 100, "tokens_per_minute": 9000, "max_concurrency": 6}
     context = RunContext("run", "hash", Choice("alfworld"), Choice("react"), Choice("x", limits))
     for wanted in (1, 3, 4, 6, 7, 64):
-        shared, workers = divided(context, wanted)
+        shared, workers = divide_limits(context, wanted)
         assert 1 <= workers <= min(wanted, 6)
         assert shared.model is not None
         for name, limit in limits.items():
             assert 1 <= shared.model.settings[name] * workers <= limit
-    assert divided(RunContext("r", "h", Choice("b"), Choice("a")), 64)[1] == 64
+    assert divide_limits(RunContext("r", "h", Choice("b"), Choice("a")), 64)[1] == 64

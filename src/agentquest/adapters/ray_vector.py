@@ -20,7 +20,7 @@ from agentquest.adapters.arenas import shared_arena
 from agentquest.errors import AgentQuestError, UserError
 from agentquest.lib import Session, Task, Turn
 from agentquest.lib.arena import Wanted
-from agentquest.running.executors.ray_cluster import connect, ray_module
+from agentquest.running.executors.ray import connect, ray_module
 from agentquest.running.play import rare_collections
 from agentquest.running.spec import versions
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from agentquest.api import RunResult, play_owed, prepared
+from agentquest.api import RunResult, play_owed, prepare_run
 from agentquest.cli.benchmark_choice import as_overrides
 from agentquest.cli.live import LiveView, Tally
 from agentquest.cli.terminal import StopSignals, terminal_width
@@ -79,7 +79,7 @@ def show(warnings: Sequence[str], run: Run) -> None:
 
 def evaluate_here(run: Run) -> None:
     """Play the remaining episodes with the live view, and report."""
-    owed, remarks = asyncio.run(prepared(run))
+    owed, remarks = asyncio.run(prepare_run(run))
     for remark in remarks:
         typer.secho(f"note: {one_line(remark)}", fg="yellow", err=True)
     _announce(run, owed)

@@ -23,8 +23,7 @@ from agentquest.lib.pictures import Moment
 from agentquest.lib.session import Session, Turn
 from agentquest.lib.settings import Settings, operational
 from agentquest.lib.similarity import repetition_rate, repetitions, similarity
-from agentquest.lib.task import Task
-from agentquest.lib.types import Action, Interaction, Observation, State
+from agentquest.lib.types import Action, Interaction, Observation, State, Task
 from agentquest.lib.vector import SessionVector
 from agentquest.records.manifest import Verbs
 

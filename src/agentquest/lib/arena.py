@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from agentquest.errors import UnknownName, UserError
 from agentquest.lib.benchmark import Benchmark
 from agentquest.lib.game import Game
-from agentquest.lib.task import Task
+from agentquest.lib.types import Task
 
 Wanted = Task | str | int
 """A task: itself, its id, or its index in a split."""
@@ -36,7 +36,7 @@ class Arena:
         if isinstance(wanted, Task):
             return wanted
         if isinstance(wanted, str):
-            return self._named(wanted, split)
+            return self._find(wanted, split)
         if isinstance(wanted, bool) or not isinstance(wanted, int):
             kind = type(wanted).__name__
             raise UserError(f"choose a task by its index or its id, not by a {kind}")
@@ -59,7 +59,7 @@ class Arena:
             self._splits[name] = self.benchmark.in_split(name)
         return self._splits[name]
 
-    def _named(self, name: str, split: str | None) -> Task:
+    def _find(self, name: str, split: str | None) -> Task:
         splits = [split] if split is not None else [self.split, *self.benchmark.splits]
         for each in dict.fromkeys(splits):
             found = self._of(each).task_named(name)

@@ -26,8 +26,7 @@ from agentquest.lib.oracle import Oracle
 from agentquest.lib.people import TerminalView
 from agentquest.lib.pictures import Moment
 from agentquest.lib.settings import Settings, suggestion, validated
-from agentquest.lib.task import Task
-from agentquest.lib.types import Observation
+from agentquest.lib.types import Observation, Task
 from agentquest.records.manifest import Provenance, Verbs
 from agentquest.records.messages import ToolSpec
 

@@ -64,14 +64,14 @@ class DriverGame(Game):
         observation = self.driver.reset()
         self.goal = str(self.driver.metrics.goal)
         self.valid = True
-        return self._seen(observation.text or observation.output, observation.admissible)
+        return self._note(observation.text or observation.output, observation.admissible)
 
     def step(self, command: str) -> str:
         observation = self.driver.step(self.driver.action_class(value=command))
         self.valid = observation.valid
-        return self._seen(observation.text or observation.output, observation.admissible)
+        return self._note(observation.text or observation.output, observation.admissible)
 
-    def _seen(self, text: str, admissible: Sequence[str]) -> str:
+    def _note(self, text: str, admissible: Sequence[str]) -> str:
         outcome = self.driver.outcome
         self._outcome = (outcome.done, outcome.success, outcome.reward)
         self._admissible = admissible

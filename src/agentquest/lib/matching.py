@@ -58,7 +58,7 @@ class Matcher:
             zip(self._blanks, self._words[1:], strict=True), start=1
         ):
             last = number == len(self._blanks) and not word
-            end = _filled(blank, word, last, text, small, place)
+            end = _filling_end(blank, word, last, text, small, place)
             if end is None:
                 return None
             place = end + len(word)
@@ -77,7 +77,9 @@ def lowered(text: str) -> str:
     return small if len(small) == len(text) else text.translate(_ASCII_LOWER)
 
 
-def _filled(blank: str, word: str, last: bool, text: str, small: str, start: int) -> int | None:
+def _filling_end(
+    blank: str, word: str, last: bool, text: str, small: str, start: int
+) -> int | None:
     """Where the filling of a blank ends, which begins at `start` and is followed by `word`.
 
     Free text is of one line and without brackets, as short as can be, and at the end

@@ -34,7 +34,7 @@ def parse_action(text: str) -> str:
     command = rest.lstrip().partition("\n")[0].strip()
     if not command:
         raise ParseError(PARSE_FAILURE)
-    return _unwrapped(command, wrapping).lower()
+    return _unwrap(command, wrapping).lower()
 
 
 def _wrapping_before(text: str, end: int) -> str:
@@ -45,7 +45,7 @@ def _wrapping_before(text: str, end: int) -> str:
     return text[start:end]
 
 
-def _unwrapped(command: str, wrapping: str) -> str:
+def _unwrap(command: str, wrapping: str) -> str:
     closing = "".join(_CLOSED_BY[mark] for mark in reversed(wrapping))
     if closing and len(command) > len(closing) and command.endswith(closing):
         command = command[: -len(closing)].rstrip()

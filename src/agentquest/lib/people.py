@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from agentquest.lib.task import Task
-from agentquest.lib.types import Observation
+from agentquest.lib.types import Observation, Task
 from agentquest.records.episode import EpisodeRecord
 
 if TYPE_CHECKING:

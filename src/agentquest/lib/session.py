@@ -16,7 +16,7 @@ from typing import NamedTuple
 from agentquest.errors import UserError
 from agentquest.lib.arena import Arena, Wanted
 from agentquest.lib.game import Game
-from agentquest.lib.task import Task
+from agentquest.lib.types import Task
 
 
 class Turn(NamedTuple):
@@ -130,16 +130,16 @@ class Session:
     @property
     def goal(self) -> str:
         """What is to be done, in the game's words."""
-        return self._played.goal
+        return self._current_game.goal
 
     @property
     def game(self) -> Game:
         """The game underneath, for adapters that need more of one benchmark than a turn says."""
-        return self._played
+        return self._current_game
 
     def plan(self) -> list[str]:
         """The oracle's commands from here; empty once the episode is over."""
-        return [] if self.last.over else self._played.plan()
+        return [] if self.last.over else self._current_game.plan()
 
     @property
     def closed(self) -> bool:
@@ -152,7 +152,7 @@ class Session:
         self._closed = True
 
     @property
-    def _played(self) -> Game:
+    def _current_game(self) -> Game:
         if self._game is None:
             self._check_open()
             raise UserError("call reset() first")

@@ -125,7 +125,7 @@ def explain(
     message = in_words(problem["msg"])
     shown = ""
     if problem["type"] not in ("missing", "value_error") and not is_secret(where):
-        shown = f" (given: {_shown(problem.get('input'))})"
+        shown = f" (given: {_show(problem.get('input'))})"
     return f"{where + ': ' if where else ''}{message}{shown}"
 
 
@@ -163,7 +163,7 @@ def is_secret(path: str) -> bool:
     return any(word in path.lower() for word in _SECRET)
 
 
-def _shown(value: Any) -> str:
+def _show(value: Any) -> str:
     """What was given; of lists and sections only that it was one, as a key may be inside."""
     is_plain = value is None or isinstance(value, bool | int | float | str)
     return repr(value) if is_plain else f"a {type(value).__name__}"

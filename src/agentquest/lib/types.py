@@ -1,4 +1,4 @@
-"""What passes between an agent and a benchmark in one step.
+"""A task, and what passes between an agent and a benchmark in one step.
 
 Plain data: frozen, comparable, picklable. `export()` is what users see in
 `metrics.export()`; a field marked `internal` stays out of the documented shape.
@@ -65,3 +65,16 @@ class Interaction(NamedTuple):
     action: Action
     state: State
     observation: Observation
+
+
+@dataclass(frozen=True)
+class Task:
+    """One problem of a benchmark.
+
+    `problem` is what opens it here (a path, a number); `id` is the same on every machine.
+    """
+
+    id: str
+    task_type: str
+    split: str
+    problem: str

@@ -15,7 +15,7 @@ from agentquest.lib.commands import has_blank
 from agentquest.lib.driver import Driver
 from agentquest.lib.oracle import Oracle
 from agentquest.lib.people import PlayedGame, PlayedMove, TerminalView, fits
-from agentquest.lib.task import Task
+from agentquest.lib.types import Task
 from agentquest.words import counted, parse_whole_number
 
 WORDS = ("hint", "hint all", "commands", "task", "undo", "restart", "next", "quit")

@@ -74,7 +74,7 @@ class EpisodePlayer:
         """
         if self._first is None or (self._end is None and not self.steps):
             return None
-        end = self._end or self._failed(End.CANCELLED, "run", "stopped half-way")
+        end = self._end or self._fail(End.CANCELLED, "run", "stopped half-way")
         return self._record(self._first, end)
 
     async def _to_its_end(self, first: Observation, on_step: OnStep) -> End:
@@ -82,20 +82,20 @@ class EpisodePlayer:
             await self._of_agent(self.agent.begin(self._introduce(self.driver)))
             return await self._loop(first, on_step)
         except ContextExceeded as error:
-            return self._failed(End.CONTEXT_LIMIT, "model", error)
+            return self._fail(End.CONTEXT_LIMIT, "model", error)
         except (ModelError, NetworkError) as error:
-            return self._failed(End.INFRASTRUCTURE_FAULT, "model", error)
+            return self._fail(End.INFRASTRUCTURE_FAULT, "model", error)
         except _NoAnswer as error:
-            return self._failed(End.AGENT_FAULT, "agent", str(error), "timeout")
+            return self._fail(End.AGENT_FAULT, "agent", str(error), "timeout")
         except asyncio.CancelledError as error:
             if _is_being_cancelled():
                 raise
-            return self._failed(End.AGENT_FAULT, "agent", error)
+            return self._fail(End.AGENT_FAULT, "agent", error)
         except (Exception, SystemExit) as error:
             # Foreign code runs here: whatever it raises ends only its own episode.
             if self._whose_turn == "agent":
-                return self._failed(End.AGENT_FAULT, "agent", error)
-            return self._failed(End.INFRASTRUCTURE_FAULT, "environment", error)
+                return self._fail(End.AGENT_FAULT, "agent", error)
+            return self._fail(End.INFRASTRUCTURE_FAULT, "environment", error)
 
     async def _loop(self, observation: Observation, on_step: OnStep) -> End:
         outcome = self.driver.outcome
@@ -149,7 +149,7 @@ class EpisodePlayer:
         try:
             await _within(self.agent.close(), _CLOSING_S)
         except (Exception, SystemExit) as error:
-            # Others' code again; the episode is over.
+            # User code may raise anything here.
             logger.warning("%s: closing the agent failed: %r", self.spec.key, error)
 
     async def _carry_out(self, answer: Answer, before: Observation) -> Observation:
@@ -185,7 +185,7 @@ class EpisodePlayer:
             calls=list(answer.calls),
         )
 
-    def _failed(
+    def _fail(
         self, end: End, source: Source, error: BaseException | str, kind: str | None = None
     ) -> End:
         named = type(error).__name__ if isinstance(error, BaseException) else end.value

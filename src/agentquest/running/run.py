@@ -23,7 +23,6 @@ from agentquest.metrics.table import metrics_table
 from agentquest.protocols import protocol
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.manifest import Manifest, PublishedScore
-from agentquest.running.budget import Budget
 from agentquest.running.events import Broadcast, RunEvents
 from agentquest.running.executors import Executor, make_executor
 from agentquest.running.factory import (
@@ -33,7 +32,7 @@ from agentquest.running.factory import (
     make_benchmark,
     model_class,
 )
-from agentquest.running.monitor import EpisodeSaver, FailureWatch, LiveFile, Stopper
+from agentquest.running.monitor import Budget, EpisodeSaver, FailureWatch, LiveFile, Stopper
 from agentquest.running.play import rare_collections
 from agentquest.running.selection import Selection, episode_seed, pick_by_name, select
 from agentquest.running.spec import Choice, EpisodeSpec, Limits, RunContext, versions

@@ -44,7 +44,7 @@ def select(
         for task in tasks:
             piles_in_order.setdefault(task.task_type, []).append(task)
         return Selection(tuple(_in_turn(list(piles_in_order.values()))))
-    piles = {name: _shuffled(tasks, name, seed) for name in dict.fromkeys(task_types)}
+    piles = {name: _shuffle(tasks, name, seed) for name in dict.fromkeys(task_types)}
     wanted = _shares(list(piles), num_games, per_type)
     notes = [
         f"{name}: {counted(wanted[name], 'game')} requested, only {len(pile)} available"
@@ -101,7 +101,7 @@ def episode_seed(seed: int, task_id: str, trial: int) -> int:
     return int.from_bytes(digest[:4], "big")
 
 
-def _shuffled(tasks: Sequence[Task], task_type: str, seed: int) -> list[Task]:
+def _shuffle(tasks: Sequence[Task], task_type: str, seed: int) -> list[Task]:
     pile = sorted((task for task in tasks if task.task_type == task_type), key=lambda t: t.id)
     random.Random(f"{seed}/{task_type}").shuffle(pile)
     return pile

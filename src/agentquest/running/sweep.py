@@ -138,8 +138,8 @@ def _run(
     wanted: SweepConfig, combination: _Combination, folder: Path, overrides: Sequence[str]
 ) -> tuple[SweepRun, list[str]]:
     agent, model, protocol, seed = combination
-    agent_label, agent_section = _labelled(agent, "name")
-    model_label, llm = _labelled(model, "model") if model is not None else (None, None)
+    agent_label, agent_section = _take_label(agent, "name")
+    model_label, llm = _take_label(model, "model") if model is not None else (None, None)
     parts = [agent_label, model_label, protocol, f"seed-{seed}"]
     settings: dict[str, Any] = {
         **wanted.run,
@@ -160,7 +160,7 @@ def _run(
     return SweepRun(agent_label, model_label, protocol, seed, config), warnings
 
 
-def _labelled(section: Mapping[str, Any], named_by: str) -> tuple[str, dict[str, Any]]:
+def _take_label(section: Mapping[str, Any], named_by: str) -> tuple[str, dict[str, Any]]:
     """What to call it, and the section without the label."""
     rest = {key: value for key, value in section.items() if key != "label"}
     label = section.get("label", rest.get(named_by))

@@ -110,7 +110,7 @@ async def test_a_run_under_a_file_of_ones_own(tmp_path: Path) -> None:
         words = [f"protocol={file}", "model=m", f"base_url={server.url}", "data_path=builtin"]
         config, _ = load_config(None, [*words, f"output_dir={tmp_path}"])
         run = Run(config)
-        owed, remarks = await api.prepared(run)
+        owed, remarks = await api.prepare_run(run)
         result = await api.play_owed(run, owed)
     assert remarks == ()
     assert (result.complete, result.manifest.protocol) == (True, "mine")

@@ -6,7 +6,7 @@ from run_events import a_spec, a_step
 from agentquest.llms.prices import Price
 from agentquest.records.episode import Call
 from agentquest.records.messages import Message, Usage
-from agentquest.running.budget import Budget
+from agentquest.running.monitor import Budget
 
 PROMPT = (Message(role="user", content="What do you do? " * 50),)
 

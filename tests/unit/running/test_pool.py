@@ -8,7 +8,7 @@ from run_events import Recorder, a_record, a_spec, a_step
 
 from agentquest.errors import UserError
 from agentquest.running.executors import pool
-from agentquest.running.executors.pool import Event, Pool, Worker, divided
+from agentquest.running.executors.pool import Event, Pool, Worker, divide_limits
 from agentquest.running.spec import Choice, EpisodeSpec
 from episode_players import a_context
 
@@ -182,11 +182,11 @@ async def test_stopping_saves_what_was_under_way() -> None:
 def test_the_limits_of_a_run_are_divided_among_its_workers(
     limits: dict[str, float | None], workers: int, shares: dict[str, float], number: int
 ) -> None:
-    context, found = divided(a_context(model=Choice("openai", limits)), workers)
+    context, found = divide_limits(a_context(model=Choice("openai", limits)), workers)
     assert context.model is not None
     assert (dict(context.model.settings), found) == ({**limits, **shares}, number)
 
 
 def test_an_agent_without_a_model_has_no_limits_to_divide() -> None:
     context = a_context()
-    assert divided(context, 3) == (context, 3)
+    assert divide_limits(context, 3) == (context, 3)

@@ -31,7 +31,7 @@ class MLflowSink(Sink):
     def __init__(self, manifest: Manifest, folder: Path) -> None:
         super().__init__(manifest, folder)
         self._client = MlflowClient()
-        self._id, self._told = self._find_run() or self._create_run()
+        self._id, self._episodes = self._find_run() or self._create_run()
 
     def _experiment(self) -> str:
         name = os.environ.get("MLFLOW_EXPERIMENT_NAME", f"agentquest-{self.manifest.benchmark}")
@@ -68,9 +68,9 @@ class MLflowSink(Sink):
 
     def finished(self, record: EpisodeRecord) -> None:
         """Log an episode's figures; its place among the logged episodes is the step."""
-        self._told += 1
+        self._episodes += 1
         for name, value in figures_of(record).items():
-            self._client.log_metric(self._id, f"episode.{name}", value, step=self._told)
+            self._client.log_metric(self._id, f"episode.{name}", value, step=self._episodes)
 
     def close(self, summary: dict[str, Any]) -> None:
         """Log the summary and end their run: as killed, where episodes are missing."""

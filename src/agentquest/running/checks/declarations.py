@@ -11,7 +11,7 @@ from agentquest.lib import BenchmarkSettings, Briefing, TerminalView
 from agentquest.lib.commands import BLANK
 from agentquest.records.manifest import Provenance, Verbs
 from agentquest.records.messages import ToolSpec
-from agentquest.running.checks.subject import Problems, Subject, carried_out, shown
+from agentquest.running.checks.subject import Problems, Subject, carry_out, show
 from agentquest.words import counted
 
 _KINDS_OF_DATA = ("real", "builtin", "generated")
@@ -30,12 +30,12 @@ def declarations(subject: Subject) -> Problems:
     for name, kind in filled:
         value = getattr(found, name, None)
         if not isinstance(value, kind) or not value:
-            yield f"{name} is {shown(value)}, not a non-empty {kind.__name__}"
+            yield f"{name} is {show(value)}, not a non-empty {kind.__name__}"
     for name, kind in (("verbs", Verbs), ("slow_steps", bool), ("step_limit", int)):
         if type(getattr(found, name)) is not kind:
-            yield f"{name} is {shown(getattr(found, name))}, not a {kind.__name__}"
+            yield f"{name} is {show(getattr(found, name))}, not a {kind.__name__}"
     if not all(isinstance(action, str) and action for action in found.actions):
-        yield f"actions are {shown(found.actions)}, not commands"
+        yield f"actions are {show(found.actions)}, not commands"
     if ":" not in subject.name and found.name != subject.name:
         yield f"name is {found.name!r}, but it is registered as {subject.name!r}"
     if len(set(found.task_types)) != len(found.task_types):
@@ -133,7 +133,7 @@ def fingerprint(subject: Subject) -> Problems:
     hashes = {}
     for task in chosen:
         hashes[task.id] = of_task = found.data_hash(task)
-        driver, _ = subject.opened(task)
+        driver, _ = subject.open(task)
         if len(of_task) != 64 or set(of_task) - set("0123456789abcdef"):
             yield f"{task.id}: data_hash is {of_task!r}, not a SHA-256"
         elif driver.data_hash != of_task:
@@ -145,7 +145,7 @@ def fingerprint(subject: Subject) -> Problems:
 def briefing(subject: Subject) -> Problems:
     """Agents are told the rules and have tools; examples are shown only where asked for."""
     for task in subject.tasks:
-        driver, _ = subject.opened(task)
+        driver, _ = subject.open(task)
         plain = subject.benchmark.briefing(driver, task, 0)
         if not isinstance(plain, Briefing):
             yield f"{task.id}: briefing is a {type(plain).__name__}"
@@ -169,11 +169,11 @@ def view(subject: Subject) -> Problems:
         yield f"view() gives a {type(looks).__name__}"
         return
     for task in subject.tasks:
-        driver, observation = subject.opened(task)
+        driver, observation = subject.open(task)
         if not looks.room(observation):
             yield f"{task.id}: room() of the first observation is empty"
         for command in subject.script(task):
-            observation = carried_out(driver, command)
+            observation = carry_out(driver, command)
             if not looks.said(observation):
                 yield f"{task.id}: said() after {command!r} is empty"
             if len(looks.verb_and_rest(command)) != 2:
@@ -195,7 +195,7 @@ def _tool(tool: ToolSpec) -> Problems:
 
 
 def _demonstrations(subject: Subject, task: Any) -> Problems:
-    driver, _ = subject.opened(task)
+    driver, _ = subject.open(task)
     examples = subject.benchmark.briefing(driver, task, 2).demonstrations
     if len(examples) > 2:
         yield f"{counted(len(examples), 'example')} where 2 were requested"
@@ -204,8 +204,8 @@ def _demonstrations(subject: Subject, task: Any) -> Problems:
             yield "an example has no goal, first observation or turns"
         if not all(action and said for _, action, said in example.turns):
             yield "an example has an empty action or observation"
-        driver, _ = subject.opened(task)
+        driver, _ = subject.open(task)
         for _, action, _ in example.turns:
-            carried_out(driver, action)
+            carry_out(driver, action)
         if driver.outcome.success:
             yield "an example solves the task that it is an example for"

@@ -18,7 +18,7 @@ def other_process(subject: Subject) -> Problems:
     """Tasks, hashes and games are the same on every machine, as far as one machine can tell."""
     scripts = {task.id: subject.script(task) for task in subject.tasks}
     question = {"name": subject.name, "settings": subject.settings, "scripts": scripts}
-    there = _asked(question)
+    there = _ask(question)
     for name, value in answers(subject, scripts).items():
         if there.get(name) != value:
             yield f"{name}: differs in another process"
@@ -36,7 +36,7 @@ def answers(subject: Subject, scripts: Mapping[str, Sequence[str]]) -> dict[str,
     return found
 
 
-def _asked(question: Mapping[str, Any]) -> dict[str, str]:
+def _ask(question: Mapping[str, Any]) -> dict[str, str]:
     other_hashes = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
     done = subprocess.run(
         [sys.executable, "-m", __name__],

@@ -12,10 +12,10 @@ from agentquest.lib.matching import Matcher
 from agentquest.running.checks.subject import (
     Problems,
     Subject,
-    carried_out,
+    carry_out,
     difference,
-    seen,
-    shown,
+    observe,
+    show,
     transcript,
 )
 
@@ -26,7 +26,7 @@ _FILLINGS = 300
 def observations(subject: Subject) -> Problems:
     """From start to end, observations, outcome and metrics fit each other."""
     for task in subject.tasks:
-        driver, observation = subject.opened(task)
+        driver, observation = subject.open(task)
         if not isinstance(driver.metrics.goal, str) or not driver.metrics.goal:
             yield f"{task.id}: the goal is empty"
         if subject.benchmark.goal_in(observation.text) not in ("", driver.metrics.goal):
@@ -37,13 +37,13 @@ def observations(subject: Subject) -> Problems:
             after = f"{task.id}, after {command!r}" if command else f"{task.id}, at the start"
             if command:
                 accepted = driver.accepts(command)
-                observation = carried_out(driver, command)
+                observation = carry_out(driver, command)
                 if accepted != observation.valid:
                     yield f"{after}: accepts() said {accepted}, step() {observation.valid}"
             yield from (f"{after}: {problem}" for problem in _moment(driver, observation))
         yield from (f"{task.id}: {problem}" for problem in _records(driver))
-        driver, last = subject.opened(task)
-        last = _played_out(subject, driver, last)
+        driver, last = subject.open(task)
+        last = _play_out(subject, driver, last)
         yield from (f"{task.id}, at the end: {problem}" for problem in _moment(driver, last))
 
 
@@ -70,7 +70,7 @@ def training_games(subject: Subject) -> Problems:
             found = (text, game.done, game.won, game.reward, game.valid)
             if found != expected or tuple(game.admissible) != moment.admissible:
                 after = f"after {commands[place - 1]!r}" if place else "at the start"
-                yield f"{task.id}: {after} game() is {shown(found)}, the driver {shown(expected)}"
+                yield f"{task.id}: {after} game() is {show(found)}, the driver {show(expected)}"
                 break
             if outcome.done:
                 break
@@ -95,7 +95,7 @@ def copies(subject: Subject) -> Problems:
                 yield f"{task.id}: a driver cannot be {word}: {type(error).__name__}: {error}"
                 continue
             for who, game in (("the copy", other), ("the original", driver)):
-                rest = [seen(game, carried_out(game, command)) for command in commands[half:]]
+                rest = [observe(game, carry_out(game, command)) for command in commands[half:]]
                 if problem := difference(whole[half + 1 :], rest, commands[half:]):
                     yield f"{task.id}, {word} half-way: {who} continues differently: {problem}"
 
@@ -107,11 +107,11 @@ def isolation(subject: Subject) -> Problems:
         alone = transcript(subject.make().driver(task), commands)
         games = [subject.benchmark.driver(each) for each in (task, other, task)]
         firsts = [game.reset() for game in games]
-        moments = [seen(games[0], firsts[0])]
+        moments = [observe(games[0], firsts[0])]
         for place, command in enumerate(commands):
             for neighbour in games[1:]:
-                carried_out(neighbour, commands[-1 - place])
-            moments.append(seen(games[0], carried_out(games[0], command)))
+                carry_out(neighbour, commands[-1 - place])
+            moments.append(observe(games[0], carry_out(games[0], command)))
         if problem := difference(alone, moments, commands):
             yield f"{task.id}: goes differently next to other games: {problem}"
         if problem := difference(alone, transcript(games[0], commands), commands):
@@ -122,15 +122,15 @@ def invalid_commands(subject: Subject) -> Problems:
     """Nonsense is refused and changes nothing."""
     for task in subject.tasks:
         commands = subject.script(task)
-        driver, observation = subject.opened(task)
+        driver, observation = subject.open(task)
         undisturbed = transcript(subject.benchmark.driver(task), commands)
-        moments = [seen(driver, observation)]
+        moments = [observe(driver, observation)]
         for place, command in enumerate(commands):
             nonsense = _NONSENSE[place % len(_NONSENSE)]
             if not any(Matcher(each).fits(nonsense) for each in observation.admissible):
-                yield from (f"{task.id}: {problem}" for problem in _refused(driver, nonsense))
-            observation = carried_out(driver, command)
-            moments.append(seen(driver, observation))
+                yield from (f"{task.id}: {problem}" for problem in _check_refusal(driver, nonsense))
+            observation = carry_out(driver, command)
+            moments.append(observe(driver, observation))
         if problem := difference(undisturbed, moments, commands):
             yield f"{task.id}: an invalid command changed the game: {problem}"
 
@@ -138,13 +138,13 @@ def invalid_commands(subject: Subject) -> Problems:
 def finished(subject: Subject) -> Problems:
     """A game that is over stays as it is until it is reset."""
     for task in subject.tasks:
-        driver, first = subject.opened(task)
-        last = _played_out(subject, driver, first)
+        driver, first = subject.open(task)
+        last = _play_out(subject, driver, first)
         if not driver.outcome.done:
             continue
         steps, outcome = len(driver.metrics.interactions), driver.outcome
         for command in (*first.admissible[:1], _NONSENSE[1]):
-            if carried_out(driver, command) != last or driver.outcome != outcome:
+            if carry_out(driver, command) != last or driver.outcome != outcome:
                 yield f"{task.id}: is over, but {command!r} still changes something"
         if len(driver.metrics.interactions) != steps:
             yield f"{task.id}: is over, but steps are still counted"
@@ -155,7 +155,7 @@ def finished(subject: Subject) -> Problems:
 def admissible(subject: Subject) -> Problems:
     """What is listed as admissible is one line of text, listed once, and accepted."""
     for task in subject.tasks:
-        driver, observation = subject.opened(task)
+        driver, observation = subject.open(task)
         for command in subject.script(task):
             offered = observation.admissible
             if not offered:
@@ -167,7 +167,7 @@ def admissible(subject: Subject) -> Problems:
                     yield f"{task.id}: {each!r} is not one line of text"
                 elif not _some_filling(driver, each):
                     yield f"{task.id}: {each!r} is listed but not accepted"
-            observation = carried_out(driver, command)
+            observation = carry_out(driver, command)
             if driver.outcome.done:
                 break
 
@@ -199,29 +199,29 @@ def _records(driver: Driver) -> Problems:
             yield f"{name}() cannot be written as JSON: {error}"
     facts = driver.facts()
     if not all(isinstance(text, str) for text in (*facts, *facts.values())):
-        yield f"facts() are not texts: {shown(facts)}"
+        yield f"facts() are not texts: {show(facts)}"
 
 
-def _refused(driver: Driver, nonsense: str) -> Problems:
+def _check_refusal(driver: Driver, nonsense: str) -> Problems:
     if driver.accepts(nonsense):
-        yield f"accepts({shown(nonsense)}) is True"
+        yield f"accepts({show(nonsense)}) is True"
     before = driver.outcome
-    observation = carried_out(driver, nonsense)
+    observation = carry_out(driver, nonsense)
     if observation.valid:
-        yield f"{shown(nonsense)} is observed as valid"
+        yield f"{show(nonsense)} is observed as valid"
     if not observation.text:
-        yield f"{shown(nonsense)} is not answered"
+        yield f"{show(nonsense)} is not answered"
     if driver.outcome != before:
-        yield f"{shown(nonsense)} changes the outcome to {driver.outcome}"
+        yield f"{show(nonsense)} changes the outcome to {driver.outcome}"
 
 
-def _played_out(subject: Subject, driver: Driver, observation: Observation) -> Observation:
+def _play_out(subject: Subject, driver: Driver, observation: Observation) -> Observation:
     """Play to the end by the oracle, or else the explorer, as far as they get."""
     oracle, explorer = subject.benchmark.oracle(driver), subject.benchmark.explorer()
     for _ in range(subject.benchmark.step_limit):
         plan = oracle.plan() if oracle is not None else []
         command = plan[0] if plan else explorer.choose(observation)
-        observation = carried_out(driver, command)
+        observation = carry_out(driver, command)
         if driver.outcome.done or not observation.can_proceed:
             break
     return observation

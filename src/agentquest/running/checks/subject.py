@@ -59,7 +59,7 @@ class Subject:
                 of_type.append(task)
         return [task for of_type in chosen.values() for task in of_type]
 
-    def opened(self, task: Task) -> tuple[Driver, Observation]:
+    def open(self, task: Task) -> tuple[Driver, Observation]:
         """A driver of its own, and the first observation."""
         driver = self.benchmark.driver(task)
         return driver, driver.reset()
@@ -67,11 +67,11 @@ class Subject:
     def script(self, task: Task) -> list[str]:
         """Commands for a game of some steps: the explorer's and random ones, in turn."""
         if task.id not in self._scripts:
-            self._scripts[task.id] = list(self._scripted(task))
+            self._scripts[task.id] = list(self._write_script(task))
         return self._scripts[task.id]
 
-    def _scripted(self, task: Task) -> Iterator[str]:
-        driver, observation = self.opened(task)
+    def _write_script(self, task: Task) -> Iterator[str]:
+        driver, observation = self.open(task)
         explorer, rng = self.benchmark.explorer(), random.Random(task.id)
         for step in range(_STEPS):
             if driver.outcome.done:
@@ -80,15 +80,15 @@ class Subject:
             if step % 3 == 2 and observation.admissible:
                 command = filled(rng.choice(observation.admissible), rng, driver.metrics.goal)
             yield command
-            observation = carried_out(driver, command)
+            observation = carry_out(driver, command)
 
 
-def carried_out(driver: Driver, command: str) -> Observation:
+def carry_out(driver: Driver, command: str) -> Observation:
     """One step, as the evaluator makes it."""
     return driver.step(driver.action_class(value=command))
 
 
-def seen(driver: Driver, observation: Observation) -> Seen:
+def observe(driver: Driver, observation: Observation) -> Seen:
     """What a player could tell apart at this moment."""
     return Seen(
         observation.output,
@@ -103,8 +103,8 @@ def seen(driver: Driver, observation: Observation) -> Seen:
 
 def transcript(driver: Driver, commands: Sequence[str]) -> list[Seen]:
     """A game from its start: what was there to see at first and after each command."""
-    moments = [seen(driver, driver.reset())]
-    return moments + [seen(driver, carried_out(driver, command)) for command in commands]
+    moments = [observe(driver, driver.reset())]
+    return moments + [observe(driver, carry_out(driver, command)) for command in commands]
 
 
 def difference(one: Sequence[Seen], other: Sequence[Seen], commands: Sequence[str]) -> str | None:
@@ -113,11 +113,11 @@ def difference(one: Sequence[Seen], other: Sequence[Seen], commands: Sequence[st
         for name, was, now in zip(Seen._fields, left, right, strict=True):
             if was != now:
                 after = f"after {commands[place - 1]!r}" if place else "at the start"
-                return f"{name} {after} was {shown(was)}, then {shown(now)}"
+                return f"{name} {after} was {show(was)}, then {show(now)}"
     return None
 
 
-def shown(value: object) -> str:
+def show(value: object) -> str:
     """A value in a message, cut to 80 characters."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."

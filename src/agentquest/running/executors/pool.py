@@ -1,9 +1,10 @@
-"""Handing episodes to workers elsewhere, and taking back what happens there.
+"""Handing episodes to workers elsewhere, and taking back what happens there: both ends.
 
 Episodes are handed out as workers get free, never in fixed shares, so a slow task
 or worker holds up nobody. Only the process that owns the pool writes: workers
 send records back. A worker that dies costs the episodes it was playing; another
-plays them, and an episode that loses two workers is left for the next run.
+plays them, and an episode that loses two workers is left for the next run. `Pool` and
+`Worker` are the end that owns the run, `WorkerLoop` and `Messenger` the other one.
 """
 
 import asyncio
@@ -18,9 +19,12 @@ from threading import get_ident
 from typing import Literal
 
 from agentquest.errors import UserError
+from agentquest.lib import Task
 from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.records.messages import Message
 from agentquest.running.events import RunEvents
+from agentquest.running.executors.local import LocalExecutor
+from agentquest.running.factory import Resources
 from agentquest.running.spec import Choice, EpisodeSpec, RunContext
 
 logger = logging.getLogger(__name__)
@@ -43,6 +47,10 @@ class Event:
     prompt: tuple[Message, ...] = ()
     record: EpisodeRecord | None = None
     message: str = ""
+
+
+Tell = Callable[[Event], None]
+Lease = Sequence[tuple[Task, int, int]]
 
 
 class Worker(ABC):
@@ -97,9 +105,9 @@ class Pool:
 
     def _another(self) -> Worker:
         self._made += 1
-        return self._new_worker(f"{self._prefix}-{self._made}", self._heard)
+        return self._new_worker(f"{self._prefix}-{self._made}", self._hear)
 
-    def _heard(self, worker: Worker, event: Event) -> None:
+    def _hear(self, worker: Worker, event: Event) -> None:
         if get_ident() == self._thread:
             self._events.put_nowait((worker, event))
         elif not self._loop.is_closed():
@@ -121,7 +129,7 @@ class Pool:
                     timeout=None if any(worker.ready for worker in self._alive) else _START_S,
                 )
                 if heard.done():
-                    await self._handle([heard.result(), *self._heard_since()])
+                    await self._handle([heard.result(), *self._take_waiting()])
                     continue
                 heard.cancel()
                 if not stop.is_set():
@@ -161,7 +169,7 @@ class Pool:
         for worker, lease in leases.items():
             worker.play(lease)
 
-    def _heard_since(self) -> list[tuple[Worker, Event]]:
+    def _take_waiting(self) -> list[tuple[Worker, Event]]:
         """What else has been told; together it costs less, and records go to disk together."""
         waiting = min(self._events.qsize(), _MOST_TOGETHER)
         return [self._events.get_nowait() for _ in range(waiting)]
@@ -238,7 +246,7 @@ class Pool:
             await worker.end()
 
 
-def divided(context: RunContext, workers: int) -> tuple[RunContext, int]:
+def divide_limits(context: RunContext, workers: int) -> tuple[RunContext, int]:
     """Rate limits hold for the whole run, so each worker gets its share.
 
     Also returned is how many workers there can be: a share is at least one.
@@ -251,3 +259,65 @@ def divided(context: RunContext, workers: int) -> tuple[RunContext, int]:
     shares = {name: limit // workers for name, limit in limits.items()}
     model = Choice(context.model.name, settings | shares)
     return dataclasses.replace(context, model=model), workers
+
+
+class Messenger(RunEvents):
+    """Sends every event to the process that owns the pool, without what only records need."""
+
+    def __init__(self, tell: Tell, show_prompts: bool) -> None:
+        self._tell = tell
+        self._show_prompts = show_prompts
+
+    def started(self, spec: EpisodeSpec, worker: str) -> None:
+        self._tell(Event("started", spec.key))
+
+    def stepped(self, spec: EpisodeSpec, step: Step, prompt: tuple[Message, ...]) -> None:
+        slim = step.model_copy(update={"admissible": [], "prompt": []})
+        self._tell(Event("stepped", spec.key, slim, prompt if self._show_prompts else ()))
+
+    def finished(self, spec: EpisodeSpec, record: EpisodeRecord) -> None:
+        self._tell(Event("finished", spec.key, record=record))
+
+    def cut_short(self, spec: EpisodeSpec, record: EpisodeRecord) -> None:
+        self._tell(Event("cut_short", spec.key, record=record))
+
+
+class WorkerLoop:
+    """The episodes of one worker; lives in an event loop."""
+
+    def __init__(self, context: RunContext, name: str, tell: Tell) -> None:
+        self._context = context
+        self._name = name
+        self._tell = tell
+        self._messenger = Messenger(tell, context.show_prompts)
+        self._stop = asyncio.Event()
+        self._playing: set[asyncio.Task[None]] = set()
+        self.resources = Resources(context)
+
+    async def open(self) -> None:
+        """Everything that can be wrong on this machine is found out now."""
+        _ = (self.resources.benchmark, self.resources.agent_class)
+        await self.resources.open()
+
+    def begin(self, lease: Lease) -> None:
+        """Start the episodes of a lease, each as a task of its own."""
+        for task, trial, seed in lease:
+            spec = EpisodeSpec(self._context, task, trial, seed)
+            episode = LocalExecutor(worker=self._name).run(
+                [spec], self.resources, self._messenger, 1, self._stop
+            )
+            work = asyncio.create_task(episode)
+            self._playing.add(work)
+            work.add_done_callback(self._report_failure)
+
+    def _report_failure(self, work: "asyncio.Task[None]") -> None:
+        self._playing.discard(work)
+        if not work.cancelled() and (error := work.exception()) is not None:
+            self._tell(Event("failed", message=str(error)))
+
+    async def end(self) -> None:
+        """Cut short what is being played and let go of what was opened."""
+        self._stop.set()
+        if self._playing:
+            await asyncio.wait(self._playing)
+        await self.resources.close()

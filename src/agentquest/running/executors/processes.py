@@ -18,14 +18,17 @@ from typing import Any
 
 from pydantic import Field
 
+from agentquest.errors import AgentQuestError
 from agentquest.lib import Settings
 from agentquest.running.events import RunEvents
-from agentquest.running.executors.pool import Event, Pool, Worker, divided
-from agentquest.running.executors.worker_loop import GROUP_SIGNALS, serve_process
+from agentquest.running.executors.pool import Event, Pool, Worker, WorkerLoop, divide_limits
 from agentquest.running.factory import Resources
+from agentquest.running.play import rare_collections
 from agentquest.running.spec import EpisodeSpec, RunContext
 
 logger = logging.getLogger(__name__)
+# Ctrl-C and a closed terminal reach the whole group; the process that writes decides.
+_GROUP_SIGNALS = [each for each in signal.Signals if each.name in ("SIGINT", "SIGHUP")]
 
 
 class ProcessSettings(Settings):
@@ -55,7 +58,7 @@ class ProcessExecutor:
         if not specs or stop.is_set():
             return
         most = min(self._workers, len(specs), parallel)
-        context, number = divided(resources.context, most)
+        context, number = divide_limits(resources.context, most)
 
         def new_worker(name: str, tell: Callable[[Worker, Event], None]) -> Worker:
             return _ProcessWorker(name, context, tell)
@@ -65,7 +68,7 @@ class ProcessExecutor:
 
 
 @contextmanager
-def _group_signals_held() -> Iterator[None]:
+def _hold_group_signals() -> Iterator[None]:
     """A process that starts now inherits this: Ctrl-C, which the whole group gets, waits until
     it can decide what to do with it (see `serve_process`)."""
     if not hasattr(signal, "pthread_sigmask"):
@@ -73,11 +76,11 @@ def _group_signals_held() -> Iterator[None]:
         return
     from multiprocessing import resource_tracker
 
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, GROUP_SIGNALS)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _GROUP_SIGNALS)
     try:
         # Python's helper process would die of SIGHUP, and starting it lets SIGINT through again.
         resource_tracker.ensure_running()
-        signal.pthread_sigmask(signal.SIG_BLOCK, GROUP_SIGNALS)
+        signal.pthread_sigmask(signal.SIG_BLOCK, _GROUP_SIGNALS)
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -94,7 +97,7 @@ class _ProcessWorker(Worker):
         self._process: BaseProcess = spawn.Process(
             target=serve_process, args=(theirs, context, name, list(sys.path)), daemon=True
         )
-        with _group_signals_held():
+        with _hold_group_signals():
             self._process.start()
         theirs.close()
         Thread(target=self._listen, name=f"listen-{name}", daemon=True).start()
@@ -126,3 +129,38 @@ class _ProcessWorker(Worker):
             self._connection.send(message)
         except OSError:
             logger.debug("%s is gone already", self.name)
+
+
+def serve_process(
+    connection: Connection, context: RunContext, name: str, path: Sequence[str]
+) -> None:
+    """The main function of a worker process."""
+    for ignored in _GROUP_SIGNALS:
+        signal.signal(ignored, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _GROUP_SIGNALS)
+    sys.path[:] = [*sys.path, *(folder for folder in path if folder not in sys.path)]
+    try:
+        with rare_collections():
+            asyncio.run(_serve(connection, context, name))
+    except AgentQuestError as error:
+        connection.send(Event("failed", message=str(error)))
+    finally:
+        connection.close()
+
+
+async def _serve(connection: Connection, context: RunContext, name: str) -> None:
+    worker = WorkerLoop(context, name, connection.send)
+    try:
+        await worker.open()
+        while (lease := await asyncio.to_thread(_receive, connection)) is not None:
+            worker.begin(lease)
+    finally:
+        await worker.end()
+
+
+def _receive(connection: Connection) -> Any:
+    try:
+        return connection.recv()
+    except (EOFError, OSError):
+        return None

@@ -3,31 +3,40 @@
 This process hands out the work, alone writes the run directory, and holds the
 limits of the whole run; see `pool`. An actor answers one call at a time with everything
 that happened since the last, so a step costs no message of its own. A node is checked
-before it gets an episode; one without the data is sent what its episodes need, see
-`shipping`.
+before it gets an episode. One without the data is sent what its episodes need: Ray
+carries an object to a node once, whichever of its workers ask for it, and on disk it is
+kept under the task's hash, so that a later run finds it there.
 """
 
 import asyncio
+import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from pydantic import Field
 
-from agentquest.errors import AgentQuestError, DataError, UnknownName
-from agentquest.extras import require
+from agentquest.errors import AgentQuestError, DataError, UnknownName, UserError
+from agentquest.extras import MissingExtra, require
 from agentquest.lib import Benchmark, Settings, Task
 from agentquest.running.events import RunEvents
-from agentquest.running.executors.pool import Event, Pool, Worker, divided
-from agentquest.running.executors.ray_cluster import cause, connect, in_creation, ray_module
-from agentquest.running.executors.shipping import Pack, in_turn, kept_at, moved, packed, unpacked
-from agentquest.running.executors.worker_loop import Lease, WorkerLoop
+from agentquest.running.executors.pool import Event, Lease, Pool, Worker, WorkerLoop, divide_limits
 from agentquest.running.factory import Resources
+from agentquest.running.play import run_in_thread
 from agentquest.running.spec import EpisodeSpec, RunContext, versions
 
 _MOST_EVENTS = 2000
 _DATA_MISSING = "data missing"
+_PROBE_S = 10.0
+_IN_CREATION = "error raised in its creation task"
+
+Pack = Mapping[str, bytes]
+"""The files of a folder, compressed."""
 
 
 class RaySettings(Settings):
@@ -67,7 +76,7 @@ class RayExecutor:
         started = connect(self._settings.address)
         try:
             most = min(self._number(), len(specs), parallel)
-            context, number = divided(resources.context, most)
+            context, number = divide_limits(resources.context, most)
             cargo = _Cargo(resources.benchmark, specs[0].task)
 
             def new_worker(name: str, tell: Callable[[Worker, Event], None]) -> Worker:
@@ -109,7 +118,7 @@ class _Cargo:
             folder = self._benchmark.folder(task)
             if folder is None:
                 raise DataError(f"task {task.id} cannot be sent to another machine")
-            files = ray_module().put(packed(folder))
+            files = ray_module().put(pack_folder(folder))
             self._sent[task.id] = (self._benchmark.data_hash(task), files)
         found: tuple[str, Any] = self._sent[task.id]
         return found
@@ -133,7 +142,7 @@ class EpisodeActor:
         """What is wrong here, in a sentence; empty when episodes can be played."""
         self._worker = WorkerLoop(context, self._name, self._events.put_nowait)
         try:
-            with in_turn():
+            with one_at_a_time():
                 await self._worker.open()
                 there = self._worker.resources.benchmark.data_hash(sample)
         except UnknownName as error:
@@ -150,7 +159,7 @@ class EpisodeActor:
         """Play these; `cargo` has the files of tasks that this node lacks, by task id."""
         assert self._worker is not None
         for task, trial, seed in lease:
-            opened = await _received(task, *cargo[task.id]) if cargo else task
+            opened = await _receive_task(task, *cargo[task.id]) if cargo else task
             self._worker.begin([(opened, trial, seed)])
 
     async def events(self) -> list[Event]:
@@ -167,11 +176,11 @@ class EpisodeActor:
         self._events.put_nowait(Event("gone"))
 
 
-async def _received(task: Task, data_hash: str, files: Any) -> Task:
-    if not kept_at(task, data_hash).is_dir():
+async def _receive_task(task: Task, data_hash: str, files: Any) -> Task:
+    if not folder_of(task, data_hash).is_dir():
         pack: Pack = await files
-        unpacked(task, data_hash, pack)
-    return moved(task, data_hash)
+        unpack_task(task, data_hash, pack)
+    return move_task(task, data_hash)
 
 
 class _RayWorker(Worker):
@@ -215,7 +224,7 @@ class _RayWorker(Worker):
         self.name, theirs = await self._actor.about.remote()
         ours = dict(context.versions)
         if theirs != ours:
-            return f"its versions are {_listed(theirs)}, this run's are {_listed(ours)}"
+            return f"its versions are {_join(theirs)}, this run's are {_join(ours)}"
         cargo = self._cargo
         problem: str = await self._actor.open.remote(context, cargo.sample, cargo.expected)
         self._lacks_data = problem.startswith(_DATA_MISSING) and cargo.is_portable
@@ -252,5 +261,105 @@ class _RayWorker(Worker):
         ray_module().kill(self._actor)
 
 
-def _listed(facts: Mapping[str, str]) -> str:
+def _join(facts: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {value}" for name, value in facts.items())
+
+
+def ray_module() -> Any:
+    """Ray, imported when it is asked for."""
+    try:
+        import ray
+    except ImportError:
+        raise MissingExtra("ray", "playing on a Ray cluster", ["ray"]) from None
+    return ray
+
+
+def connect(address: str | None) -> bool:
+    """Join the cluster or start one; whether this call did so."""
+    ray = ray_module()
+    if ray.is_initialized():
+        return False
+    # Without an address Ray would join whatever cluster this machine happens to be part of.
+    where: dict[str, Any] = {"address": address or "local"}
+    if not address:
+        where["include_dashboard"] = False
+    try:
+        run_in_thread(_probe(address))
+        ray.init(log_to_driver=False, configure_logging=False, namespace="agentquest", **where)
+    except (OSError, ValueError, asyncio.TimeoutError) as error:
+        raise UserError(f"executor.address: no Ray cluster at {address!r}: {error}") from None
+    except RuntimeError as error:
+        # Such as another version of Ray or Python there.
+        raise UserError(f"executor.address: cannot join {address!r}: {error}") from None
+    return True
+
+
+async def _probe(address: str | None) -> None:
+    """Ray would search for minutes; a connection shows at once whether anything answers."""
+    host, separator, port = (address or "").removeprefix("ray://").rpartition(":")
+    if separator and port.isdigit():
+        opening = asyncio.open_connection(host, int(port))
+        _, writer = await asyncio.wait_for(opening, _PROBE_S)
+        writer.close()
+
+
+def in_creation(error: BaseException) -> bool:
+    """Whether an actor could not even be made: others on its node could not either."""
+    return _IN_CREATION in str(error)
+
+
+def cause(error: BaseException) -> str:
+    """The last line of what Ray says, which is the cause."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    said = lines[-1] if lines else type(error).__name__
+    return f"a worker cannot start on its node: {said}" if in_creation(error) else said
+
+
+def pack_folder(folder: Path) -> Pack:
+    """The files of a folder, each compressed, by name; folders in it are left out."""
+    return {
+        file.name: zlib.compress(file.read_bytes())
+        for file in sorted(folder.iterdir())
+        if file.is_file()
+    }
+
+
+def folder_of(task: Task, data_hash: str) -> Path:
+    """Where this machine keeps, or would keep, a task that was sent to it."""
+    store = Path.home() / ".cache" / "agentquest" / "shipped"
+    folder = store / data_hash / task.id
+    if ".." in folder.parts or store not in folder.parents:
+        raise DataError(f"task id {task.id!r} cannot be used as a folder name")
+    return folder
+
+
+def unpack_task(task: Task, data_hash: str, pack: Pack) -> None:
+    """Keep a task's files; whole or not at all, as other workers may look for them."""
+    folder = folder_of(task, data_hash)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        whole = Path(scratch) / "whole"
+        whole.mkdir()
+        for name, content in pack.items():
+            (whole / Path(name).name).write_bytes(zlib.decompress(content))
+        try:
+            whole.rename(folder)
+        except OSError:
+            if not folder.is_dir():  # else another worker was quicker
+                raise
+
+
+def move_task(task: Task, data_hash: str) -> Task:
+    """The task as this machine opens it."""
+    return replace(task, problem=str(folder_of(task, data_hash)))
+
+
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """One worker of a machine at a time, so that what the first builds the others find."""
+    import fcntl  # here, as this runs on nodes of a cluster only
+
+    file = Path(tempfile.gettempdir()) / f"agentquest-opening-{os.getuid()}.lock"
+    with file.open("a") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
