@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from agentquest.agents.baselines.scripted import ScriptedAgent
+from agentquest.agents.baselines import ScriptedAgent
 from agentquest.lib import Answer, Observation
 
 STEP_S = 0.02

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agentquest.agents.baselines.scripted import ScriptedAgent, ScriptedSettings
+from agentquest.agents.baselines import ScriptedAgent, ScriptedSettings
 from agentquest.errors import ModelError
 from agentquest.lib import Answer, Benchmark, Explorer, Observation, Task
 from agentquest.metrics.table import Metric

@@ -29,7 +29,7 @@ ALSO = (
     "agentquest.a2a.serving",
     "agentquest.a2a.white",
     "agentquest.agents.baselines",
-    "agentquest.agents.react.agent",
+    "agentquest.agents.react",
     "agentquest.benchmarks.alfworld.benchmark",
     "agentquest.benchmarks.mastermind.benchmark",
     "agentquest.benchmarks.sudoku.benchmark",

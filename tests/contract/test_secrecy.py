@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from agentquest.agents.baselines.oracle import OracleAgent
-from agentquest.agents.baselines.scripted import ScriptedAgent
+from agentquest.agents.baselines import OracleAgent, ScriptedAgent
 from agentquest.benchmarks.mastermind import MasterMindDriver
 from agentquest.errors import ConfigError
 from agentquest.lib import (

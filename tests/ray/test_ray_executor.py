@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from ray_runs import all_lines, configured, on, played, scores
 
-from agentquest.agents.baselines.scripted import ClumsyAgent, ClumsySettings, ScriptedAgent
+from agentquest.agents.baselines import ClumsyAgent, ClumsySettings, ScriptedAgent
 from agentquest.errors import UserError
 from agentquest.lib import Answer, Explorer, Observation
 from agentquest.records.episode import EpisodeRecord

@@ -12,7 +12,7 @@ import pytest
 from ray_runs import configured, on, played, scores
 
 import agentquest
-from agentquest.agents.baselines.scripted import ScriptedAgent
+from agentquest.agents.baselines import ScriptedAgent
 from agentquest.benchmarks.alfworld.benchmark import AlfWorldBenchmark
 from agentquest.benchmarks.alfworld.driver import AlfWorldDriver
 from agentquest.benchmarks.alfworld.homes import game_ids

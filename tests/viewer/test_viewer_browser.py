@@ -212,7 +212,7 @@ async def test_a_run_is_followed_while_it_writes(site: Site, tmp_path: Path) -> 
     agent = tmp_path / "slow_agent.py"
     agent.write_text(
         "import asyncio\n"
-        "from agentquest.agents.baselines.scripted import ScriptedAgent\n"
+        "from agentquest.agents.baselines import ScriptedAgent\n"
         "class Slow(ScriptedAgent):\n"
         "    async def act(self, observation):\n"
         "        await asyncio.sleep(1)\n"

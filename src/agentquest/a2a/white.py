@@ -30,7 +30,7 @@ from agentquest import registry
 from agentquest.a2a import limits, new_agent_text_message
 from agentquest.a2a.messages import ParsedMessage, read_message, write_usage
 from agentquest.a2a.serving import build_card
-from agentquest.agents.model_calls import call_of
+from agentquest.agents.chat_history import record_call
 from agentquest.errors import ConfigError, UnknownName, UserError
 from agentquest.http.sessions import SessionStore, Stage
 from agentquest.lib import (
@@ -384,7 +384,7 @@ class LLMWhiteAgent(Agent):
         self._remember(Message(role="user", content=_describe_turn(observation)))
         reply = await self._model.complete([self._system, *self._turns])
         self._remember(Message(role="assistant", content=reply.text))
-        calls = (call_of(self._model, reply),)
+        calls = (record_call(self._model, reply),)
         return Answer(action=None, how="llm", reply=reply.text, calls=calls)
 
     def _remember(self, message: Message) -> None:

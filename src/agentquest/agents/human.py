@@ -1,13 +1,13 @@
 """A person as an agent: shown what an agent is shown, one line per answer.
 
-`agentquest play` is the comfortable way, with hints, undo and completion; its games
-are recorded under this agent's name. This class asks plainly, wherever an agent
-can be named.
+`agentquest play` is the comfortable way, with hints, undo and completion; its games are
+recorded under this agent's name. This class asks plainly, wherever an agent can be named.
 """
 
 import asyncio
 
 from agentquest.lib import Agent, Answer, Episode, Observation
+from agentquest.records.how import How
 
 _PROMPT = "> "
 
@@ -35,7 +35,7 @@ class HumanAgent(Agent):
             line = await asyncio.to_thread(input, shown)
         except EOFError:
             return Answer(action=None, give_up=True)
-        return Answer(action=line, how="typed", reply=line)
+        return Answer(action=line, how=How.TYPED, reply=line)
 
     async def close(self) -> None:
         if self._keyboard.locked():

@@ -15,7 +15,7 @@ _HEAD = re.compile(r"^\[([a-z_]+)\]\n", re.MULTILINE)
 
 
 class TemplateFile:
-    """`fields` are the sections there can be, and the names that each knows."""
+    """`fields` are the possible sections, and the names that each may use."""
 
     def __init__(
         self, text: str, where: str, fields: Mapping[str, frozenset[str]], needed: str
@@ -39,12 +39,12 @@ class TemplateFile:
         return name in self._sections
 
     def fill(self, name: str, **values: str) -> str:
-        """A section with its names replaced; empty where the file has none."""
+        """A section with its names replaced; empty if the file does not have it."""
         return Template(self._sections.get(name, "")).substitute(values)
 
 
 def read_template(file: Path) -> str:
-    """A template file's text; raises `ConfigError` where it cannot be read."""
+    """A template file's text; raises `ConfigError` if it cannot be read."""
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -21,6 +21,7 @@ from agentquest.lib.parsing import PARSE_FAILURE
 from agentquest.lib.settings import Settings
 from agentquest.lib.types import Observation
 from agentquest.records.episode import Call
+from agentquest.records.how import How
 from agentquest.records.messages import Message, ToolCall, ToolSpec
 
 
@@ -37,7 +38,7 @@ class Answer:
     """
 
     action: str | None
-    how: str = "verbatim"
+    how: str = How.VERBATIM
     reply: str = ""
     reasoning: str = ""
     prompt: tuple[Message, ...] = ()

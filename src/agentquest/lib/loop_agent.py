@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 
 from agentquest.lib.agent import Agent, Answer, Episode
 from agentquest.lib.types import Observation
+from agentquest.records.how import How
 
 Act = Callable[[str], Awaitable[str]]
 
@@ -77,4 +78,4 @@ class LoopAgent(Agent):
             await asyncio.wait({self._playing})
 
     async def _act(self, command: str) -> str:
-        return (await self.submit(Answer(action=command, how="tool_call", reply=command))).text
+        return (await self.submit(Answer(action=command, how=How.TOOL_CALL, reply=command))).text

@@ -19,6 +19,7 @@ from agentquest.errors import ContextExceeded, ModelError, NetworkError
 from agentquest.lib import Agent, Answer, Driver, Episode, Observation, Outcome
 from agentquest.lib.similarity import repetition_rate
 from agentquest.records.episode import EpisodeRecord, Failure, MessagePool, Source, Step
+from agentquest.records.how import How
 from agentquest.records.messages import Message
 from agentquest.records.outcome import End, is_scored
 from agentquest.running.spec import EpisodeSpec
@@ -174,7 +175,7 @@ class EpisodePlayer:
             reasoning=answer.reasoning,
             tool_calls=list(answer.tool_calls),
             action=answer.action,
-            how="gave_up" if answer.give_up else answer.how,
+            how=How.GAVE_UP if answer.give_up else answer.how,
             valid=after.valid,
             observation=after.text,
             admissible=list(after.admissible),

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from evaluator_runs import PATIENCE_S, environment, results
 
-from agentquest.agents.prompted.template import FIELDS
+from agentquest.agents.prompted import FIELDS
 from agentquest.config import RunConfig, load_config
 from agentquest.config.loading import FLAT_NAMES
 from agentquest.config.settings import settings_model

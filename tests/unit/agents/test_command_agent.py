@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from agentquest.agents.command.agent import CommandAgent, CommandSettings, read
-from agentquest.agents.command.program import Line
+from agentquest.agents.command import CommandAgent, CommandSettings, read_line
+from agentquest.agents.program import Line
 from agentquest.api import play_unrecorded
 from agentquest.config import config_from
 from agentquest.errors import ConfigError
@@ -81,7 +81,7 @@ def test_it_is_told_all_and_its_actions_are_played(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_action_is_recorded_as_what_it_was(line: str, how: str) -> None:
-    answer = read(Line(line))
+    answer = read_line(Line(line))
     assert (answer.action, answer.how) == (None, how)
     assert answer.reply == line[:20_000]
     assert "nothing was done" in answer.told
@@ -180,7 +180,7 @@ def test_it_can_give_up_and_say_what_its_model_used(tmp_path: Path) -> None:
     (call,) = record.steps[0].calls
     assert call.usage is not None
     assert (call.model, call.usage.prompt_tokens, call.cost) == ("m", 7, 0.5)
-    assert read(Line('{"action": "look", "usage": {"prompt_tokens": "many"}}')).calls == ()
+    assert read_line(Line('{"action": "look", "usage": {"prompt_tokens": "many"}}')).calls == ()
 
 
 async def test_one_process_plays_many_games_at_once(tmp_path: Path) -> None:

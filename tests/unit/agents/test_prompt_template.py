@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agentquest.agents.react.prompt import PromptTemplate, load_template
+from agentquest.agents.react import PromptTemplate, load_template
 from agentquest.errors import ConfigError
 
 MINE = """[system]

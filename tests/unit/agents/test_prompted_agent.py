@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentquest.agents.prompted.agent import PromptedAgent, PromptedSettings
+from agentquest.agents.prompted import PromptedAgent, PromptedSettings
 from agentquest.errors import ConfigError, ContextExceeded
 from agentquest.lib import Benchmark
 from agentquest.llms.types import ChatModel, Reply

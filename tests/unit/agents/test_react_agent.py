@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentquest.agents.react.agent import ReActAgent, ReActSettings
+from agentquest.agents.react import ReActAgent, ReActSettings
 from agentquest.lib import Answer, Benchmark, Observation
 from agentquest.llms.config import ModelSettings
 from agentquest.llms.prices import Price

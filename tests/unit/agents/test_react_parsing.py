@@ -42,7 +42,7 @@ _WORDS = ("go", "to", "desk", "1", "look", "action", "no", "next", "think", "com
 def test_the_short_way_reads_what_the_long_way_reads(thought: str, words: list[str]) -> None:
     """A reply exactly as asked for is read without looking for anything else."""
     reply = f"THINK: {thought}\nACTION: {' '.join(words)}"
-    assert parse_react(reply, COMMANDS) == parsing._parsed(reply, COMMANDS)
+    assert parse_react(reply, COMMANDS) == parsing._parse_loosely(reply, COMMANDS)
 
 
 def test_thoughts_are_told_from_the_action() -> None:

@@ -2,13 +2,13 @@
 
 import pytest
 
-from agentquest.agents.reading.readers import READERS, Manner
+from agentquest.agents.reading.readers import READERS, ReaderOptions
 from agentquest.llms.types import Reply
 from agentquest.records.messages import ToolCall, ToolSpec
 
 TOOLS = (ToolSpec(name="take_action", description="", command="<action>"),)
-PLAIN = Manner(tools=TOOLS)
-PUBLISHED = Manner(lower_case=True, tail=30)
+PLAIN = ReaderOptions(tools=TOOLS)
+PUBLISHED = ReaderOptions(lower_case=True, tail=30)
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from agentquest.agents.react.agent import ReActAgent, ReActSettings
-from agentquest.agents.tools.agent import (
+from agentquest.agents.react import ReActAgent, ReActSettings
+from agentquest.agents.tools import (
     NO_CALL,
     NOT_CARRIED_OUT,
     NOT_CARRIED_OUT_AT_ALL,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agentquest.agents.react.agent import ReActSettings
+from agentquest.agents.react import ReActSettings
 from agentquest.benchmarks.alfworld.benchmark import AlfWorldSettings
 from agentquest.config import RunConfig, config_from
 from agentquest.errors import ConfigError

@@ -1,8 +1,8 @@
-"""Taking off what is around a command, and telling what is visibly not one.
+"""Removing what is around a command, and recognizing text that is visibly not one.
 
-Typography, list marks, end-of-text marks and remarks behind a command go; the
-words of the command itself stay as they were written, wrong or not. Nothing here
-searches a text more than a fixed number of times.
+Typography, list marks, end-of-text marks and remarks behind a command are removed; the words
+of the command itself are never changed, wrong or not. Nothing here searches a text more than
+a fixed number of times.
 """
 
 import re
@@ -56,7 +56,7 @@ class Clean(NamedTuple):
 
 
 def without_marks(text: str) -> tuple[str, bool]:
-    """The turn itself: what is behind its opening marks and before the mark that ends it."""
+    """The text of the turn, between its opening marks and its end mark."""
     pieces: list[str] = []
     start, found, said = 0, False, False
     for mark in _MARK.finditer(text):
@@ -73,15 +73,15 @@ def without_marks(text: str) -> tuple[str, bool]:
     return "".join([*pieces, text[start:]]), found
 
 
-def cleaned(raw: str) -> Clean:
+def clean_command(raw: str) -> Clean:
     """The command in what follows a label, without decoration and remarks."""
     raw = raw[: 2 * LONGEST_COMMAND]
     text = _LANGUAGE.sub("", raw.strip().strip("*_")).strip()
     marked = _marked_off(text)
     if marked is not None:
-        return Clean(undecorated(marked), True)
-    text = undecorated(text)
-    kept = undecorated(_without_remark(text))
+        return Clean(strip_decoration(marked), True)
+    text = strip_decoration(text)
+    kept = strip_decoration(_without_remark(text))
     return Clean(kept, kept != text)
 
 
@@ -93,8 +93,8 @@ def _marked_off(text: str) -> str | None:
     return inside if any(map(str.isalnum, inside)) and any(map(str.isalnum, behind)) else None
 
 
-def undecorated(text: str) -> str:
-    """Layer by layer: a full stop can stand within the quotes or behind."""
+def strip_decoration(text: str) -> str:
+    """Remove decoration layer by layer: a full stop may be inside the quotes or behind them."""
     before = None
     while text != before:
         before = text
@@ -121,7 +121,7 @@ def _without_remark(text: str) -> str:
 
 
 def _closing_bracket(text: str) -> int | None:
-    """Where the call that a text begins with ends; names may have brackets of their own."""
+    """Where the call that a text begins with ends; names may contain brackets."""
     depth = 0
     for place, letter in enumerate(text):
         depth += (letter == "[") - (letter == "]")
@@ -136,7 +136,7 @@ def is_echo(command: str) -> bool:
 
 
 def is_no_command(command: str) -> bool:
-    """Whether nobody would take it for a command."""
+    """Whether it is obviously not a command."""
     return (
         not any(map(str.isalnum, command)) or command.lower() in _NO_COMMANDS or (command[0] == "{")
     )

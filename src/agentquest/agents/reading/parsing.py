@@ -1,13 +1,11 @@
 """Reading `THINK: … ACTION: …` as a person would, without repairing anything.
 
-What a model meant is looked for where models put it: behind `ACTION:` at the
-start of a line, in `<action>` tags or JSON, behind an `Action:` within a line, or
-as a line that is a command of this environment and nothing else. The words of the
-command stay as they were written. Of several actions the first counts: a model
-that goes on to imagine the game's answers has made its move by then. Where a
-reply visibly holds no command (an echo of the format, `none`, JSON of another
-shape), there is no action. `how` tells what had to be done; the table in
-tests/unit/agents/reply_table.py decides each case.
+An action is looked for where models put it: behind `ACTION:` at the start of a line, in
+`<action>` tags or JSON, behind an `Action:` within a line, or as a line that is exactly a
+command of this environment. The words of the command are not changed. Of several actions
+the first counts: a model that goes on to imagine the game's answers has already moved. A
+reply that visibly holds no command (an echo of the format, `none`, other JSON) has no
+action. tests/unit/agents/reply_table.py decides each case.
 """
 
 import json
@@ -17,13 +15,14 @@ from typing import NamedTuple
 
 from agentquest.agents.reading.decoration import (
     LONGEST_COMMAND,
-    cleaned,
+    clean_command,
     is_echo,
     is_no_command,
     without_marks,
 )
 from agentquest.lib.matching import matcher
 from agentquest.llms.wire import split_thinking
+from agentquest.records.how import How
 
 LONGEST_REPLY = 100_000
 _LONGEST_BARE = 120
@@ -44,7 +43,7 @@ _AFTER_SENTENCE = re.compile(
     rf"(?:[.!?;:|)\]\"'”*]\s{{1,4}}|[。！？；]\s?)\**(?:{_WORDS})\**[:：][ \t*_]{{0,8}}",
     re.IGNORECASE,
 )
-# What a sentence about a command has in it, and a command has not.
+# Words of a sentence about a command, which no command has.
 _TALK = re.compile(
     r"\b(?:I|I'm|because|so that|then|to see|please|should|would|next|the|an?|some|it|them)\b",
     re.IGNORECASE,
@@ -58,7 +57,7 @@ _THINK = re.compile(
     r"[ \t>*#_-]*(?:think|thought|思考|想法|мысль)[ \t*_]*(?:[0-9]{1,3})?[ \t*_]*[:：][ \t*_]*",
     re.IGNORECASE,
 )
-# The answer as it is asked for, with nothing in it that could be anything else.
+# An answer exactly as asked for, which cannot be read in another way.
 _AS_ASKED = re.compile(
     r"THINK:[ \t*_]*(?P<thought>[^\n<\[{]{0,5000})\n"
     r"ACTION: (?P<command>[a-z]{1,30}(?: [a-z0-9]{1,30}){1,9})"
@@ -70,9 +69,7 @@ _JSON_KEYS = ("action", "command", "next_action", "actions")
 
 
 class Parsed(NamedTuple):
-    """`how` for an action: exact, undecorated, repeated_label, end_mark, loose_label, next_line,
-    inline, tag, json, bare, cut, after_echo or first_of_several; without one: missing,
-    format_echo or too_long."""
+    """What a reply says; `how` is one of `How`."""
 
     action: str | None
     thought: str
@@ -93,45 +90,47 @@ def parse_react(text: str, commands: Sequence[str] = ()) -> Parsed:
     if asked is not None:
         command = asked["command"]
         if not (is_echo(command) or is_no_command(command)):
-            return Parsed(command, asked["thought"].strip(), "exact")
-    return _parsed(text, commands)
+            return Parsed(command, asked["thought"].strip(), How.EXACT)
+    return _parse_loosely(text, commands)
 
 
-def _parsed(text: str, commands: Sequence[str]) -> Parsed:
+def _parse_loosely(text: str, commands: Sequence[str]) -> Parsed:
     turn, marked = without_marks(split_thinking(text[-LONGEST_REPLY:]).text)
-    found = _labelled(turn, commands)
+    found = _find_labels(turn, commands)
     if not found:
         found = list(_json(turn)) or list(_inline(turn)) or _bare(turn, commands)
-    return _chosen(turn, found, marked) if found else Parsed(None, _thought(turn), "missing")
+    return _choose(turn, found, marked) if found else Parsed(None, _thought(turn), How.MISSING)
 
 
-def _chosen(turn: str, found: list[_Found], marked: bool) -> Parsed:
+def _choose(turn: str, found: list[_Found], marked: bool) -> Parsed:
     """The first that is a command."""
     echoed = False
     for number, one in enumerate(found):
         raw, repeated = _without_label(one.raw)
         if _OTHER.match(raw.lstrip(_BEFORE_LABEL)):
-            return Parsed(None, _thought(turn[: one.start]), "missing")
-        command, cut = cleaned(raw)
+            return Parsed(None, _thought(turn[: one.start]), How.MISSING)
+        command, cut = clean_command(raw)
         if command and is_echo(command):
             echoed = True
             continue
         if is_no_command(command):
             continue
         if len(command) > LONGEST_COMMAND:
-            return Parsed(None, _thought(turn[: one.start]), "too_long")
+            return Parsed(None, _thought(turn[: one.start]), How.TOO_LONG)
         done = (
-            (len(found) > number + 1, "first_of_several"),
-            (echoed, "after_echo"),
-            (cut, "cut"),
-            (one.how != "exact", one.how),
-            (repeated, "repeated_label"),
-            (marked, "end_mark"),
-            (command != raw.strip(), "undecorated"),
+            (len(found) > number + 1, How.FIRST_OF_SEVERAL),
+            (echoed, How.AFTER_ECHO),
+            (cut, How.CUT),
+            (one.how != How.EXACT, one.how),
+            (repeated, How.REPEATED_LABEL),
+            (marked, How.END_MARK),
+            (command != raw.strip(), How.UNDECORATED),
         )
-        how = next((how for is_so, how in done if is_so), "exact")
+        how = next((how for is_so, how in done if is_so), How.EXACT)
         return Parsed(command, _thought(turn[: one.start]), how)
-    return Parsed(None, _thought(turn[: found[0].start]), "format_echo" if echoed else "missing")
+    return Parsed(
+        None, _thought(turn[: found[0].start]), How.FORMAT_ECHO if echoed else How.MISSING
+    )
 
 
 def _without_label(raw: str) -> tuple[str, bool]:
@@ -145,11 +144,11 @@ def _without_label(raw: str) -> tuple[str, bool]:
     return text, repeated
 
 
-def _labelled(turn: str, commands: Sequence[str]) -> list[_Found]:
+def _find_labels(turn: str, commands: Sequence[str]) -> list[_Found]:
     """Labels at the start of a line, and tags, in the order of the text."""
     lines, starts = _lines(turn)
     if any(_INPUT.match(line.lstrip(_BEFORE_LABEL)) for line in lines):
-        return [_Found(0, "", "missing")]  # a tool's name and its input apart: not one command
+        return [_Found(0, "", How.MISSING)]  # a tool's name and its input apart: not one command
     found = list(_tags(turn))
     tagged = [(one.start, one.start + len(one.raw) + 20) for one in found]
     for place, line in enumerate(lines):
@@ -171,20 +170,20 @@ def _behind(
 ) -> tuple[str, str] | None:
     """What a label is about, and how that was found; None if it is not a label after all."""
     plain = label["word"].lower() == "action" and not (label["before"] or label["number"])
-    how = "exact" if plain else "loose_label"
+    how = How.EXACT if plain else How.LOOSE_LABEL
     has_words = any(map(str.isalnum, rest))
     if rest.strip().startswith("```") and not _is_fenced(rest):
         has_words = False
         following = [rest, *following]
     if label["colon"] is None:
         if has_words:
-            return (rest, "loose_label") if _is_command(rest, commands) else None
-        return _next_line(following), "loose_label"
+            return (rest, How.LOOSE_LABEL) if _is_command(rest, commands) else None
+        return _next_line(following), How.LOOSE_LABEL
     if has_words:
         if rest.lstrip().startswith("{"):
-            return next(((one.raw, one.how) for one in _json(rest)), (rest, "json"))
+            return next(((one.raw, one.how) for one in _json(rest)), (rest, How.JSON))
         return rest, how
-    return _next_line(following), "next_line" if plain else "loose_label"
+    return _next_line(following), How.NEXT_LINE if plain else How.LOOSE_LABEL
 
 
 def _is_fenced(text: str) -> bool:
@@ -210,7 +209,7 @@ def _tags(turn: str) -> Iterator[_Found]:
     while opening := _OPEN_TAG.search(turn, place):
         closing = _CLOSE_TAG.search(turn, opening.end())
         inside = turn[opening.end() : closing.start() if closing else None].strip()
-        yield _Found(opening.start(), _next_line(inside.split("\n")), "tag")
+        yield _Found(opening.start(), _next_line(inside.split("\n")), How.TAG)
         if closing is None:
             return
         place = closing.end()
@@ -227,7 +226,7 @@ def _json(turn: str) -> Iterator[_Found]:
         except (ValueError, RecursionError):
             value, end = None, place + 1
         if isinstance(value, dict):
-            yield from (_Found(place, raw, "json") for raw in _actions_in(value))
+            yield from (_Found(place, raw, How.JSON) for raw in _actions_in(value))
         place = turn.find("{", end)
 
 
@@ -244,7 +243,7 @@ def _inline(turn: str) -> Iterator[_Found]:
     labels = list(_CAPITALS.finditer(turn)) or list(_AFTER_SENTENCE.finditer(turn))
     for label in labels[:_MOST_READ]:
         end = turn.find("\n", label.end())
-        yield _Found(label.start() + 1, turn[label.end() : end if end >= 0 else None], "inline")
+        yield _Found(label.start() + 1, turn[label.end() : end if end >= 0 else None], How.INLINE)
 
 
 def _bare(turn: str, commands: Sequence[str]) -> list[_Found]:
@@ -256,13 +255,13 @@ def _bare(turn: str, commands: Sequence[str]) -> list[_Found]:
         if any(map(str.isalnum, line)) and not (line.startswith("```") and " " not in line.strip())
     ]
     fitting = [
-        _Found(start, line, "bare") for start, line in wordy[:200] if _is_command(line, commands)
+        _Found(start, line, How.BARE) for start, line in wordy[:200] if _is_command(line, commands)
     ]
     return fitting if len(fitting) in (1, len(wordy)) else []
 
 
 def _is_command(line: str, commands: Sequence[str]) -> bool:
-    text = cleaned(line).command
+    text = clean_command(line).command
     if not text or len(text) > _LONGEST_BARE or is_echo(text) or len(line) > 2 * _LONGEST_BARE:
         return False
     if "[" not in text and _TALK.search(text):

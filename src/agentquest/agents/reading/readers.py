@@ -1,26 +1,27 @@
-"""Named ways to read a reply, for settings that say how theirs is to be read.
+"""Named ways to read a reply, for settings that choose one.
 
-Nothing is repaired. A reader that a published setting needs and that plays what is no
-answer (the end of a reply without tags) says so in `how`, step by step.
+Nothing is repaired. Some published settings play text that is not an answer (the end of a
+reply without tags); `how` then says so in each step.
 """
 
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from agentquest.agents.reading.parsing import Parsed, parse_react
 from agentquest.errors import ParseError
 from agentquest.lib.commands import command_of
 from agentquest.llms.types import Reply
+from agentquest.records.how import How
 from agentquest.records.messages import ToolSpec
 
 _FENCE = re.compile(r"```[a-z]*\n(.*?)\n?```", re.DOTALL)
 _THOUGHTS = ("thought", "think", "thinking", "reasoning")
 
 
-class Manner(NamedTuple):
-    """How a reply is to be read: what a setting may say of any reader."""
+class ReaderOptions(NamedTuple):
+    """What a setting may tell any reader."""
 
     commands: Sequence[str] = ()
     tools: Sequence[ToolSpec] = ()
@@ -28,74 +29,76 @@ class Manner(NamedTuple):
     tail: int = 0
 
 
-Reader = Callable[[Reply, Manner], Parsed]
+Reader = Callable[[Reply, ReaderOptions], Parsed]
 
 
-def read_react(reply: Reply, manner: Manner) -> Parsed:
+def read_react(reply: Reply, options: ReaderOptions) -> Parsed:
     """`THINK: … ACTION: …`, as a person would read it."""
-    return parse_react(reply.text, manner.commands)
+    return parse_react(reply.text, options.commands)
 
 
-def read_tags(reply: Reply, manner: Manner) -> Parsed:
-    """What stands between the first `<action>` and the first `</action>` after it.
+def read_tags(reply: Reply, options: ReaderOptions) -> Parsed:
+    """The text between the first `<action>` and the first `</action>` after it.
 
     With `tail`, the last so many characters of a reply without them.
     """
-    text = _cased(reply.text, manner)
+    text = _apply_case(reply.text, options)
     before, _, rest = text.partition("<action>")
     action, closed, _ = rest.partition("</action>")
     if closed:
         action = action.strip()
-        return Parsed(action or None, before.strip(), "tag" if action else "missing")
-    if manner.tail:
+        return Parsed(action or None, before.strip(), How.TAG if action else How.MISSING)
+    if options.tail:
         whole = reply.text or reply.reasoning
-        action = whole[-manner.tail :]
-        return Parsed(_cased(action, manner) or None, whole, "tail" if action else "missing")
-    return Parsed(None, reply.text, "missing")
+        action = whole[-options.tail :]
+        return Parsed(
+            _apply_case(action, options) or None, whole, How.TAIL if action else How.MISSING
+        )
+    return Parsed(None, reply.text, How.MISSING)
 
 
-def read_line(reply: Reply, manner: Manner) -> Parsed:
+def read_line(reply: Reply, options: ReaderOptions) -> Parsed:
     """A line that is the command; of several, the first."""
     lines = [line.strip() for line in reply.text.splitlines() if line.strip()]
     if not lines:
-        return Parsed(None, "", "missing")
-    return Parsed(_cased(lines[0], manner), "", "line" if len(lines) == 1 else "first_line")
+        return Parsed(None, "", How.MISSING)
+    return Parsed(
+        _apply_case(lines[0], options), "", How.LINE if len(lines) == 1 else How.FIRST_LINE
+    )
 
 
-def read_json(reply: Reply, manner: Manner) -> Parsed:
+def read_json(reply: Reply, options: ReaderOptions) -> Parsed:
     """An object with an `action`, by itself or in a block of code."""
     text = reply.text.strip()
     fenced = _FENCE.fullmatch(text)
     try:
         said = json.loads(fenced[1] if fenced else text)
     except (ValueError, RecursionError):
-        return Parsed(None, reply.text, "not_json")
+        return Parsed(None, reply.text, How.NOT_JSON)
     if not isinstance(said, dict) or not isinstance(said.get("action"), str):
-        return Parsed(None, reply.text, "no_action")
+        return Parsed(None, reply.text, How.NO_ACTION)
     thought = next((said[name] for name in _THOUGHTS if isinstance(said.get(name), str)), "")
-    return Parsed(_cased(said["action"].strip(), manner), thought, "json")
+    return Parsed(_apply_case(said["action"].strip(), options), thought, How.JSON)
 
 
-def read_call(reply: Reply, manner: Manner) -> Parsed:
+def read_call(reply: Reply, options: ReaderOptions) -> Parsed:
     """The first call of a tool."""
     if not reply.tool_calls:
-        return Parsed(None, reply.text, "no_tool_call")
+        return Parsed(None, reply.text, How.NO_TOOL_CALL)
     try:
-        action = command_of(reply.tool_calls[0], manner.tools)
+        action = command_of(reply.tool_calls[0], options.tools)
     except ParseError:
-        return Parsed(None, reply.text, "malformed_call")
+        return Parsed(None, reply.text, How.MALFORMED_CALL)
     several = len(reply.tool_calls) > 1
-    return Parsed(_cased(action, manner), reply.text, "first_call" if several else "tool_call")
+    return Parsed(
+        _apply_case(action, options), reply.text, How.FIRST_CALL if several else How.TOOL_CALL
+    )
 
 
-def _cased(action: str, manner: Manner) -> str:
-    return action.lower() if manner.lower_case else action
+def _apply_case(action: str, options: ReaderOptions) -> str:
+    return action.lower() if options.lower_case else action
 
 
-READERS: Mapping[str, Reader] = {
-    "react": read_react,
-    "tags": read_tags,
-    "line": read_line,
-    "json": read_json,
-    "tool_call": read_call,
-}
+ReaderName = Literal["tags", "tool_call", "line", "json", "react"]
+_FUNCTIONS = (read_tags, read_call, read_line, read_json, read_react)
+READERS: Mapping[ReaderName, Reader] = dict(zip(get_args(ReaderName), _FUNCTIONS, strict=True))

@@ -1,8 +1,8 @@
 """Any program as an agent, in any language: one JSON object per line, see docs/agents.md.
 
-The program is told `begin`, then `act` for each turn, which it answers with
-`{"action": "…"}`, and `end`. Nothing that it says is repaired: a line that holds no
-action costs a step and is told back to it.
+The program receives `begin`, then `act` for each turn, which it answers with
+`{"action": "…"}`, and `end`. Nothing is repaired: a line without an action costs a step, and
+the program is told.
 """
 
 import itertools
@@ -13,24 +13,24 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError, field_validator
 
-from agentquest.agents.command.program import Line
-from agentquest.agents.command.talk import Shared, Talk
+from agentquest.agents.program import Line, ProgramSession, SharedProgram
 from agentquest.lib import Agent, Answer, Episode, Observation, Settings
 from agentquest.lib.settings import operational
 from agentquest.records.episode import Call
+from agentquest.records.how import How
 from agentquest.records.messages import Usage
 
 _NUMBERS = itertools.count(1)
 _LONGEST_KEPT = 20_000
 _TOLD = {
-    "not_json": "Your line was no JSON object, so nothing was done.",
-    "no_action": 'Your line held no "action" in text, so nothing was done.',
-    "too_long": "Your line was longer than allowed, so nothing was done.",
+    How.NOT_JSON: "Your line was no JSON object, so nothing was done.",
+    How.NO_ACTION: 'Your line held no "action" in text, so nothing was done.',
+    How.TOO_LONG: "Your line was longer than allowed, so nothing was done.",
 }
 
 
 class CommandSettings(Settings):
-    """Which program plays, and how it is run and talked to."""
+    """Which program plays, and how it is run."""
 
     command: tuple[str, ...] = Field(min_length=1)
     """The program and its arguments: a list, or text that is split as a shell would."""
@@ -66,29 +66,31 @@ class CommandAgent(Agent):
 
     Settings = CommandSettings
 
-    def __init__(self, settings: CommandSettings, shared: Shared | None) -> None:
+    def __init__(self, settings: CommandSettings, shared: SharedProgram | None) -> None:
         self._settings = settings
         self._shared = shared
-        self._talk: Talk | None = None
+        self._session: ProgramSession | None = None
         self._number = next(_NUMBERS)
         self._turn = 0
 
     @classmethod
-    async def open_shared(cls, settings: CommandSettings) -> Shared | None:
+    async def open_shared(cls, settings: CommandSettings) -> SharedProgram | None:
         if settings.process == "episode":
             return None
-        return Shared(settings.command, settings.longest_line)
+        return SharedProgram(settings.command, settings.longest_line)
 
     async def begin(self, episode: Episode) -> None:
         await super().begin(episode)
         if self._shared is not None:
-            self._talk = await self._shared.talk()
+            self._session = await self._shared.session()
         else:
-            self._talk = await Talk.begin(self._settings.command, self._settings.longest_line)
-        await self._talk.join(self._number, self._message("begin", **_told_of(episode)))
+            self._session = await ProgramSession.begin(
+                self._settings.command, self._settings.longest_line
+            )
+        await self._session.join(self._number, self._message("begin", **_describe_episode(episode)))
 
     async def act(self, observation: Observation) -> Answer:
-        assert self._talk is not None
+        assert self._session is not None
         self._turn += 1
         message = self._message(
             "act",
@@ -96,35 +98,35 @@ class CommandAgent(Agent):
             observation=observation.text,
             admissible=list(observation.admissible),
         )
-        return read(await self._talk.ask(self._number, message, self._settings.timeout_s))
+        return read_line(await self._session.ask(self._number, message, self._settings.timeout_s))
 
     async def close(self) -> None:
-        if self._talk is None:
+        if self._session is None:
             return
-        await self._talk.leave(self._number, self._message("end"))
+        await self._session.leave(self._number, self._message("end"))
         if self._shared is None:
-            await self._talk.close()
+            await self._session.close()
 
     def _message(self, kind: str, **more: Any) -> dict[str, Any]:
         return {"type": kind, "episode": self._number, **more}
 
 
-def read(line: Line) -> Answer:
+def read_line(line: Line) -> Answer:
     """What a line of the program asks for."""
     if line.too_long:
-        return _no_answer(line, "too_long")
+        return _no_answer(line, How.TOO_LONG)
     try:
         said = json.loads(line.text)
     except (ValueError, RecursionError):
-        return _no_answer(line, "not_json")
+        return _no_answer(line, How.NOT_JSON)
     if not isinstance(said, dict):
-        return _no_answer(line, "not_json")
+        return _no_answer(line, How.NOT_JSON)
     calls = _calls(said.get("usage"))
     if said.get("give_up") is True:
         return Answer(action=None, reply=line.text[:_LONGEST_KEPT], calls=calls, give_up=True)
     action, thought = said.get("action"), said.get("thought")
     if not isinstance(action, str):
-        return _no_answer(line, "no_action", calls)
+        return _no_answer(line, How.NO_ACTION, calls)
     reasoning = thought if isinstance(thought, str) else ""
     return Answer(action=action, reply=action, reasoning=reasoning, calls=calls)
 
@@ -149,7 +151,7 @@ def _calls(usage: object) -> tuple[Call, ...]:
         return ()
 
 
-def _told_of(episode: Episode) -> dict[str, Any]:
+def _describe_episode(episode: Episode) -> dict[str, Any]:
     tools = [tool.model_dump(exclude={"command"}) for tool in episode.briefing.tools]
     return {
         "benchmark": episode.benchmark,

@@ -1,19 +1,19 @@
 """Plays by native tool calling, with the whole conversation as its memory.
 
-Every call of a tool is one step, also where a reply holds several. What a reply
-is worth is recorded and told to the model, never repaired: a reply without a
-call, arguments that are not JSON, a tool that does not exist each cost a step.
+Every call of a tool is one step, also in a reply with several calls. Nothing is repaired: a
+reply without a call, arguments that are not JSON and a tool that does not exist each cost a
+step, and the model is told.
 """
 
 from collections import deque
 from typing import Literal
 
-from agentquest.agents.conversation import Conversation
-from agentquest.agents.model_calls import call_of
+from agentquest.agents.chat_history import ChatHistory, record_call
 from agentquest.errors import ParseError
 from agentquest.lib import Agent, Answer, Episode, Observation, Settings
 from agentquest.lib.commands import command_of
 from agentquest.llms.types import ChatModel, Reply, ReplyKind
+from agentquest.records.how import How
 from agentquest.records.messages import ToolCall, ToolSpec
 
 SYSTEM = (
@@ -31,7 +31,7 @@ _UNREAD = {
 
 
 class ToolsSettings(Settings):
-    """Which tools the model has, what it sees, and what becomes of many calls or a long talk."""
+    """The model's tools, what it sees, and how several calls and long histories are handled."""
 
     tools: Literal["one", "typed"] = "one"
     """`one`: a single tool that takes a command; `typed`: one tool per kind of command, if the
@@ -64,14 +64,14 @@ class ToolsAgent(Agent):
         briefing = episode.briefing
         typed = self._settings.tools == "typed" and briefing.typed_tools
         self._tools: tuple[ToolSpec, ...] = briefing.typed_tools if typed else briefing.tools
-        self._talk = Conversation(SYSTEM.format(instructions=briefing.instructions))
+        self._chat = ChatHistory(SYSTEM.format(instructions=briefing.instructions))
 
     async def act(self, observation: Observation) -> Answer:
         self._hear(observation)
         if self._waiting:
             return self._carry_on(Reply(text=""), asked=False)
         reply = await self._ask()
-        self._talk.said(reply)
+        self._chat.add_reply(reply)
         if not reply.tool_calls or reply.kind is not ReplyKind.COMPLETE:
             return self._no_answer(reply)
         self._take_calls(reply)
@@ -81,33 +81,33 @@ class ToolsAgent(Agent):
         text = observation.text
         if self._settings.show_admissible and observation.admissible:
             text += "\n\nPossible now: " + ", ".join(observation.admissible)
-        if not self._talk.begun:
-            self._talk.user(f"Goal: {self.episode.goal}\n\nObservation: {text}")
+        if not self._chat.begun:
+            self._chat.add_observation(f"Goal: {self.episode.goal}\n\nObservation: {text}")
         elif self._last is not None:
-            self._talk.result(self._last, text)
+            self._chat.add_result(self._last, text)
         else:
-            self._talk.user(text)
+            self._chat.add_observation(text)
 
     async def _ask(self) -> Reply:
         trims = self._settings.when_full != "end"
         seed = self.episode.model_seed
-        return await self._talk.ask(self._model, self._tools, seed, trims)
+        return await self._chat.ask(self._model, self._tools, seed, trims)
 
     def _no_answer(self, reply: Reply) -> Answer:
         """Words without a call, or what was cut off or refused: calls in it are not carried out."""
         calls = reply.tool_calls
         self._last = calls[-1] if calls else None
         for call in calls[:-1]:
-            self._talk.result(call, NOT_CARRIED_OUT_AT_ALL)
+            self._chat.add_result(call, NOT_CARRIED_OUT_AT_ALL)
         complete = reply.kind is ReplyKind.COMPLETE
         return Answer(
             action=None,
-            how="no_tool_call" if complete else reply.kind.value,
+            how=How.NO_TOOL_CALL if complete else reply.kind.value,
             reply=reply.text or reply.refusal,
             reasoning=reply.reasoning,
-            prompt=self._talk.asked,
+            prompt=self._chat.asked,
             tool_calls=reply.tool_calls,
-            calls=(call_of(self._model, reply),),
+            calls=(record_call(self._model, reply),),
             told=NO_CALL if complete else _UNREAD[reply.kind],
         )
 
@@ -118,24 +118,24 @@ class ToolsAgent(Agent):
             if self._settings.several_calls == "all":
                 self._waiting.append(call)
             else:
-                self._talk.result(call, NOT_CARRIED_OUT)
+                self._chat.add_result(call, NOT_CARRIED_OUT)
 
     def _carry_on(self, reply: Reply, asked: bool) -> Answer:
         """Play the next call of the newest reply."""
         call = self._last = self._waiting.popleft()
-        how, told = "tool_call" if asked else "further_call", ""
+        how, told = How.TOOL_CALL if asked else How.FURTHER_CALL, ""
         action: str | None = None
         try:
             action = command_of(call, self._tools)
         except ParseError as error:
-            how, told = "malformed_call", f"{error} Nothing was done."
+            how, told = How.MALFORMED_CALL, f"{error} Nothing was done."
         return Answer(
             action=action,
             how=how,
             reply=reply.text,
             reasoning=reply.reasoning,
-            prompt=self._talk.asked if asked else (),
+            prompt=self._chat.asked if asked else (),
             tool_calls=reply.tool_calls if asked else (call,),
-            calls=(call_of(self._model, reply),) if asked else (),
+            calls=(record_call(self._model, reply),) if asked else (),
             told=told,
         )

@@ -1,24 +1,67 @@
 """The ReAct agent: one prompt per step, a thought and an action back.
 
-What never changes in an episode (instructions, examples) is the system message;
-what does (task, recent history, answer format) is the user message.
+The system message holds what stays the same in an episode (instructions, examples), the user
+message what changes (task, recent history, answer format). Both are made from a template file
+that a user can replace. Its sections are `[system]` (`$instructions`, `$examples`), `[user]`
+(`$goal`, `$help`, `$history` and `$check`, a sentence that `check valid actions` is a command)
+and `[examples]` (`$demonstrations`).
 """
 
 from dataclasses import replace
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import Field
 
-from agentquest.agents.model_calls import call_of
-from agentquest.agents.react.prompt import load_template
+from agentquest.agents.chat_history import explain_no_action, record_call, reply_text
 from agentquest.agents.reading.parsing import Parsed, parse_react
-from agentquest.agents.replies import said_in, told_of
+from agentquest.agents.template_file import TemplateFile, read_template
 from agentquest.lib import Agent, Answer, Demonstration, Episode, Observation, Settings
 from agentquest.lib.parsing import PARSE_FAILURE
 from agentquest.lib.settings import content_file
 from agentquest.llms.types import ChatModel, Reply, ReplyKind
 from agentquest.records.messages import Message
+
+_FIELDS = {
+    "system": frozenset({"instructions", "examples"}),
+    "examples": frozenset({"demonstrations"}),
+    "user": frozenset({"goal", "help", "history", "check"}),
+}
+
+
+class PromptTemplate:
+    """A prompt template, read and checked; `[user]` is the section it must have."""
+
+    def __init__(self, text: str, where: str) -> None:
+        self._file = TemplateFile(text, where, _FIELDS, "user")
+
+    def system(self, instructions: str, demonstrations: str) -> str:
+        """The part that stays the same all through an episode, so that servers can cache it."""
+        examples = ""
+        if demonstrations:
+            examples = self._file.fill("examples", demonstrations=demonstrations)
+        return self._file.fill("system", instructions=instructions, examples=examples).strip()
+
+    def user(self, goal: str, help_lines: str, history: str, check: str = "") -> str:
+        """The part that changes with each turn: the goal, the help and the recent history."""
+        values = {"goal": goal, "help": help_lines, "history": history, "check": check}
+        return self._file.fill("user", **values).strip()
+
+
+def load_template(file: Path | None) -> PromptTemplate:
+    """The user's template, or the built-in one."""
+    if file is None:
+        text = files("agentquest.agents").joinpath("react.txt").read_text("utf-8")
+        return _parse_template(text, "react.txt")
+    return _parse_template(read_template(file), str(file))
+
+
+@cache
+def _parse_template(text: str, where: str) -> PromptTemplate:
+    return PromptTemplate(text, where)
+
 
 CHECK_VALID_ACTIONS = "check valid actions"
 CHECK_FORMAT = f" `{CHECK_VALID_ACTIONS}` is a command, too."
@@ -73,7 +116,7 @@ class ReActAgent(Agent):
         text = self._template.system(
             episode.briefing.instructions,
             "\n\n".join(
-                f"Example {number}:\n{_demonstrated(example)}"
+                f"Example {number}:\n{_format_example(example)}"
                 for number, example in enumerate(shown, start=1)
             ),
         )
@@ -93,11 +136,11 @@ class ReActAgent(Agent):
         answer = Answer(
             action=parsed.action,
             how=parsed.how,
-            reply=said_in(reply),
+            reply=reply_text(reply),
             reasoning=reply.reasoning,
             prompt=prompt,
-            calls=(call_of(self._model, reply),),
-            told=told_of(reply, PARSE_FAILURE),
+            calls=(record_call(self._model, reply),),
+            told=explain_no_action(reply, PARSE_FAILURE),
         )
         return self._with_list(answer, observation)
 
@@ -142,7 +185,7 @@ class ReActAgent(Agent):
         return "\n".join(lines)
 
 
-def _demonstrated(example: Demonstration) -> str:
+def _format_example(example: Demonstration) -> str:
     lines = [f"Goal: {example.goal}", f"Observation: {example.first_observation}"]
     for thought, action, observation in example.turns:
         lines += [f"THINK: {thought}", f"ACTION: {action}", f"Observation: {observation}"]

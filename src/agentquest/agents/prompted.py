@@ -1,27 +1,81 @@
-"""Asks as a prompt file says and reads as its settings say: any published setting, in one file.
+"""Any published setting in one file: it asks as a prompt file says and reads as its settings say.
 
-Each turn is one user message with as much history as is wanted, or the next message of
-a chat. Everything in a prompt besides the benchmark's own words is the user's.
+The sections of a prompt file: `[first]` is the message of the first turn and `[turn]` that of
+later ones (`[first]` again without it); `[history]` is one earlier turn, `[admissible]` one
+command that is possible now, `[piece]` one piece of an observation, `[examples]` the example
+games, and `[system]` the system message.
 """
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agentquest.agents.conversation import Conversation
-from agentquest.agents.model_calls import call_of
-from agentquest.agents.prompted.template import load_turns
+from agentquest.agents.chat_history import ChatHistory, explain_no_action, record_call, reply_text
 from agentquest.agents.reading.parsing import Parsed
-from agentquest.agents.reading.readers import READERS, Manner
-from agentquest.agents.replies import said_in, told_of
+from agentquest.agents.reading.readers import READERS, ReaderName, ReaderOptions
+from agentquest.agents.template_file import TemplateFile, read_template
 from agentquest.lib import Agent, Answer, Demonstration, Episode, Observation, Settings
 from agentquest.lib.commands import BLANK
 from agentquest.lib.parsing import PARSE_FAILURE
 from agentquest.lib.settings import content_file
 from agentquest.llms.types import ChatModel, Reply, ReplyKind
 from agentquest.records.messages import ToolSpec
+
+_TURN = frozenset(
+    {
+        *("goal", "instructions", "role", "examples", "observation", "admissible", "step"),
+        *("steps_taken", "max_steps", "history", "history_length"),
+    }
+)
+FIELDS = {
+    "system": frozenset({"goal", "instructions", "role", "examples", "max_steps"}),
+    "examples": frozenset({"demonstrations"}),
+    "first": _TURN,
+    "turn": _TURN,
+    "history": frozenset({"number", "observation", "action", "thought", "reply"}),
+    "admissible": frozenset({"command"}),
+    "piece": frozenset({"piece"}),
+}
+
+
+class TurnTemplates:
+    """A prompt file, read and checked; each method fills one of its sections in."""
+
+    def __init__(self, text: str, where: str) -> None:
+        self._file = TemplateFile(text, where, FIELDS, "first")
+
+    def system(self, **values: str) -> str:
+        """The system message; empty if the file has none."""
+        return self._file.fill("system", **values).strip()
+
+    def examples(self, demonstrations: str) -> str:
+        """The example games as the file frames them; empty if there are none."""
+        return self._file.fill("examples", demonstrations=demonstrations) if demonstrations else ""
+
+    def message(self, is_first: bool, **values: str) -> str:
+        """A turn's message: `[turn]` if the file has it and the turn is not the first."""
+        later = not is_first and self._file.has("turn")
+        return self._file.fill("turn" if later else "first", **values).strip("\n")
+
+    def line(self, section: str, otherwise: str, **values: str) -> str:
+        """One entry of a list; `otherwise` if the file does not define it."""
+        if not self._file.has(section):
+            return otherwise
+        return self._file.fill(section, **values).strip("\n")
+
+
+def load_turns(file: Path) -> TurnTemplates:
+    """Read a file's templates; the same text is parsed only once."""
+    return _parse_template(read_template(file), str(file))
+
+
+@cache
+def _parse_template(text: str, where: str) -> TurnTemplates:
+    return TurnTemplates(text, where)
+
 
 NOT_CARRIED_OUT = "Not carried out: only the first call of a reply is."
 
@@ -57,7 +111,7 @@ class PromptedSettings(Settings):
     style: Literal["message", "chat"] = "message"
     """One user message per turn, with the history in it; or a continuous chat."""
 
-    reader: Literal["tags", "tool_call", "line", "json", "react"] = "tags"
+    reader: ReaderName = "tags"
     """How a reply is read: `<action>` tags, a tool call, a plain line, JSON, or
     `THINK: … ACTION: …`."""
 
@@ -131,7 +185,7 @@ class PromptedAgent(Agent):
         briefing, settings = episode.briefing, self._settings
         own = tuple(tool.spec() for tool in settings.tools)
         self._tools = (own or briefing.tools) if self.calls_tools else ()
-        examples = "\n\n".join(map(_demonstrated, briefing.demonstrations))
+        examples = "\n\n".join(map(_format_example, briefing.demonstrations))
         self._fixed = {
             "goal": episode.goal,
             "instructions": briefing.instructions,
@@ -139,8 +193,8 @@ class PromptedAgent(Agent):
             "examples": self._template.examples(examples),
             "max_steps": str(episode.max_steps),
         }
-        self._talk = Conversation(self._template.system(**self._fixed))
-        self._manner = Manner(
+        self._chat = ChatHistory(self._template.system(**self._fixed))
+        self._options = ReaderOptions(
             tuple(tool.command for tool in briefing.typed_tools or briefing.tools),
             self._tools,
             settings.lower_case,
@@ -148,26 +202,26 @@ class PromptedAgent(Agent):
         )
 
     async def act(self, observation: Observation) -> Answer:
-        seen = self._seen(observation.text)
+        seen = self._show(observation.text)
         self._say(self._message(seen, observation.admissible))
         reply = await self._ask()
-        parsed = self._parsed(reply)
+        parsed = self._parse(reply)
         self._hear(reply)
         action = "(no action given)" if parsed.action is None else parsed.action
-        turn = _Turn(len(self._history) + 1, seen, action, parsed.thought, said_in(reply))
+        turn = _Turn(len(self._history) + 1, seen, action, parsed.thought, reply_text(reply))
         self._history.append(turn)
         return Answer(
             action=parsed.action,
             how=parsed.how,
-            reply=said_in(reply),
+            reply=reply_text(reply),
             reasoning=reply.reasoning,
-            prompt=self._talk.asked,
+            prompt=self._chat.asked,
             tool_calls=reply.tool_calls,
-            calls=(call_of(self._model, reply),),
-            told=told_of(reply, PARSE_FAILURE),
+            calls=(record_call(self._model, reply),),
+            told=explain_no_action(reply, PARSE_FAILURE),
         )
 
-    def _seen(self, text: str) -> str:
+    def _show(self, text: str) -> str:
         """The observation as the prompt shows it."""
         for pattern in self._left_out:
             text = pattern.sub("", text)
@@ -205,33 +259,33 @@ class PromptedAgent(Agent):
 
     def _say(self, text: str) -> None:
         if self._settings.style == "message":
-            self._talk.begin_again(text)
-        elif self._talk.called is not None:
-            self._talk.result(self._talk.called, text)
+            self._chat.restart(text)
+        elif self._chat.called is not None:
+            self._chat.add_result(self._chat.called, text)
         else:
-            self._talk.user(text)
+            self._chat.add_observation(text)
 
     async def _ask(self) -> Reply:
         trims = self._settings.when_full != "end"
         seed = self.episode.model_seed
-        return await self._talk.ask(self._model, self._tools, seed, trims)
+        return await self._chat.ask(self._model, self._tools, seed, trims)
 
     def _hear(self, reply: Reply) -> None:
         """The reply becomes part of the chat; calls that are not played are answered at once."""
-        self._talk.said(reply)
+        self._chat.add_reply(reply)
         for call in reply.tool_calls[1:]:
-            self._talk.result(call, NOT_CARRIED_OUT)
-        self._talk.called = reply.tool_calls[0] if reply.tool_calls else None
+            self._chat.add_result(call, NOT_CARRIED_OUT)
+        self._chat.called = reply.tool_calls[0] if reply.tool_calls else None
 
-    def _parsed(self, reply: Reply) -> Parsed:
+    def _parse(self, reply: Reply) -> Parsed:
         cut_off = reply.kind is ReplyKind.TRUNCATED and self._settings.read_cut_off
-        empty = reply.kind is ReplyKind.EMPTY and reply.reasoning and self._manner.tail
+        empty = reply.kind is ReplyKind.EMPTY and reply.reasoning and self._options.tail
         if reply.kind is ReplyKind.COMPLETE or cut_off or empty:
-            return self._read(reply, self._manner)
+            return self._read(reply, self._options)
         return Parsed(None, "", reply.kind.value)
 
 
-def _demonstrated(example: Demonstration) -> str:
+def _format_example(example: Demonstration) -> str:
     lines = [f"Goal: {example.goal}", example.first_observation]
     for thought, action, observation in example.turns:
         lines += [f"Thought: {thought}", f"Action: {action}", observation]

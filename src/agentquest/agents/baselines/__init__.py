@@ -1,1 +1,0 @@
-"""Agents without a model: the upper and lower bound, and the baseline between them."""

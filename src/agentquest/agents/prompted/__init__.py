@@ -1,1 +1,0 @@
-"""An agent whose prompt, turns and reading are the user's: for published settings."""

@@ -1,1 +1,0 @@
-"""The ReAct agent: a thought and an action for every prompt."""
