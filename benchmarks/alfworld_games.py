@@ -11,8 +11,8 @@ from agentquest.benchmarks.alfworld import homes
 from agentquest.benchmarks.alfworld.engine.game_files import (
     GAME_FILE,
     PROBLEM_FILE,
+    TRAJECTORY_FILE,
 )
-from agentquest.benchmarks.alfworld.engine.trajectories import TRAJECTORY_FILE
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES
 from agentquest.benchmarks.alfworld.tasks import SPLITS, data_root, find_tasks
 from agentquest.errors import UserError

@@ -89,7 +89,7 @@ def _distances(
     distances: list[int | None] = [None] * len(states)
     waiting: deque[int] = deque()
     for number, state in enumerate(states):
-        if game.goal.reached(game.world, state):
+        if game.goal.is_reached(game.world, state):
             distances[number] = 0
             waiting.append(number)
     while waiting:

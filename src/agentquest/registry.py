@@ -48,12 +48,12 @@ EXECUTORS = {
     "ray": "agentquest.running.executors.ray:RayExecutor",
 }
 PROTOCOLS = {
-    "agentbench-fc-alfworld": "agentquest.benchmarks.alfworld.published:AGENTBENCH_FC",
+    "agentbench-fc-alfworld": "agentquest.benchmarks.alfworld.protocols:AGENTBENCH_FC",
     "agentbench-fc-webshop": "agentquest.benchmarks.webshop.protocols:AGENTBENCH_FC",
-    "agentgym-alfworld-200": "agentquest.benchmarks.alfworld.published:AGENTGYM_200",
+    "agentgym-alfworld-200": "agentquest.benchmarks.alfworld.protocols:AGENTGYM_200",
     "agentgym-webshop-200": "agentquest.benchmarks.webshop.protocols:AGENTGYM_200",
     "agentify-100": "agentquest.benchmarks.alfworld.protocols:AGENTIFY_100",
-    "gigpo-alfworld": "agentquest.benchmarks.alfworld.published:GIGPO",
+    "gigpo-alfworld": "agentquest.benchmarks.alfworld.protocols:GIGPO",
     "gigpo-webshop": "agentquest.benchmarks.webshop.protocols:GIGPO",
     "gigpo-webshop-as-published": "agentquest.benchmarks.webshop.protocols:GIGPO_AS_PUBLISHED",
     "seen-140": "agentquest.benchmarks.alfworld.protocols:SEEN_140",

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentquest.benchmarks.alfworld import AlfWorldDriver, AlfWorldUtils
-from agentquest.benchmarks.alfworld.terminal import AlfWorldView, group_names
+from agentquest.benchmarks.alfworld.benchmark import AlfWorldView, group_names
 from agentquest.errors import UnknownName
 from agentquest.lib import (
     Action,

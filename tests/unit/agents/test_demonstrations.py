@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentquest.benchmarks.alfworld import demonstrations, homes, prompting
+from agentquest.benchmarks.alfworld import homes, prompting
 from agentquest.benchmarks.alfworld.engine.dialects import Dialect
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.engine.game_files import GameText
@@ -41,7 +41,7 @@ def source(example: Demonstration, task_type: str, dialect: Dialect) -> str:
 
 @pytest.mark.parametrize(("task_type", "dialect"), EVERY)
 def test_they_exist_win_and_are_training_games(task_type: str, dialect: Dialect) -> None:
-    shown = demonstrations.examples(task_type, dialect, MOST)
+    shown = prompting.examples(task_type, dialect, MOST)
     assert len(shown) == MOST
     assert len({example.goal for example in shown}) == MOST
     for example in shown[:2]:
@@ -60,7 +60,7 @@ def test_they_exist_win_and_are_training_games(task_type: str, dialect: Dialect)
 def test_each_begins_with_a_plan_and_every_other_sets_a_mistake_right(
     task_type: str, dialect: Dialect
 ) -> None:
-    for place, example in enumerate(demonstrations.examples(task_type, dialect, MOST)):
+    for place, example in enumerate(prompting.examples(task_type, dialect, MOST)):
         assert example.turns[0][0].startswith("My plan: find a")
         failed = [n for n, turn in enumerate(example.turns) if turn[2] == NOTHING_HAPPENS]
         assert len(failed) == (place + 1) % 2
@@ -71,11 +71,9 @@ def test_each_begins_with_a_plan_and_every_other_sets_a_mistake_right(
             assert example.turns[number + 2][1] == early
 
 
-@pytest.mark.parametrize(
-    "task_type", [name for name in TASK_TYPE_NAMES if name != demonstrations.LOOK]
-)
+@pytest.mark.parametrize("task_type", [name for name in TASK_TYPE_NAMES if name != prompting.LOOK])
 def test_the_second_opens_the_container_it_puts_things_in(task_type: str) -> None:
-    _, second = demonstrations.examples(task_type, Dialect("0.4"), 2)
+    _, second = prompting.examples(task_type, Dialect("0.4"), 2)
     target = second.turns[-1][1].partition(" to ")[2]
     assert target.split()[0] in SHUT
     assert f"open {target}" in [action for _, action, _ in second.turns]
@@ -85,12 +83,12 @@ def test_they_are_about_many_different_things() -> None:
     things = [
         next(action for _, action, _ in example.turns if action.startswith("take ")).split()[1]
         for task_type in TASK_TYPE_NAMES
-        for example in demonstrations.examples(task_type, Dialect("0.4"), 2)
+        for example in prompting.examples(task_type, Dialect("0.4"), 2)
     ]
     assert len(things) == 12
     assert len(set(things)) >= 9
     for task_type in TASK_TYPE_NAMES:
-        for example in demonstrations.examples(task_type, Dialect("0.4"), MOST):
+        for example in prompting.examples(task_type, Dialect("0.4"), MOST):
             walks = _walks_with_something_in_hand(example)
             assert all(number == 1 for number in walks), example
 
@@ -115,10 +113,10 @@ def _walks_with_something_in_hand(example: Demonstration) -> list[int]:
 @pytest.mark.parametrize("task_type", TASK_TYPE_NAMES)
 def test_fewer_examples_are_the_first_of_more(task_type: str) -> None:
     dialect = Dialect("0.4")
-    assert demonstrations.examples(task_type, dialect, 0) == ()
+    assert prompting.examples(task_type, dialect, 0) == ()
     assert (
-        demonstrations.examples(task_type, dialect, 2)
-        == demonstrations.examples(task_type, dialect, MOST)[:2]
+        prompting.examples(task_type, dialect, 2)
+        == prompting.examples(task_type, dialect, MOST)[:2]
     )
 
 
@@ -127,7 +125,7 @@ def test_no_example_is_a_game_of_a_validation_split(split: str) -> None:
     dialect = Dialect("0.4")
     known = first_texts(split, dialect)
     for task_type in TASK_TYPE_NAMES:
-        for example in demonstrations.examples(task_type, dialect, MOST):
+        for example in prompting.examples(task_type, dialect, MOST):
             assert (example.goal, example.first_observation) not in known
 
 
@@ -136,7 +134,7 @@ def test_each_dialect_speaks_its_own_put_command() -> None:
         if task_type == "look_at_obj_in_light":
             continue
         for dialect, word in ((Dialect("0.3"), "put "), (Dialect("0.4"), "move ")):
-            for example in demonstrations.examples(task_type, dialect, 2):
+            for example in prompting.examples(task_type, dialect, 2):
                 last = example.turns[-1][1]
                 assert last.startswith(word)
     assert "put [object] in/on [receptacle]" in prompting.instructions(Dialect("0.3"))

@@ -6,10 +6,9 @@ from dataclasses import replace
 import pytest
 
 from agentquest.benchmarks.alfworld import AlfWorldAction, AlfWorldDriver, AlfWorldUtils, extras
-from agentquest.benchmarks.alfworld.driver import AlfWorldObservation
+from agentquest.benchmarks.alfworld.driver import AlfWorldMetrics, AlfWorldObservation
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.extras import get_progress
-from agentquest.benchmarks.alfworld.metrics import AlfWorldMetrics
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPES
 from agentquest.errors import UserError
 from agentquest.lib import State

@@ -12,9 +12,9 @@ from agentquest.benchmarks.alfworld.engine.narrator import NOTHING_HAPPENS, WELC
 from agentquest.benchmarks.alfworld.explorer import knowledge
 from agentquest.benchmarks.alfworld.explorer.memory import (
     Errand,
-    Step,
-    first_impression,
+    Intent,
     read_errand,
+    read_introduction,
 )
 from agentquest.benchmarks.alfworld.explorer.player import AlfWorldExplorer
 from agentquest.benchmarks.alfworld.homes import vocabulary
@@ -238,15 +238,15 @@ def test_the_second_of_two_things_goes_where_the_first_is() -> None:
 
 
 def test_furniture_that_shares_a_spot_is_found_again_and_again() -> None:
-    memory = first_impression(STUDY.format("put a watch in bed"))
-    memory.read("You arrive at desk 1. On the desk 1, you see nothing.", Step("go"))
+    memory = read_introduction(STUDY.format("put a watch in bed"))
+    memory.read("You arrive at desk 1. On the desk 1, you see nothing.", Intent("go"))
     for _ in range(3):
-        memory.read(NOTHING_HAPPENS, Step("go", place="drawer 1"))
+        memory.read(NOTHING_HAPPENS, Intent("go", place="drawer 1"))
         assert "drawer 1" in memory.furniture
-        memory.read("On the drawer 1, you see nothing.", Step("examine", place="drawer 1"))
-    memory.read("You arrive at bed 1. On the bed 1, you see nothing.", Step("go"))
+        memory.read("On the drawer 1, you see nothing.", Intent("examine", place="drawer 1"))
+    memory.read("You arrive at bed 1. On the bed 1, you see nothing.", Intent("go"))
     assert memory.spots["drawer 1"] == memory.spots["desk 1"] != memory.here
-    memory.read("You arrive at drawer 1. On the drawer 1, you see nothing.", Step("go"))
+    memory.read("You arrive at drawer 1. On the drawer 1, you see nothing.", Intent("go"))
     assert memory.spots["drawer 1"] == memory.spots["desk 1"] == memory.here
 
 

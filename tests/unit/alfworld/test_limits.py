@@ -7,7 +7,7 @@ import pytest
 
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.engine.game_files import GameText
-from agentquest.benchmarks.alfworld.engine.limits import (
+from agentquest.benchmarks.alfworld.engine.opening import (
     MOST_LYING,
     MOST_RECEPTACLES,
     MOST_THINGS,

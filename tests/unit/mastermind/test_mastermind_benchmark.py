@@ -7,9 +7,9 @@ import pytest
 
 from agentquest.benchmarks.mastermind import MasterMindDriver, MasterMindUtils
 from agentquest.benchmarks.mastermind.benchmark import MasterMindBenchmark
+from agentquest.benchmarks.mastermind.driver import marks
 from agentquest.benchmarks.mastermind.explorer import MasterMindExplorer, Told, consistent_number
 from agentquest.benchmarks.mastermind.tasks import CATEGORIES, SPLITS, goal_of
-from agentquest.benchmarks.mastermind.types import marks
 from agentquest.errors import UnknownName
 from agentquest.lib.dice import Dice
 

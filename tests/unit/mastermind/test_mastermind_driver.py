@@ -13,7 +13,7 @@ from agentquest.benchmarks.mastermind import (
     MasterMindState,
     MasterMindUtils,
 )
-from agentquest.benchmarks.mastermind.types import marks
+from agentquest.benchmarks.mastermind.driver import marks
 from agentquest.errors import UnknownName, UserError
 
 NUMBERS = st.text("0123456789", min_size=1, max_size=8)

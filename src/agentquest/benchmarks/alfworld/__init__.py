@@ -1,11 +1,12 @@
 """ALFWorld, natively: household text games of six task types."""
 
-from agentquest.benchmarks.alfworld.driver import AlfWorldDriver, AlfWorldUtils
-from agentquest.benchmarks.alfworld.metrics import AlfWorldMetrics
-from agentquest.benchmarks.alfworld.types import (
+from agentquest.benchmarks.alfworld.driver import (
     AlfWorldAction,
+    AlfWorldDriver,
+    AlfWorldMetrics,
     AlfWorldObservation,
     AlfWorldState,
+    AlfWorldUtils,
 )
 
 __all__ = [

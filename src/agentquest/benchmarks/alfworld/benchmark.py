@@ -1,23 +1,23 @@
-"""ALFWorld as the rest of AgentQuest knows it."""
+"""ALFWorld as the rest of AgentQuest knows it, and as people see it."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import field_validator
 
 from agentquest.benchmarks.alfworld import prompting
-from agentquest.benchmarks.alfworld.demonstrations import examples
 from agentquest.benchmarks.alfworld.driver import AlfWorldDriver
 from agentquest.benchmarks.alfworld.engine.dialects import Dialect
 from agentquest.benchmarks.alfworld.engine.dialects import dialect as dialect_named
+from agentquest.benchmarks.alfworld.engine.narrator import ROOM, TASK
 from agentquest.benchmarks.alfworld.explorer.player import AlfWorldExplorer
 from agentquest.benchmarks.alfworld.game import AlfWorldGame, ParsedGames
-from agentquest.benchmarks.alfworld.reading import read_goal
+from agentquest.benchmarks.alfworld.prompting import examples, typed_tools
+from agentquest.benchmarks.alfworld.reading import kind_of, read_goal, read_statements
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES, task_type
 from agentquest.benchmarks.alfworld.tasks import BUILTIN, data_root, find_tasks, open_problem
-from agentquest.benchmarks.alfworld.terminal import AlfWorldView
-from agentquest.benchmarks.alfworld.typed_tools import typed_tools
 from agentquest.lib import (
     Benchmark,
     BenchmarkSettings,
@@ -25,8 +25,10 @@ from agentquest.lib import (
     Driver,
     Explorer,
     Moment,
+    Observation,
     Oracle,
     Task,
+    TerminalView,
     Verbs,
 )
 from agentquest.records.manifest import Provenance
@@ -55,7 +57,7 @@ class AlfWorldSettings(BenchmarkSettings):
 
     @field_validator("dialect", mode="before")
     @classmethod
-    def _unquoted(cls, value: Any) -> Any:
+    def _number_to_text(cls, value: Any) -> Any:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         return str(value) if is_number else value
 
@@ -79,8 +81,8 @@ class AlfWorldBenchmark(Benchmark):
     task_types: ClassVar[tuple[str, ...]] = TASK_TYPE_NAMES
     verbs: ClassVar[Verbs] = Verbs(open="open", close="close", walk="go to")
     commands: ClassVar[Mapping[str, str]] = {
-        "download": "agentquest.benchmarks.alfworld.commands.download:command",
-        "homes": "agentquest.benchmarks.alfworld.commands.homes:command",
+        "download": "agentquest.benchmarks.alfworld.commands:download",
+        "homes": "agentquest.benchmarks.alfworld.commands:homes",
     }
 
     def __init__(self, settings: BenchmarkSettings | None = None, **given: Any) -> None:
@@ -134,7 +136,7 @@ class AlfWorldBenchmark(Benchmark):
         assert isinstance(driver, AlfWorldDriver)
         return Oracle(driver.oracle_actions)
 
-    def view(self) -> AlfWorldView:
+    def view(self) -> TerminalView:
         return AlfWorldView()
 
     @classmethod
@@ -154,3 +156,48 @@ class AlfWorldBenchmark(Benchmark):
                 "games": "playable only" if self.settings.playable else "all",
             },
         )
+
+
+class AlfWorldView(TerminalView):
+    """Shows the room with its furniture counted by kind, and groups commands by their verb."""
+
+    def room(self, observation: Observation) -> str:
+        said = read_statements(observation.text)
+        names = [name for one in said if one.sentence == ROOM for name in one.names]
+        if names:
+            return f"You are in the middle of a room. Around you: {group_names(names)}."
+        scene, _, _ = observation.text.partition(f"\n\n{TASK}")
+        return scene.partition("\n\n")[2] or scene
+
+    def verb_and_rest(self, command: str) -> tuple[str, str]:
+        if command.startswith("go to "):
+            return "go to", command.removeprefix("go to ")
+        return super().verb_and_rest(command)
+
+    def suggestion(self, command: str, admissible: Sequence[str]) -> str | None:
+        """What was meant, here or elsewhere: `open fridge` is `open fridge 1` from everywhere."""
+        meant = super().suggestion(command, admissible)
+        verb, _, place = command.strip().lower().rpartition(" ")
+        if meant is None and verb:
+            there = (each.removeprefix("go to ") for each in admissible if each.startswith("go to"))
+            named = next((name for name in there if kind_of(name) == place), None)
+            meant = f"{verb} {named}" if named else None
+        return meant
+
+
+def group_names(names: Iterable[str]) -> str:
+    """`desk 1`, `shelf 2` and `shelf 1` as `desk 1, shelf 1–2`."""
+    numbers: dict[str, set[int]] = {}
+    for name in names:
+        kind, _, number = name.partition(" ")
+        numbers.setdefault(kind, set()).add(int(number))
+    return ", ".join(f"{kind} {_group_runs(numbers[kind])}" for kind in sorted(numbers))
+
+
+def _group_runs(numbers: set[int]) -> str:
+    runs = []
+    # Within a run of consecutive numbers, number minus position stays the same.
+    for _, members in groupby(enumerate(sorted(numbers)), lambda pair: pair[1] - pair[0]):
+        run = [number for _, number in members]
+        runs.append(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}")
+    return " ".join(runs)

@@ -1,21 +1,116 @@
-"""The AgentQuest driver of ALFWorld."""
+"""The AgentQuest driver of ALFWorld, what passes between it and an agent, and its metrics."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from agentquest.benchmarks.alfworld.engine.dialects import Dialect
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
+from agentquest.benchmarks.alfworld.engine.game_files import Goals, goals_named
 from agentquest.benchmarks.alfworld.engine.narrator import NOTHING_HAPPENS
 from agentquest.benchmarks.alfworld.engine.state import State as GameState
-from agentquest.benchmarks.alfworld.engine.trajectories import Goals, goals_named
-from agentquest.benchmarks.alfworld.metrics import AlfWorldMetrics
+from agentquest.benchmarks.alfworld.oracle.planner import Plan
 from agentquest.benchmarks.alfworld.tasks import find_tasks, open_problem
-from agentquest.benchmarks.alfworld.types import (
-    AlfWorldAction,
-    AlfWorldObservation,
-    AlfWorldState,
-)
 from agentquest.lib import Action, Driver, Metrics, Observation, Outcome, State
+from agentquest.lib.types import internal
+
+RESPONSE_FORMAT = "Your response should be in format: 'Action: <action_command>'"
+
+
+@dataclass(frozen=True)
+class AlfWorldAction(Action):
+    """A command, such as `go to fridge 1`."""
+
+
+@dataclass(frozen=True)
+class AlfWorldState(State):
+    """The last valid command ('' after reset), and the game as it stood then.
+
+    The oracle's plan is worked out only when somebody asks for it, so that
+    training loops do not pay for a metric they do not read.
+    """
+
+    value: str = ""
+    game: AlfWorldEngine | None = internal(None)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The shortest way to win from here; worked out when it is first read."""
+        return Plan((), True) if self.game is None else self.game.plan()
+
+    @property
+    def policy_commands(self) -> list[str]:
+        """The oracle's commands from here; empty when the game is won, or cannot be."""
+        return list(self.plan.commands)
+
+
+@dataclass(frozen=True)
+class AlfWorldObservation(Observation):
+    """The game's text; while the game goes on, followed by what may be answered."""
+
+    @classmethod
+    def of(cls, text: str, game: AlfWorldEngine, valid: bool = True) -> "AlfWorldObservation":
+        """What a player sees of the game now."""
+        won, output = game.won, text
+        if not won:
+            commands = game.admissible_text
+            output = f"{text}\nAdmissible commands:\n{commands}\n{RESPONSE_FORMAT}"
+        return cls(output, won, not won, text, tuple(game.admissible), valid)
+
+
+class AlfWorldMetrics(Metrics):
+    """Adds `milestones` (the oracle's plan at reset) and the problem's name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.problem = ""
+
+    def progress_function(self, state: State) -> float:
+        """The share of the oracle's first plan that no longer has to be done."""
+        assert isinstance(state, AlfWorldState)
+        if not self.milestones:
+            return 1.0 if state.plan.reachable else 0.0
+        done = len(self.milestones) - len(state.policy_commands)
+        return max(0.0, done / len(self.milestones))
+
+    def progress(self, **kwargs: Any) -> list[float]:
+        """Progress after each step; the last value known once the goal is out of reach."""
+        values: list[float] = []
+        for step in self.interactions:
+            if step.state.plan.reachable:  # type: ignore[attr-defined]
+                values.append(self.progress_function(step.state, **kwargs))
+            else:
+                values.append(values[-1] if values else 0.0)
+        return values
+
+    def progress_now(self) -> float:
+        """The newest value of `progress`, without working out the older ones."""
+        for step in reversed(self.interactions):
+            if step.state.plan.reachable:  # type: ignore[attr-defined]
+                return self.progress_function(step.state)
+        return 0.0
+
+    def unreachable_steps(self) -> list[int]:
+        """Indices of the steps after which no plan could win any more."""
+        return [
+            i
+            for i, step in enumerate(self.interactions)
+            if not step.state.plan.reachable  # type: ignore[attr-defined]
+        ]
+
+    def export(
+        self,
+        repetition_function_kwargs: Mapping[str, Any] | None = None,
+        progress_function_kwargs: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        exported = super().export(repetition_function_kwargs, progress_function_kwargs)
+        exported["milestones"] = list(self.milestones)
+        exported["problem"] = self.problem
+        if unreachable := self.unreachable_steps():
+            exported["unreachable_steps"] = unreachable
+        return exported
 
 
 class AlfWorldDriver(Driver):
@@ -91,8 +186,8 @@ class AlfWorldDriver(Driver):
         return self.current_state, AlfWorldObservation.of(text, self.engine, valid)
 
     def _game(self) -> AlfWorldEngine:
-        """The game as it stands, for keeping. Who comes back to where they were (players go to
-        and fro) gets the game of then, whose plan is known."""
+        """A snapshot of the game. Returning to an earlier state returns its cached snapshot, so
+        its plan is not recomputed."""
         return self._games.setdefault(self.engine.state, self.engine.copy())
 
 

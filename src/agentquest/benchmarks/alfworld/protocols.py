@@ -1,13 +1,18 @@
-"""Named settings of ALFWorld.
+"""Named settings of ALFWorld: ours, and those of published numbers.
 
-None of them lists published scores: the papers at hand differ in what they show,
+None of ours lists published scores: the papers at hand differ in what they show,
 count or repair. ReAct's thoughts cost turns and stay in the prompt, its greeting
 and `loc N` are taken away; GiGPO shows admissible commands, two turns of history,
 and 128 games drawn with replacement; AgentGym cuts `loc N` and has another prompt;
 agentify-alfworld repairs actions. A score of theirs beside ours would mislead.
+
+The authors' own settings (GiGPO, AgentGym, AgentBench) come with everything but their
+prompt texts; facts are from their repositories.
 """
 
-from agentquest.protocols import ALL_TASKS, OUR_PROMPT, Protocol
+from typing import Any
+
+from agentquest.protocols import ALL_TASKS, OUR_PROMPT, Protocol, Published
 
 UNSEEN_134_TWO_SHOT = Protocol(
     "unseen-134-two-shot",
@@ -74,5 +79,122 @@ AGENTIFY_100 = Protocol(
         "benchmark_settings.dialect": None,
         "max_steps": 50,
         **OUR_PROMPT,
+    },
+)
+
+
+PROMPTED: dict[str, Any] = {
+    "agent.name": "prompted",
+    "agent.num_examples": 0,
+    "agent.pieces": None,
+    "agent.longest_prompt": None,
+    "agent.when_full": "end",
+}
+# How GiGPO reads: what has no tags is played by its end, which records call `tail`.
+GIGPO_READING: dict[str, Any] = {
+    **PROMPTED,
+    "agent.style": "message",
+    "agent.reader": "tags",
+    "agent.lower_case": True,
+    "agent.read_cut_off": True,
+    "agent.history_length": 2,
+    "agent.history_join": "\n",
+    "llm.temperature": 0.4,
+    "llm.max_tokens": 512,
+}
+WELCOME = r"^-= Welcome to TextWorld, ALFRED! =-\n\n"
+
+GIGPO = Protocol(
+    "gigpo-alfworld",
+    "GiGPO's setting on all 140 seen games, each once: admissible commands shown, 2 turns of "
+    "history, <think>/<action>, T 0.4, 512 tokens, 50 steps.",
+    {
+        "benchmark": "alfworld",
+        "benchmark_settings.split": "valid_seen",
+        **ALL_TASKS,
+        "benchmark_settings.dialect": None,
+        "max_steps": 50,
+        **GIGPO_READING,
+        "agent.tail": 30,
+        "agent.admissible_join": "\n ",
+        "agent.admissible_without": ["help"],
+        "agent.leave_out": [],
+    },
+    (
+        Published(
+            "GiGPO paper",
+            "128 games drawn with replacement from these 140, so with a standard error of up to "
+            "4.4 points of its own",
+            {"GPT-4o": 48.0, "Gemini-2.5-Pro": 60.3, "Qwen2.5-7B": 14.8, "GiGPO 7B": 90.8},
+        ),
+    ),
+    needs={
+        "agent.prompt_file": "the two templates of verl-agent's "
+        "agent_system/environments/prompts/alfworld.py as [first] and [turn]; see docs/protocols.md"
+    },
+)
+AGENTGYM_200 = Protocol(
+    "agentgym-alfworld-200",
+    "AgentGym's evaluation: the 200 games of valid_train in dialect 0.3, a chat, 30 rounds, "
+    "greedy, `You arrive at loc N.` left out.",
+    {
+        "benchmark": "alfworld",
+        "benchmark_settings.split": "valid_train",
+        **ALL_TASKS,
+        "benchmark_settings.dialect": "0.3",
+        "max_steps": 30,
+        **PROMPTED,
+        "agent.style": "chat",
+        "agent.reader": "react",
+        "agent.lower_case": False,
+        "agent.leave_out": [WELCOME, r"You arrive at loc \d+\. "],
+        "llm.temperature": 0,
+    },
+    (
+        Published(
+            "AgentGym paper",
+            "the same 200 games and rounds",
+            {"GPT-4-Turbo": 67.5, "GPT-3.5-Turbo": 26.0, "AgentEvol": 88.0},
+        ),
+    ),
+    needs={
+        "agent.prompt_file": "the conversation that AgentGym's client for ALFWorld begins with "
+        "(agentenv/agentenv/envs/alfworld.py); see docs/protocols.md"
+    },
+)
+AGENTBENCH_FC = Protocol(
+    "agentbench-fc-alfworld",
+    "AgentBench FC's 109 unseen games by function calling, 20 rounds, admissible commands shown; "
+    "actions are played as they are.",
+    {
+        "benchmark": "alfworld",
+        "benchmark_settings.split": "valid_unseen",
+        "benchmark_settings.task_types": None,
+        "num_games": None,
+        "benchmark_settings.dialect": None,
+        "max_steps": 20,
+        **PROMPTED,
+        "agent.style": "chat",
+        "agent.reader": "tool_call",
+        "agent.lower_case": False,
+        "agent.admissible_join": "\n",
+        "agent.leave_out": [WELCOME],
+        "agent.tools": [
+            {
+                "name": "take_action",
+                "description": "Carry out one of the available actions.",
+                "command": "<action>",
+            }
+        ],
+    },
+    refused={
+        "AgentBench FC": "it replaces every action by the admissible command of highest BLEU, and "
+        "ends a game after three equal outputs"
+    },
+    needs={
+        "tasks": "the 109 games of AgentBench's data/alfworld/new_std.json, by id or unambiguous "
+        "part of one",
+        "agent.prompt_file": "AgentBench's system text and task message for ALFWorld; see "
+        "docs/protocols.md",
     },
 )

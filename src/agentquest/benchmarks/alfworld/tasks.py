@@ -17,9 +17,10 @@ from agentquest.benchmarks.alfworld.engine.game_files import (
     MAX_BYTES,
     PROBLEM_FILE,
     GameText,
+    Goals,
+    goals_named,
     read_game,
 )
-from agentquest.benchmarks.alfworld.engine.trajectories import Goals, goals_named
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES, task_type
 from agentquest.errors import DataError, UnknownName
 from agentquest.lib import Task

@@ -1,11 +1,12 @@
 """Mastermind: find a secret number from what is told about each guess."""
 
-from agentquest.benchmarks.mastermind.driver import MasterMindDriver, MasterMindUtils
-from agentquest.benchmarks.mastermind.metrics import MasterMindMetrics
-from agentquest.benchmarks.mastermind.types import (
+from agentquest.benchmarks.mastermind.driver import (
     MasterMindAction,
+    MasterMindDriver,
+    MasterMindMetrics,
     MasterMindObservation,
     MasterMindState,
+    MasterMindUtils,
 )
 
 __all__ = [

@@ -1,10 +1,11 @@
-"""Mastermind as the rest of AgentQuest knows it."""
+"""Mastermind as the rest of AgentQuest knows it, and as people see it."""
 
+import re
 from collections.abc import Mapping
 from typing import ClassVar
 
 from agentquest.benchmarks.mastermind import prompting
-from agentquest.benchmarks.mastermind.driver import MasterMindDriver, goal_told_by
+from agentquest.benchmarks.mastermind.driver import MasterMindDriver, read_goal
 from agentquest.benchmarks.mastermind.explorer import MasterMindExplorer
 from agentquest.benchmarks.mastermind.tasks import (
     CATEGORIES,
@@ -16,9 +17,19 @@ from agentquest.benchmarks.mastermind.tasks import (
     goal_of,
     tasks_of,
 )
-from agentquest.benchmarks.mastermind.terminal import MasterMindView
-from agentquest.lib import Benchmark, Briefing, Driver, Explorer, Oracle, Task
+from agentquest.lib import (
+    Benchmark,
+    Briefing,
+    Driver,
+    Explorer,
+    Observation,
+    Oracle,
+    Task,
+    TerminalView,
+)
 from agentquest.records.manifest import Provenance
+
+_LENGTH = re.compile(r"secret number of ([0-9]+) digits")
 
 
 class MasterMindBenchmark(Benchmark):
@@ -59,7 +70,7 @@ class MasterMindBenchmark(Benchmark):
         )
 
     def goal_in(self, observation: str) -> str:
-        return goal_told_by(observation)
+        return read_goal(observation)
 
     def explorer(self) -> Explorer:
         return MasterMindExplorer()
@@ -68,8 +79,21 @@ class MasterMindBenchmark(Benchmark):
         assert isinstance(driver, MasterMindDriver)
         return Oracle(driver.plan)
 
-    def view(self) -> MasterMindView:
+    def view(self) -> TerminalView:
         return MasterMindView()
 
     def provenance(self) -> Provenance:
         return Provenance(data="generated", split=self.split, details={"generator": GENERATOR})
+
+
+class MasterMindView(TerminalView):
+    """Says how long the number is, and lists guesses under one heading."""
+
+    def room(self, observation: Observation) -> str:
+        length = _LENGTH.search(observation.text)
+        digits = f"{length[1]} digits" if length else "some digits"
+        return f"A secret number of {digits}, which may repeat. Type a number to guess it."
+
+    def verb_and_rest(self, command: str) -> tuple[str, str]:
+        verb, _, rest = command.partition(" ")
+        return verb.removesuffix(":"), rest

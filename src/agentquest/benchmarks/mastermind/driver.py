@@ -1,4 +1,4 @@
-"""The AgentQuest driver of Mastermind.
+"""The AgentQuest driver of Mastermind: how guesses are written, judged and answered.
 
 What an agent is told is `metrics.goal`, a sentence; the secret number, which the
 documented API calls the driver's `goal`, is never part of it.
@@ -6,18 +6,10 @@ documented API calls the driver's `goal`, is never part of it.
 
 import hashlib
 import re
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
-from agentquest.benchmarks.mastermind.metrics import MasterMindMetrics
 from agentquest.benchmarks.mastermind.tasks import CATEGORIES, TEST, goals_of
-from agentquest.benchmarks.mastermind.types import (
-    MasterMindAction,
-    MasterMindObservation,
-    MasterMindState,
-    marks,
-    read_guess,
-    written_guess,
-)
 from agentquest.errors import ParseError, UserError
 from agentquest.lib import Action, Driver, Metrics, Observation, Outcome, Parser, State
 
@@ -34,6 +26,67 @@ Guess: <number>
 Start guessing the {digits} digits number."""
 _LENGTH = re.compile(r"find a secret number of ([0-9]+) digits")
 _GUESS = re.compile(r"guess:\s*([0-9]+)", re.IGNORECASE)
+_COMMAND = re.compile(r"(?:guess:?\s*)?([0-9]+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class MasterMindAction(Action):
+    """A guess: the number, or the whole command `Guess: <number>`."""
+
+
+@dataclass(frozen=True)
+class MasterMindState(State):
+    """The newest guess that could be read, as far as it counts; '' after reset."""
+
+    value: str = ""
+
+
+@dataclass(frozen=True)
+class MasterMindObservation(Observation):
+    """The game's text, the same for all agents."""
+
+
+class Marks(NamedTuple):
+    """How near a guess is: digits in the correct position, correct ones in a wrong position."""
+
+    placed: int
+    misplaced: int
+
+
+def read_guess(command: str) -> str | None:
+    """The number in a command; None for a text of any other form."""
+    found = _COMMAND.fullmatch(command.strip())
+    return found[1] if found else None
+
+
+def write_guess(number: str) -> str:
+    """The command that guesses a number."""
+    return f"Guess: {number}"
+
+
+def marks(guess: str, goal: str) -> Marks:
+    """How near `guess` is to `goal`; each digit of the goal counts once."""
+    placed = sum(one == other for one, other in zip(guess, goal, strict=False))
+    shared = sum(min(guess.count(digit), goal.count(digit)) for digit in set(guess))
+    return Marks(placed, shared - placed)
+
+
+class MasterMindMetrics(Metrics):
+    """`number` is the secret, which the driver sets; agents are told only `goal`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.number = ""
+
+    @property
+    def action_values(self) -> list[str]:
+        """The guesses, however they were written: what repetition compares."""
+        values = super().action_values
+        return [read_guess(value) or value for value in values]
+
+    def progress_function(self, state: State) -> float:
+        """The share of digits in their correct position."""
+        return marks(state.value, self.number).placed / len(self.number)
 
 
 class MasterMindDriver(Driver):
@@ -73,7 +126,7 @@ class MasterMindDriver(Driver):
 
     def plan(self) -> list[str]:
         """What wins from here: the number itself."""
-        return [] if self.solved else [written_guess(self.goal)]
+        return [] if self.solved else [write_guess(self.goal)]
 
     def step_raw(self, value: str, custom_parser: Parser | None = None) -> Observation:
         return super().step_raw(value, custom_parser or parse_guess)
@@ -122,7 +175,7 @@ def parse_guess(text: str) -> str:
     return found[1]
 
 
-def goal_told_by(observation: str) -> str:
+def read_goal(observation: str) -> str:
     """The goal, read out of a first observation."""
     length = _LENGTH.search(observation)
     return _GOAL.format(digits=length[1]) if length else ""

@@ -12,7 +12,7 @@ from itertools import product
 from math import prod
 from typing import NamedTuple
 
-from agentquest.benchmarks.mastermind.types import Marks, marks, written_guess
+from agentquest.benchmarks.mastermind.driver import Marks, marks, write_guess
 from agentquest.lib import Explorer
 from agentquest.lib.dice import Dice
 
@@ -54,7 +54,7 @@ class MasterMindExplorer(Explorer):
         else:
             self._last = consistent_number(self._digits, self._told, self._dice) or self._last
             self.thought = "This number fits every answer so far."
-        return written_guess(self._last)
+        return write_guess(self._last)
 
     def _read(self, observation: str) -> None:
         if start := _START.search(observation):

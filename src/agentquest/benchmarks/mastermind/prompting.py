@@ -59,13 +59,13 @@ def examples(category: str, count: int) -> tuple[Demonstration, ...]:
     for number in goals_of(category, TRAIN):
         if len(found) == count:
             break
-        example = _played(number)
+        example = _play(number)
         if example is not None:
             found.append(example)
     return tuple(found)
 
 
-def _played(number: str) -> Demonstration | None:
+def _play(number: str) -> Demonstration | None:
     driver, explorer = MasterMindDriver(number), MasterMindExplorer()
     first = observation = driver.reset()
     turns: list[tuple[str, str, str]] = []

@@ -47,11 +47,11 @@ def goal_of(task: Task) -> str:
 
 @cache
 def _numbers(digits: int) -> tuple[str, ...]:
-    drawn = dict.fromkeys(_drawn(digits, draws=2 * PER_CATEGORY * len(SPLITS)))
+    drawn = dict.fromkeys(_draw_numbers(digits, draws=2 * PER_CATEGORY * len(SPLITS)))
     return tuple(drawn)[: PER_CATEGORY * len(SPLITS)]
 
 
-def _drawn(digits: int, draws: int) -> Iterator[str]:
+def _draw_numbers(digits: int, draws: int) -> Iterator[str]:
     """Even draws: a hash is large enough for the remainder to be as good as unbiased."""
     for draw in range(draws):
         digest = hashlib.sha256(f"{GENERATOR}/{digits}/{draw}".encode()).digest()

@@ -1,7 +1,6 @@
 """Sudoku: fill a board of 9 by 9, one cell at a time."""
 
-from agentquest.benchmarks.sudoku.driver import SudokuDriver, SudokuUtils
-from agentquest.benchmarks.sudoku.metrics import SudokuMetrics
+from agentquest.benchmarks.sudoku.driver import SudokuDriver, SudokuMetrics, SudokuUtils
 from agentquest.benchmarks.sudoku.types import SudokuAction, SudokuObservation, SudokuState
 
 __all__ = [

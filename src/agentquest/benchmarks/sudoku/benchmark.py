@@ -1,26 +1,40 @@
-"""Sudoku as the rest of AgentQuest knows it."""
+"""Sudoku as the rest of AgentQuest knows it, and as people see it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from agentquest.benchmarks.sudoku import prompting
-from agentquest.benchmarks.sudoku.boards import CATEGORIES, GENERATOR
-from agentquest.benchmarks.sudoku.driver import GOAL, SudokuDriver, puzzle_driver
-from agentquest.benchmarks.sudoku.explorer import SudokuExplorer
-from agentquest.benchmarks.sudoku.tasks import (
+from agentquest.benchmarks.sudoku.boards import (
+    CATEGORIES,
     DEV,
+    GENERATOR,
     PER_CATEGORY,
     SPLITS,
     TEST,
     puzzle_of,
     tasks_of,
 )
-from agentquest.benchmarks.sudoku.terminal import SudokuView
-from agentquest.lib import Benchmark, Briefing, Driver, Explorer, Moment, Oracle, Task
+from agentquest.benchmarks.sudoku.driver import GOAL, SudokuDriver, puzzle_driver
+from agentquest.benchmarks.sudoku.explorer import SudokuExplorer
+from agentquest.benchmarks.sudoku.types import BOARD_HEADING, EMPTY, as_rows, read_board
+from agentquest.lib import (
+    Benchmark,
+    Briefing,
+    Driver,
+    Explorer,
+    Moment,
+    Observation,
+    Oracle,
+    Task,
+    TerminalView,
+)
 from agentquest.records.manifest import Provenance
 
 if TYPE_CHECKING:  # playing needs no HTML
     from htpy import Node
+
+_EDGE = "  +-------+-------+-------+"
+_COLUMNS = "    0 1 2   3 4 5   6 7 8"
 
 
 class SudokuBenchmark(Benchmark):
@@ -68,7 +82,7 @@ class SudokuBenchmark(Benchmark):
         assert isinstance(driver, SudokuDriver)
         return Oracle(driver.plan)
 
-    def view(self) -> SudokuView:
+    def view(self) -> TerminalView:
         return SudokuView()
 
     @classmethod
@@ -79,3 +93,31 @@ class SudokuBenchmark(Benchmark):
 
     def provenance(self) -> Provenance:
         return Provenance(data="generated", split=self.split, details={"generator": GENERATOR})
+
+
+class SudokuView(TerminalView):
+    """Draws the board, and lists the commands by their row."""
+
+    def room(self, observation: Observation) -> str:
+        return f"Type row, column and value, such as 0 3 7.\n{_draw(observation.text)}"
+
+    def said(self, observation: Observation) -> str:
+        remark, heading, _ = observation.text.partition(BOARD_HEADING)
+        drawn = _draw(observation.text)
+        return f"{remark}{drawn}" if heading else drawn
+
+    def verb_and_rest(self, command: str) -> tuple[str, str]:
+        row, _, rest = command.partition(", ")
+        return row, rest
+
+
+def _draw(text: str) -> str:
+    cells = read_board(text)
+    if cells is None:
+        return text
+    lines = [_COLUMNS]
+    for number, row in enumerate(as_rows(cells)):
+        parts = [" ".join(row[start : start + 3]) for start in (0, 3, 6)]
+        lines += [_EDGE] if number % 3 == 0 else []
+        lines.append(f"{number} | {' | '.join(parts)} |".replace(EMPTY, "."))
+    return "\n".join([*lines, _EDGE])

@@ -7,6 +7,8 @@ on what it takes to go on:
     easy     40 given; in every position some cell has only one value that fits
     medium   28 given; some steps need more: the only cell of a unit for a value
     hard     25 given; these two reasons do not suffice
+
+A task's name says nothing about its solution.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +26,10 @@ from agentquest.benchmarks.sudoku.grid import (
     reasons_needed,
     solutions,
 )
+from agentquest.errors import UnknownName
+from agentquest.lib import Task
 from agentquest.lib.dice import Dice
+from agentquest.lib.settings import suggestion
 
 GENERATOR = "agentquest-sudoku-1"
 EASY, MEDIUM, HARD = "easy", "medium", "hard"
@@ -35,6 +40,9 @@ _NEEDED: dict[str, set[Reason] | None] = {
     HARD: None,
 }
 CATEGORIES = tuple(_GIVEN)
+TEST, DEV, TRAIN = "test", "dev", "train"
+SPLITS = (TEST, DEV, TRAIN)
+PER_CATEGORY = 100
 
 
 class Puzzle(NamedTuple):
@@ -50,7 +58,7 @@ def puzzle(category: str, split: str, place: int) -> Puzzle:
     for attempt in count():
         dice = Dice(f"{GENERATOR}/{category}/{split}/{place}/{attempt}")
         answer = _full_grid(dice)
-        board = _emptied(answer, _GIVEN[category], dice)
+        board = _empty_cells(answer, _GIVEN[category], dice)
         if sum(map(bool, board)) == _GIVEN[category] and _fits(board, category):
             return Puzzle(tuple(board), tuple(answer))
     raise AssertionError("attempts do not end")
@@ -69,7 +77,7 @@ def _full_grid(dice: Dice) -> list[int]:
     return next(solutions(cells, dice.shuffled(VALUES)))
 
 
-def _emptied(answer: Sequence[int], given: int, dice: Dice) -> list[int]:
+def _empty_cells(answer: Sequence[int], given: int, dice: Dice) -> list[int]:
     """Empty cells that can be seen first, then those that only keep the solution the only one."""
     cells, left = list(answer), len(CELLS)
     rules: tuple[Callable[[Sequence[int], int, int], bool], ...] = (follows, is_only_solution)
@@ -83,3 +91,25 @@ def _emptied(answer: Sequence[int], given: int, dice: Dice) -> list[int]:
             else:
                 cells[cell] = value
     return cells
+
+
+def puzzles_of(category: str, split: str) -> list[Puzzle]:
+    """All puzzles of a category in a split; raises UnknownName if either does not exist."""
+    for name, known in ((category, CATEGORIES), (split, SPLITS)):
+        if name not in known:
+            raise UnknownName(f"unknown category or split {name!r}; {suggestion(name, known)}")
+    return [puzzle(category, split, place) for place in range(PER_CATEGORY)]
+
+
+def tasks_of(split: str, categories: tuple[str, ...]) -> list[Task]:
+    """The tasks of a split, in these categories."""
+    return [
+        Task(name := f"{split}/{category}/{place:03d}", category, split, name)
+        for category in categories
+        for place in range(PER_CATEGORY)
+    ]
+
+
+def puzzle_of(task: Task) -> Puzzle:
+    """The puzzle that a task stands for."""
+    return puzzle(task.task_type, task.split, int(task.problem.rpartition("/")[2]))

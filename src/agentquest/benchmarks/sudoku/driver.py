@@ -1,13 +1,10 @@
-"""The AgentQuest driver of Sudoku."""
+"""The AgentQuest driver of Sudoku, and its metrics."""
 
 import hashlib
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from agentquest.benchmarks.sudoku.boards import EASY, Puzzle
-from agentquest.benchmarks.sudoku.metrics import SudokuMetrics
-from agentquest.benchmarks.sudoku.rules import refusal, winning_moves
-from agentquest.benchmarks.sudoku.tasks import TEST, puzzles_of
+from agentquest.benchmarks.sudoku.boards import EASY, TEST, Puzzle, puzzles_of
 from agentquest.benchmarks.sudoku.types import (
     Move,
     SudokuAction,
@@ -16,7 +13,9 @@ from agentquest.benchmarks.sudoku.types import (
     as_cells,
     as_rows,
     move_in,
-    written_board,
+    refusal,
+    winning_moves,
+    write_board,
 )
 from agentquest.errors import ParseError, UserError
 from agentquest.lib import Action, Driver, Metrics, Observation, Outcome, Parser, State
@@ -41,6 +40,30 @@ Your response should be in the format:
 Row: <row_number>, Column: <column_number>, Value: <value>
 
 """
+
+
+class SudokuMetrics(Metrics):
+    """`answer` is the solution as rows, which the driver sets."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answer: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def action_values(self) -> list[str]:
+        """Row, column and value in one: what repetition compares."""
+        return [_join_action(step.action) for step in self.interactions]
+
+    def progress_function(self, state: State) -> float:
+        """The share of cells that are as in the solution, given ones included."""
+        filled = [text for row in state.value for text in row]
+        wanted = [text for row in self.answer for text in row]
+        return sum(map(str.__eq__, filled, wanted)) / len(wanted)
+
+
+def _join_action(action: object) -> str:
+    assert isinstance(action, SudokuAction)
+    return f"{action.row}{action.column}{action.value}" if action.is_move else action.value
 
 
 class SudokuDriver(Driver):
@@ -98,7 +121,7 @@ class SudokuDriver(Driver):
 
     def plan(self) -> list[str]:
         """Commands that win from here; none once the board is full."""
-        return [move.written for move in self._moves_left() or ()]
+        return [move.command for move in self._moves_left() or ()]
 
     def step_raw(self, value: str, custom_parser: Parser | None = None) -> Observation:
         return super().step_raw(value, custom_parser or parse_move)
@@ -139,7 +162,7 @@ class SudokuDriver(Driver):
         return f"{WON if self._board == self._answer else LOST}\n", True
 
     def _say(self, said: str, valid: bool = True) -> Observation:
-        return self.observe(said + written_board(self._board), [_MOVES], valid)
+        return self.observe(said + write_board(self._board), [_MOVES], valid)
 
 
 class SudokuUtils:
@@ -149,7 +172,7 @@ class SudokuUtils:
     def load_data(category: str = EASY, split: str = TEST) -> list[dict[str, str]]:
         """`board` and `answer` of a category (easy, medium, hard), each as one text."""
         return [
-            {"board": _in_one(puzzle.board), "answer": _in_one(puzzle.answer)}
+            {"board": _join_cells(puzzle.board), "answer": _join_cells(puzzle.answer)}
             for puzzle in puzzles_of(category, split)
         ]
 
@@ -179,5 +202,5 @@ def _cells(name: str, board: Board) -> list[int]:
     return cells
 
 
-def _in_one(cells: Sequence[int]) -> str:
+def _join_cells(cells: Sequence[int]) -> str:
     return "\r\n".join("|".join(row) for row in as_rows(cells))

@@ -18,7 +18,7 @@ class SudokuExplorer(Explorer):
 
     def next_action(self, observation: str) -> str:
         self._board = read_board(observation) or self._board
-        return self._next_move().written
+        return self._next_move().command
 
     def _next_move(self) -> Move:
         step = conclude(self._board)

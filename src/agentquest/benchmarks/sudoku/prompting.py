@@ -6,11 +6,10 @@ train split and is written down. Whole games would be longer than the prompt.
 
 from functools import cache
 
-from agentquest.benchmarks.sudoku.boards import Puzzle, puzzle
+from agentquest.benchmarks.sudoku.boards import TRAIN, Puzzle, puzzle
 from agentquest.benchmarks.sudoku.driver import GOAL, puzzle_driver
 from agentquest.benchmarks.sudoku.explorer import SudokuExplorer
 from agentquest.benchmarks.sudoku.grid import CELLS
-from agentquest.benchmarks.sudoku.tasks import TRAIN
 from agentquest.lib import Demonstration
 from agentquest.records.messages import ToolSpec
 
@@ -58,7 +57,7 @@ _CELLS_LEFT = 5
 def examples(category: str, count: int) -> tuple[tuple[Puzzle, Demonstration], ...]:
     """The last moves of boards of one category, always the same ones, with their boards."""
     boards = [puzzle(category, TRAIN, place) for place in range(count)]
-    return tuple((board, _played(_nearly_full(board))) for board in boards)
+    return tuple((board, _play(_nearly_full(board))) for board in boards)
 
 
 def _nearly_full(board: Puzzle) -> Puzzle:
@@ -69,7 +68,7 @@ def _nearly_full(board: Puzzle) -> Puzzle:
     return Puzzle(tuple(filled), board.answer)
 
 
-def _played(board: Puzzle) -> Demonstration:
+def _play(board: Puzzle) -> Demonstration:
     driver, explorer = puzzle_driver(board), SudokuExplorer()
     first = observation = driver.reset()
     turns: list[tuple[str, str, str]] = []

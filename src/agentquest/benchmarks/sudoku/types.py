@@ -1,11 +1,11 @@
-"""What passes between an agent and a Sudoku, and how boards and moves are written."""
+"""Boards and moves: how they are written, which moves are possible, and what wins."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from agentquest.benchmarks.sudoku.grid import CELLS, SIZE
+from agentquest.benchmarks.sudoku.grid import CELLS, SIZE, UNITS, UNITS_OF, VALUES
 from agentquest.lib import Action, Observation, State
 
 EMPTY = "*"
@@ -25,7 +25,7 @@ class Move(NamedTuple):
     value: int
 
     @property
-    def written(self) -> str:
+    def command(self) -> str:
         """The command that makes this move."""
         row, column = divmod(self.cell, SIZE)
         return f"Row: {row}, Column: {column}, Value: {self.value}"
@@ -101,7 +101,7 @@ def as_cells(rows: Sequence[Sequence[str]]) -> list[int] | None:
     return [0 if text == EMPTY else int(text) for text in texts]
 
 
-def written_board(cells: Sequence[int]) -> str:
+def write_board(cells: Sequence[int]) -> str:
     """The board as it is printed: a list of lists, under its heading."""
     return f"{BOARD_HEADING}\n{[list(row) for row in as_rows(cells)]}"
 
@@ -113,3 +113,45 @@ def read_board(text: str) -> list[int] | None:
     if not heading or len(texts) != len(CELLS):
         return None
     return [0 if text == EMPTY else int(text) for text in texts]
+
+
+def refusal(board: Sequence[int], given: Sequence[int], move: Move) -> str | None:
+    """Why a move is not possible; None if it is."""
+    row, column, region = UNITS_OF[move.cell]
+    for name, unit in (("3x3 region", region), ("row", row), ("column", column)):
+        if any(board[cell] == move.value for cell in UNITS[unit]):
+            return f"The value {move.value} is already in this {name}."
+    if given[move.cell]:
+        return "This cell was given and cannot be changed."
+    return None
+
+
+def winning_moves(
+    board: Sequence[int], given: Sequence[int], answer: Sequence[int]
+) -> list[Move] | None:
+    """Moves that end in the answer, one per cell that is not right yet; None if none are found.
+
+    Where wrong cells block each other, one of them takes another value for a while.
+    """
+    cells, moves = list(board), list[Move]()
+    parked: set[Move] = set()
+    while any(cells[cell] not in (0, answer[cell]) for cell in CELLS):
+        wrong = [cell for cell in CELLS if cells[cell] not in (0, answer[cell])]
+        right = (Move(cell, answer[cell]) for cell in wrong)
+        other = (Move(cell, value) for cell in wrong for value in VALUES)
+        move = _first_possible(cells, given, right) or _first_possible(
+            cells, given, (move for move in other if move not in parked)
+        )
+        if move is None:
+            return None
+        parked.add(move)
+        cells[move.cell] = move.value
+        moves.append(move)
+    # Nothing wrong is left, so nothing stands in the way.
+    return moves + [Move(cell, answer[cell]) for cell in CELLS if not cells[cell]]
+
+
+def _first_possible(
+    board: Sequence[int], given: Sequence[int], moves: Iterable[Move]
+) -> Move | None:
+    return next((move for move in moves if refusal(board, given, move) is None), None)

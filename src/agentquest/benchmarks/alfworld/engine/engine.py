@@ -16,7 +16,7 @@ from pathlib import Path
 from agentquest.benchmarks.alfworld.engine import narrator
 from agentquest.benchmarks.alfworld.engine.dialects import Dialect, dialect
 from agentquest.benchmarks.alfworld.engine.game_files import GameText, read_game
-from agentquest.benchmarks.alfworld.engine.opening import Opened, opened
+from agentquest.benchmarks.alfworld.engine.opening import ParsedProblem, parse_problem
 from agentquest.benchmarks.alfworld.engine.rules import (
     NO_OPTIONS,
     Move,
@@ -46,15 +46,15 @@ class _Scene:
 class AlfWorldEngine:
     """One game in progress."""
 
-    __slots__ = ("_opened", "_scene", "dialect", "goal", "goal_text", "world")
+    __slots__ = ("_problem", "_scene", "dialect", "goal", "goal_text", "world")
 
-    def __init__(self, opened: Opened, goal_text: str, dialect: Dialect) -> None:
-        self._opened = opened
-        self.world = opened.world
-        self.goal = opened.goal
+    def __init__(self, problem: ParsedProblem, goal_text: str, dialect: Dialect) -> None:
+        self._problem = problem
+        self.world = problem.world
+        self.goal = problem.goal
         self.goal_text = goal_text
         self.dialect = dialect
-        self.restore(opened.start)
+        self.restore(problem.start)
 
     @classmethod
     def load(cls, path: str | Path, dialect: str | Dialect | None = None) -> AlfWorldEngine:
@@ -67,7 +67,7 @@ class AlfWorldEngine:
         chosen = dialect(wanted)
         try:
             speaks = chosen or text.own_dialect()
-            return cls(opened(text.problem, text.cleaners), text.goal, speaks)
+            return cls(parse_problem(text.problem, text.cleaners), text.goal, speaks)
         except DataError as error:
             raise DataError(f"{text.source}: {error}" if text.source else str(error)) from None
 
@@ -83,13 +83,13 @@ class AlfWorldEngine:
 
     def reset(self) -> str:
         """Back to the beginning; returns the introduction."""
-        self.restore(self._opened.start)
+        self.restore(self._problem.start)
         return self.introduction
 
     @property
     def introduction(self) -> str:
         """The text that a game begins with, whatever has happened since."""
-        return narrator.introduction(self.world, self._opened.start, self.goal_text)
+        return narrator.introduction(self.world, self._problem.start, self.goal_text)
 
     def step(self, command: str) -> str:
         """Carry out a command; one that is not admissible changes nothing."""
@@ -130,7 +130,7 @@ class AlfWorldEngine:
     def copy(self) -> AlfWorldEngine:
         """An independent game in the same state."""
         twin = AlfWorldEngine.__new__(AlfWorldEngine)
-        twin._opened = self._opened
+        twin._problem = self._problem
         twin.world = self.world
         twin.goal = self.goal
         twin.goal_text = self.goal_text
@@ -140,7 +140,7 @@ class AlfWorldEngine:
 
     def restore(self, state: State) -> None:
         """Go to a state that this game was in before (`engine.state`)."""
-        self._scene = _Scene(state, self.goal.reached(self.world, state))
+        self._scene = _Scene(state, self.goal.is_reached(self.world, state))
 
     def plan(self) -> Plan:
         """The shortest way to win from here."""

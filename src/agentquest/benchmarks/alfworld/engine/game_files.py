@@ -3,6 +3,11 @@
 A game is a `game.tw-pddl` (JSON with rules, grammar and problem), or a problem
 directory that only has `initial_state.pddl` and `traj_data.json`. Only regular files
 are read: a pipe or a device has no end.
+
+ALFRED's annotators described each task in their own words; some studies give those
+to the agent instead of the template (in ALFWorld: `goal_desc_human_anns_prob`). The
+description is used as it was written. Which of the several is chosen depends on the
+task's own id and a seed, so that the same task reads the same everywhere.
 """
 
 from __future__ import annotations
@@ -12,22 +17,26 @@ import json
 import os
 import stat
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from agentquest.benchmarks.alfworld.engine import dialects
 from agentquest.benchmarks.alfworld.engine.dialects import Dialect
-from agentquest.benchmarks.alfworld.engine.trajectories import (
-    TRAJECTORY_FILE,
-    Goals,
-    goal_from_trajectory,
-    human_goal,
-)
-from agentquest.errors import DataError
+from agentquest.benchmarks.alfworld.task_types import goal_sentence, task_type
+from agentquest.errors import DataError, UnknownName
 
 GAME_FILE = "game.tw-pddl"
 PROBLEM_FILE = "initial_state.pddl"
+TRAJECTORY_FILE = "traj_data.json"
 MAX_BYTES = 16_000_000
+
+
+class Goals(str, Enum):
+    """Whose words the goal is in."""
+
+    TEMPLATE = "template"
+    HUMAN = "human"
 
 
 @dataclass(frozen=True)
@@ -142,3 +151,46 @@ def read_text(file: Path) -> str:
         raise DataError(f"{file.name} is not UTF-8: {error.reason}") from None
     except OSError as error:
         raise DataError(f"cannot read {file.name}: {error.strerror or error}") from None
+
+
+def goals_named(wanted: str | Goals) -> Goals:
+    """The choice of that name; raises UnknownName with the names there are."""
+    try:
+        return Goals(wanted)
+    except ValueError:
+        names = ", ".join(goals.value for goals in Goals)
+        raise UnknownName(f"unknown goals {wanted!r}; there are: {names}") from None
+
+
+def goal_from_trajectory(trajectory: dict[str, Any], task_id: str) -> str:
+    """The sentence for a task without a game file, chosen by the task's own id."""
+    params = trajectory.get("pddl_params")
+    if not isinstance(params, dict) or not isinstance(trajectory.get("task_type"), str):
+        raise DataError(f"{TRAJECTORY_FILE} has no 'task_type' and 'pddl_params'")
+    target, receptacle, toggle = (
+        params.get(key, "") for key in ("object_target", "parent_target", "toggle_target")
+    )
+    if not all(isinstance(name, str) for name in (target, receptacle, toggle)):
+        raise DataError(f"{TRAJECTORY_FILE}: 'pddl_params' holds something that is not text")
+    if not target or not (receptacle or toggle):
+        raise DataError(f"{TRAJECTORY_FILE}: 'pddl_params' does not say what the task is about")
+    try:
+        task = task_type(trajectory["task_type"])
+    except UnknownName as error:
+        raise DataError(f"{TRAJECTORY_FILE}: {error}") from None
+    sliced = bool(params.get("object_sliced"))
+    return dialects.plain_goal(goal_sentence(task, task_id, target, receptacle, toggle, sliced))
+
+
+def human_goal(trajectory: dict[str, Any], task_id: str, seed: int) -> str:
+    """One of the descriptions that people wrote of a task."""
+    annotations = trajectory.get("turk_annotations")
+    written = annotations.get("anns") if isinstance(annotations, dict) else None
+    if not isinstance(written, list) or not written:
+        raise DataError(f"{TRAJECTORY_FILE} has no descriptions written by people")
+    digest = hashlib.sha256(f"{seed} {task_id}".encode()).digest()
+    chosen = written[int.from_bytes(digest[:8], "big") % len(written)]
+    text = chosen.get("task_desc") if isinstance(chosen, dict) else None
+    if not isinstance(text, str):
+        raise DataError(f"{TRAJECTORY_FILE} has a description without a 'task_desc'")
+    return dialects.plain_goal(text.strip())

@@ -32,7 +32,7 @@ class Item:
         """How many of cleaning, heating and cooling are wanted."""
         return self.clean + self.hot + self.cool
 
-    def treated(self, state: State) -> int:
+    def treated_things(self, state: State) -> int:
         """The mask of objects that need not be cleaned, heated or cooled (any more)."""
         things = self.things
         if self.clean:
@@ -45,7 +45,7 @@ class Item:
 
     def ready(self, state: State) -> int:
         """The mask of objects that will do as they are now."""
-        things = self.treated(state)
+        things = self.treated_things(state)
         return things & state.sliced if self.sliced else things
 
 
@@ -57,7 +57,7 @@ class Place:
     count: int
     receptacles: tuple[int, ...]
 
-    def reached(self, state: State) -> bool:
+    def is_reached(self, state: State) -> bool:
         """Whether enough objects that will do lie together."""
         ready = self.item.ready(state)
         if not ready:
@@ -90,9 +90,9 @@ class Goal:
         assert item is not None, "no goal is without an object"
         return item
 
-    def reached(self, world: World, state: State) -> bool:
+    def is_reached(self, world: World, state: State) -> bool:
         """Whether the game is won in this state."""
-        if self.place is not None and not self.place.reached(state):
+        if self.place is not None and not self.place.is_reached(state):
             return False
         if self.hold is not None:
             if state.held < 0 or not self.hold.ready(state) >> state.held & 1:

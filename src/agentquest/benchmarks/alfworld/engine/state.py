@@ -33,7 +33,7 @@ def initial_state(table: FactTable) -> State:
     """The state in which the problem's facts put the game."""
     return State(
         location=_start(table),
-        held=_held(table),
+        held=_find_held(table),
         opened=table.mask("opened"),
         contents=_contents(table),
         places=_places(table),
@@ -53,7 +53,7 @@ def _start(table: FactTable) -> int:
     return table.index[places.pop()]
 
 
-def _held(table: FactTable) -> int:
+def _find_held(table: FactTable) -> int:
     held = {thing for _, thing in table.rows.get("holds", ())}
     if len(held) > 1 or bool(held) != bool(table.rows.get("holdsany")):
         raise DataError("facts 'holds' and 'holdsAny' disagree about what the agent starts with")

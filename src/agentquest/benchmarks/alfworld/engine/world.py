@@ -176,12 +176,12 @@ def _word(word: str) -> str:
 def build_world(table: FactTable, cleaners: frozenset[str]) -> World:
     """The world that the facts describe; `cleaners` are the receptacle types that clean things."""
     names = {group: tuple([table.names[name] for name in ids]) for group, ids in table.ids.items()}
-    locations_of = _grouped(table.pairs("receptacleatlocation"), len(names["receptacle"]))
-    at = _grouped(
+    locations_of = _group(table.pairs("receptacleatlocation"), len(names["receptacle"]))
+    at = _group(
         sorted((place, r) for r, places in enumerate(locations_of) for place in places),
         len(names["location"]),
     )
-    inner = _grouped(
+    inner = _group(
         sorted((outer, o) for o, outer in table.pairs("inreceptacleobject")), len(names["object"])
     )
     leading = {f"go to {names['receptacle'][r]}": r for r, at in enumerate(locations_of) if at}
@@ -228,7 +228,7 @@ def _base_name(mangled: str) -> str:
     return f"{base}basin" if "basin" in mangled else base
 
 
-def _grouped(pairs: list[tuple[int, int]], size: int) -> tuple[tuple[int, ...], ...]:
+def _group(pairs: list[tuple[int, int]], size: int) -> tuple[tuple[int, ...], ...]:
     groups: list[list[int]] = [[] for _ in range(size)]
     for key, value in pairs:
         groups[key].append(value)

@@ -37,7 +37,7 @@ class Errand(NamedTuple):
         return 2 if self.task == "two" else 1
 
 
-class Step(NamedTuple):
+class Intent(NamedTuple):
     """A command before it is put into words."""
 
     verb: str
@@ -70,11 +70,11 @@ class Memory:
     held: str = ""
     done: set[tuple[str, str]] = field(default_factory=set)
     spent: set[str] = field(default_factory=set)
-    failures: dict[Step, int] = field(default_factory=dict)
+    failures: dict[Intent, int] = field(default_factory=dict)
     put_words: str = _PUT[narrator.MOVE]
     hands_unsure: bool = False
 
-    def read(self, text: str, step: Step) -> None:
+    def read(self, text: str, step: Intent) -> None:
         """Learn from the answer to a step."""
         if step.verb == "inventory":
             self.hands_unsure = False
@@ -129,7 +129,7 @@ class Memory:
     def _at(self, name: str) -> Furniture:
         """The piece of furniture in front of the agent, known from now on."""
         self.spots[name] = self.here
-        self.failures.pop(Step("go", place=name), None)
+        self.failures.pop(Intent("go", place=name), None)
         return self.add_furniture(name)
 
     def add_furniture(self, name: str) -> Furniture:
@@ -139,7 +139,7 @@ class Memory:
             known = self.furniture[name] = Furniture(name, kind_of(name))
         return known
 
-    def _fail(self, step: Step) -> None:
+    def _fail(self, step: Intent) -> None:
         """Believe the likeliest reason; a step that fails twice is not tried again."""
         times = self.failures[step] = self.failures.get(step, 0) + 1
         match step.verb:
@@ -165,7 +165,7 @@ class Memory:
             place.things = None
         self.failures.clear()
 
-    def given_up(self, step: Step) -> bool:
+    def is_given_up(self, step: Intent) -> bool:
         """Whether a step was refused twice and is not worth a third try."""
         return self.failures.get(step, 0) > 1
 
@@ -182,7 +182,7 @@ class Memory:
         return found
 
 
-def first_impression(text: str) -> Memory:
+def read_introduction(text: str) -> Memory:
     """The memory after reading an introduction."""
     memory = Memory(errand=read_errand(text))
     statements = list(read_statements(text))

@@ -18,9 +18,9 @@ from agentquest.benchmarks.alfworld.explorer.knowledge import (
 from agentquest.benchmarks.alfworld.explorer.memory import (
     Errand,
     Furniture,
+    Intent,
     Memory,
-    Step,
-    first_impression,
+    read_introduction,
 )
 from agentquest.benchmarks.alfworld.reading import kind_of, read_goal
 from agentquest.lib import Explorer
@@ -40,7 +40,7 @@ _WORDS = {
 }
 # Some prompts add what is possible now; to read it would be to know more than the game tells.
 _COMMAND_LIST = "Admissible commands:"
-Choice = tuple[Step, str]
+Choice = tuple[Intent, str]
 
 
 class AlfWorldExplorer(Explorer):
@@ -54,12 +54,12 @@ class AlfWorldExplorer(Explorer):
         self.table = table
         self.thought = ""
         self._memory = Memory()
-        self._last = Step("look")
+        self._last = Intent("look")
 
     def next_action(self, observation: str) -> str:
         text = observation.partition(_COMMAND_LIST)[0]
         if read_goal(text) is not None:
-            self._memory = first_impression(text)
+            self._memory = read_introduction(text)
         else:
             self._memory.read(text, self._last)
         self._last, self.thought = self._choose()
@@ -68,9 +68,9 @@ class AlfWorldExplorer(Explorer):
     def did(self, action: str) -> None:
         if action != self._in_words(self._last):
             # The answer says what came of it; of a stranger's failure nothing is to be concluded.
-            self._last = Step("look")
+            self._last = Intent("look")
 
-    def _in_words(self, step: Step) -> str:
+    def _in_words(self, step: Intent) -> str:
         if step.verb == "put":
             return self._memory.put_words.format(step.thing, step.place)
         return _WORDS[step.verb].format(thing=step.thing, place=step.place)
@@ -79,9 +79,9 @@ class AlfWorldExplorer(Explorer):
         memory = self._memory
         errand = memory.errand
         if errand is None:
-            return Step("look"), "I do not know what my task is, so I look around."
+            return Intent("look"), "I do not know what my task is, so I look around."
         if memory.hands_unsure:
-            return Step("inventory"), "That did not work; I check what I am carrying."
+            return Intent("inventory"), "That did not work; I check what I am carrying."
         held = memory.held
         if not held:
             return self._fetch(errand)
@@ -108,14 +108,14 @@ class AlfWorldExplorer(Explorer):
         else:
             wanted, why = (errand.thing,), "The {} will do for my task."
         for thing, place in self._memory.where(wanted):
-            step = Step("take", thing, place.name)
-            delivered = wanted != KNIVES and self._delivered(errand, thing, place)
-            if not delivered and not self._memory.given_up(step):
+            step = Intent("take", thing, place.name)
+            delivered = wanted != KNIVES and self._is_delivered(errand, thing, place)
+            if not delivered and not self._memory.is_given_up(step):
                 reason = f"{why.format(thing)} It is in the {place.name}."
                 return self._reach(place, reason) or (step, reason)
         return self._search(wanted, errand)
 
-    def _delivered(self, errand: Errand, thing: str, place: Furniture) -> bool:
+    def _is_delivered(self, errand: Errand, thing: str, place: Furniture) -> bool:
         """Whether a thing is best left where it lies."""
         if thing in self._memory.spent or not self._ready(errand, thing):
             return True
@@ -136,7 +136,7 @@ class AlfWorldExplorer(Explorer):
             self._memory.spent.add(held)
             return self._put_down(held)
         reason = f"The {held} belongs in the {place.name}."
-        return self._reach(place, reason) or (Step("put", held, place.name), reason)
+        return self._reach(place, reason) or (Intent("put", held, place.name), reason)
 
     def _destination(self, errand: Errand, thing: str) -> Furniture | None:
         """Where to deliver: with the first of two things, else where no door is in the way."""
@@ -153,7 +153,7 @@ class AlfWorldExplorer(Explorer):
             place
             for place in self._memory.furniture.values()
             if place.kind == errand.place
-            and not self._memory.given_up(Step("put", thing, place.name))
+            and not self._memory.is_given_up(Intent("put", thing, place.name))
         ]
         return min(fitting, key=preference, default=None)
 
@@ -161,8 +161,8 @@ class AlfWorldExplorer(Explorer):
         verb = errand.task
         for kind in TOOLS[verb]:
             for place in list(self._memory.furniture.values()):
-                step = Step(verb, held, place.name)
-                if place.kind == kind and not self._memory.given_up(step):
+                step = Intent(verb, held, place.name)
+                if place.kind == kind and not self._memory.is_given_up(step):
                     why = f"I have to {verb} the {held} with the {place.name}."
                     return self._go(place, why) or (step, why)
         self._memory.spent.add(held)
@@ -170,16 +170,16 @@ class AlfWorldExplorer(Explorer):
 
     def _light(self, errand: Errand, held: str) -> Choice:
         for lamp, place in self._memory.where((errand.lamp,)):
-            step = Step("use", lamp, place.name)
-            if not self._memory.given_up(step) and ("use", lamp) not in self._memory.done:
+            step = Intent("use", lamp, place.name)
+            if not self._memory.is_given_up(step) and ("use", lamp) not in self._memory.done:
                 why = f"The {lamp} in the {place.name} gives light to see the {held}."
                 return self._go(place, why) or (step, why)
         return self._search((errand.lamp,), errand)
 
     def _slice(self, errand: Errand, knife: str) -> Choice:
         for thing, place in self._memory.where((errand.thing,)):
-            step = Step("slice", thing, knife)
-            if not self._ready(errand, thing) and not self._memory.given_up(step):
+            step = Intent("slice", thing, knife)
+            if not self._ready(errand, thing) and not self._memory.is_given_up(step):
                 why = f"I can slice the {thing} in the {place.name} with the {knife}."
                 return self._reach(place, why) or (step, why)
         return self._search((errand.thing,), errand)
@@ -195,12 +195,12 @@ class AlfWorldExplorer(Explorer):
         places = [
             place
             for place in self._memory.furniture.values()
-            if not self._memory.given_up(Step("put", held, place.name))
+            if not self._memory.is_given_up(Intent("put", held, place.name))
         ]
         place = min(places, key=preference, default=None)
         if place is None:
-            return Step("look"), f"I find no place for the {held}."
-        step = Step("put", held, place.name)
+            return Intent("look"), f"I find no place for the {held}."
+        step = Intent("put", held, place.name)
         why = f"I have no use for the {held} now; the {place.name} is a place for it."
         return self._reach(place, why) or (step, why)
 
@@ -221,7 +221,7 @@ class AlfWorldExplorer(Explorer):
             hopes[errand.place] = 0.0
         best = max(unseen, key=lambda place: hopes[place.kind] / self._effort(place))
         why = f"I am looking for the {wanted[0]} and have not looked in the {best.name} yet."
-        return self._reach(best, why) or (Step("examine", place=best.name), why)
+        return self._reach(best, why) or (Intent("examine", place=best.name), why)
 
     def _effort(self, place: Furniture) -> int:
         """Steps until the contents are seen."""
@@ -231,7 +231,7 @@ class AlfWorldExplorer(Explorer):
 
     def _start_over(self, wanted: tuple[str, ...]) -> Choice:
         self._memory.forget()
-        return Step("look"), f"I have looked everywhere for the {wanted[0]}; I begin again."
+        return Intent("look"), f"I have looked everywhere for the {wanted[0]}; I begin again."
 
     def _reach(self, place: Furniture, why: str) -> Choice | None:
         """The next step towards having a place open in front of the agent; None when it is."""
@@ -239,13 +239,13 @@ class AlfWorldExplorer(Explorer):
         if going is not None:
             return going
         if place.closed:
-            return Step("open", place=place.name), f"The {place.name} is closed; I open it."
+            return Intent("open", place=place.name), f"The {place.name} is closed; I open it."
         if place.things is None:
             reason = f"The {place.name} is right here; I look at it."
-            return Step("examine", place=place.name), reason
+            return Intent("examine", place=place.name), reason
         return None
 
     def _go(self, place: Furniture, why: str) -> Choice | None:
         if self._memory.here and self._memory.spots.get(place.name) == self._memory.here:
             return None
-        return Step("go", place=place.name), why
+        return Intent("go", place=place.name), why

@@ -11,7 +11,7 @@ from typing import Any
 from agentquest.benchmarks.alfworld.homes.layouts import layout
 from agentquest.benchmarks.alfworld.homes.placing import set_up
 from agentquest.benchmarks.alfworld.homes.problem_text import as_pddl
-from agentquest.benchmarks.alfworld.homes.tasks import SPLITS, Task, games
+from agentquest.benchmarks.alfworld.homes.tasks import SPLITS, HomeTask, games
 from agentquest.benchmarks.alfworld.homes.vocabulary import LOOK
 from agentquest.benchmarks.alfworld.task_types import goal_sentence, task_type
 from agentquest.errors import DataError, UnknownName
@@ -35,7 +35,9 @@ class HomeGame:
 def game_ids(split: str) -> tuple[str, ...]:
     """The ids of a split, `<split>/<task>/<trial>`, in alphabetical order."""
     if split not in SPLITS:
-        raise UnknownName(f"no split {split!r} among the built-in homes; there are: {_listed()}")
+        raise UnknownName(
+            f"no split {split!r} among the built-in homes; there are: {_list_splits()}"
+        )
     return tuple(games(split))
 
 
@@ -46,7 +48,7 @@ def game(game_id: str) -> HomeGame:
     if task is None:
         raise DataError(
             f"no built-in home {game_id!r}; ids look like '<split>/<task>/<trial>'"
-            f" with a split of {_listed()}, and game_ids(split) lists them"
+            f" with a split of {_list_splits()}, and game_ids(split) lists them"
         )
     trial = rest.partition("/")[2]
     traj_data = _traj_data(task, trial)
@@ -65,7 +67,7 @@ def game(game_id: str) -> HomeGame:
     return HomeGame(game_id, split, task.task_type, goal, problem, traj_data)
 
 
-def _traj_data(task: Task, trial: str) -> dict[str, Any]:
+def _traj_data(task: HomeTask, trial: str) -> dict[str, Any]:
     lamp = task.task_type == LOOK
     return {
         "task_id": trial,
@@ -82,5 +84,5 @@ def _traj_data(task: Task, trial: str) -> dict[str, Any]:
     }
 
 
-def _listed() -> str:
+def _list_splits() -> str:
     return ", ".join(SPLITS)

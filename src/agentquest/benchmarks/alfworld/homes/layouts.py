@@ -12,20 +12,19 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import count
 
-from agentquest.benchmarks.alfworld.homes.names import Point, thing_name
+from agentquest.benchmarks.alfworld.homes.positions import Point, Walls, thing_name
 from agentquest.benchmarks.alfworld.homes.rooms import (
     ALWAYS_OPENABLE,
     FITTINGS,
     FURNITURE,
     OPENABLE_SHARES,
+    STOCK,
     is_unseen,
     room_of,
     scenes_of,
     weighted_places,
 )
-from agentquest.benchmarks.alfworld.homes.stock import STOCK
 from agentquest.benchmarks.alfworld.homes.vocabulary import BASIN_OF, UNTYPED
-from agentquest.benchmarks.alfworld.homes.walls import Walls
 from agentquest.lib.dice import Dice
 
 NOWHERE = "-"
@@ -129,12 +128,12 @@ def layout(scene: int) -> Layout:
     every other room by the furniture it is shown.
     """
     if not is_unseen(scene):
-        return _drawn(scene, f"{_SEED} {scene}")
+        return _draw(scene, f"{_SEED} {scene}")
     room = room_of(scene)
     others = {layout(seen).furniture for seen in scenes_of(room, unseen=False)}
     others |= {layout(s).furniture for s in scenes_of(room, unseen=True) if s < scene}
     for attempt in count():
-        made = _drawn(scene, f"{_SEED} {scene}" + f" {attempt}" * (attempt > 0))
+        made = _draw(scene, f"{_SEED} {scene}" + f" {attempt}" * (attempt > 0))
         alike = made.by_kind.keys() >= _UNSEEN_HAVE[room]
         small = len(made.receptacles) <= _UNSEEN_MOST[room]
         if alike and small and made.furniture not in others:
@@ -142,7 +141,7 @@ def layout(scene: int) -> Layout:
     raise AssertionError("unreachable")
 
 
-def _drawn(scene: int, seed: str) -> Layout:
+def _draw(scene: int, seed: str) -> Layout:
     room = room_of(scene)
     dice = Dice(seed)
     walls = Walls(dice)

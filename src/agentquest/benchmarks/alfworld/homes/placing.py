@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from agentquest.benchmarks.alfworld.homes.layouts import NOWHERE, Layout, Receptacle
-from agentquest.benchmarks.alfworld.homes.names import Point, thing_name
-from agentquest.benchmarks.alfworld.homes.stock import STOCK
-from agentquest.benchmarks.alfworld.homes.tasks import Task, starting_places
+from agentquest.benchmarks.alfworld.homes.positions import Point, thing_name
+from agentquest.benchmarks.alfworld.homes.rooms import STOCK
+from agentquest.benchmarks.alfworld.homes.tasks import HomeTask, starting_places
 from agentquest.benchmarks.alfworld.homes.vocabulary import COOL, PICK, TWO, VESSELS
 from agentquest.lib.dice import Dice
 
@@ -39,7 +39,7 @@ class Setup:
     """(a thing, the vessel that it lies in): both in the same receptacle."""
 
 
-def set_up(task: Task, home: Layout, dice: Dice) -> Setup:
+def set_up(task: HomeTask, home: Layout, dice: Dice) -> Setup:
     """Draw where the agent starts, and where each thing lies, so that the task can be done."""
     agent_at, *floor = dice.shuffled(home.floor)
     taken: set[str] = set()
@@ -51,7 +51,7 @@ def set_up(task: Task, home: Layout, dice: Dice) -> Setup:
     return Setup(things, agent_at, _nest(dice, things))
 
 
-def _copies(dice: Dice, task: Task, home: Layout, kind: str) -> list[bool]:
+def _copies(dice: Dice, task: HomeTask, home: Layout, kind: str) -> list[bool]:
     """One entry per copy of a thing: whether the task depends on this one."""
     number = int(dice.one_of(STOCK[home.room][kind].copies))
     if kind != task.thing:
@@ -63,7 +63,7 @@ def _copies(dice: Dice, task: Task, home: Layout, kind: str) -> list[bool]:
 
 def _put(
     dice: Dice,
-    task: Task,
+    task: HomeTask,
     home: Layout,
     kind: str,
     must_be_reachable: bool,
@@ -88,7 +88,7 @@ def _put(
 
 
 def _inside(
-    dice: Dice, task: Task, home: Layout, kind: str, receptacle: Receptacle
+    dice: Dice, task: HomeTask, home: Layout, kind: str, receptacle: Receptacle
 ) -> tuple[str, ...]:
     """The receptacles that hold a thing put into one: that one, and what overlaps it."""
     inside = [receptacle.name]

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from agentquest.benchmarks.alfworld.homes.layouts import Layout
 from agentquest.benchmarks.alfworld.homes.placing import Setup
-from agentquest.benchmarks.alfworld.homes.tasks import Task
+from agentquest.benchmarks.alfworld.homes.tasks import HomeTask
 from agentquest.benchmarks.alfworld.homes.vocabulary import (
     CLEAN,
     CLEANABLE,
@@ -43,7 +43,7 @@ _CHANGED = {
 }
 
 
-def as_pddl(name: str, task: Task, home: Layout, setup: Setup) -> str:
+def as_pddl(name: str, task: HomeTask, home: Layout, setup: Setup) -> str:
     """The whole problem; `name` is the trial."""
     lines = [f"(define (problem plan_{name})", "(:domain alfred)", "(:objects"]
     lines += _objects(home, setup)
@@ -123,7 +123,7 @@ def _setup_facts(setup: Setup) -> list[str]:
     return facts
 
 
-def goal_text(task: Task) -> str:
+def goal_text(task: HomeTask) -> str:
     """The goal formula, nested exactly as in the published problems."""
     thing, target = f"{task.thing}Type", f"{task.target}Type"
     if task.task_type == LOOK:

@@ -8,11 +8,15 @@ hidden, as the real ones (see `compare`).
 `FITTINGS`: likewise (one digit drawn per room) for things that cannot be picked
 up, and the weighted places where they stand. A place `-` is none: the thing
 stands by itself. Without any place it is named and no more.
+`STOCK`: things that can be picked up. `share` is the share of rooms that know the
+thing at all (a room always knows the same things), `copies` the numbers of them (one
+digit drawn per game), `places` the weighted receptacles; `-` is out of reach.
 """
 
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
+from typing import NamedTuple
 
 SCENE_BLOCKS = {"kitchen": 0, "living": 200, "bedroom": 300, "bathroom": 400}
 SCENES_PER_BLOCK = 30
@@ -174,3 +178,158 @@ def scenes_of(room: str, unseen: bool) -> range:
 def is_unseen(scene: int) -> bool:
     """Whether a room is kept for valid_unseen."""
     return scene in scenes_of(room_of(scene), unseen=True)
+
+
+class Stock(NamedTuple):
+    """How often a thing is found, and where; see the top of this module."""
+
+    share: float
+    copies: str
+    places: str
+
+
+_KITCHEN = {
+    "Apple": Stock(1, "123", "DiningTable:4 Fridge:4 CounterTop:4 SinkBasin:3 Microwave:2 "
+                   "SideTable:2 GarbageCan:2"),
+    "Book": Stock(0.1, "1123", "DiningTable:9 CounterTop:8 Cabinet:2 Drawer:1"),
+    "Bowl": Stock(1, "123", "Cabinet:6 Fridge:5 DiningTable:4 CounterTop:3 SideTable:2 Shelf:1"),
+    "Bread": Stock(1, "11223", "DiningTable:9 CounterTop:9 Fridge:2 SideTable:1"),
+    "ButterKnife": Stock(1, "123", "CounterTop:9 DiningTable:8 Drawer:1 SinkBasin:1 -:1"),
+    "CellPhone": Stock(0.15, "123", "DiningTable:9 CounterTop:6 Drawer:4 Shelf:2"),
+    "CreditCard": Stock(0.1, "123", "Drawer:6 CounterTop:6 Shelf:5 -:1"),
+    "Cup": Stock(1, "1112223334", "DiningTable:4 Cabinet:4 CounterTop:3 Fridge:3 SinkBasin:2 "
+                 "SideTable:2 Shelf:1 Microwave:1"),
+    "DishSponge": Stock(1, "123", "DiningTable:5 CounterTop:4 Cabinet:4 Drawer:4 SinkBasin:1 "
+                        "GarbageCan:1 SideTable:1"),
+    "Egg": Stock(1, "1123", "CounterTop:5 Fridge:4 DiningTable:4 SinkBasin:2 GarbageCan:2 "
+                 "Microwave:2 SideTable:1"),
+    "Fork": Stock(1, "123", "CounterTop:7 DiningTable:7 Drawer:3 SideTable:2 SinkBasin:1"),
+    "Glassbottle": Stock(0.25, "1123", "Cabinet:6 CounterTop:5 DiningTable:5 Shelf:1 SinkBasin:1 "
+                         "Fridge:1 GarbageCan:1"),
+    "Kettle": Stock(0.45, "1123", "StoveBurner:7 CounterTop:6 Cabinet:3 DiningTable:3"),
+    "Knife": Stock(1, "123", "CounterTop:8 DiningTable:6 Drawer:3 SideTable:1 SinkBasin:1 -:1"),
+    "Ladle": Stock(0.35, "112", "CounterTop:9 DiningTable:5 Cabinet:4 Drawer:2"),
+    "Lettuce": Stock(1, "11223", "DiningTable:8 CounterTop:7 Fridge:4 SinkBasin:1 SideTable:1"),
+    "Mug": Stock(1, "112233", "CounterTop:3 DiningTable:3 Fridge:3 SideTable:3 Cabinet:2 "
+                 "Microwave:2 CoffeeMachine:3 Shelf:2 SinkBasin:1 -:1"),
+    "Pan": Stock(1, "1112", "StoveBurner:9 CounterTop:6 DiningTable:2 Cabinet:1 Fridge:1"),
+    "PaperTowelRoll": Stock(0.35, "1", "CounterTop:6 SideTable:5 DiningTable:4 GarbageCan:2"),
+    "PepperShaker": Stock(1, "123", "CounterTop:5 SideTable:4 Shelf:3 DiningTable:3 Cabinet:3 "
+                          "Drawer:2"),
+    "Plate": Stock(1, "112233", "Cabinet:7 DiningTable:5 CounterTop:4 Shelf:2 Fridge:1 "
+                   "SinkBasin:1 -:1"),
+    "Pot": Stock(1, "11122", "StoveBurner:14 CounterTop:2 DiningTable:2 Shelf:1 Fridge:1 "
+                 "Cabinet:1"),
+    "Potato": Stock(1, "1123", "CounterTop:6 Fridge:5 DiningTable:3 SideTable:2 Microwave:2 "
+                    "SinkBasin:2 GarbageCan:1"),
+    "SaltShaker": Stock(1, "123", "Cabinet:5 CounterTop:5 DiningTable:4 Drawer:3 Shelf:1 "
+                        "SideTable:1"),
+    "SoapBottle": Stock(1, "123", "DiningTable:5 CounterTop:4 Cabinet:4 SideTable:4 Shelf:1 "
+                        "GarbageCan:2"),
+    "Spatula": Stock(1, "1223", "CounterTop:8 DiningTable:6 Drawer:3 SinkBasin:2 -:1"),
+    "Spoon": Stock(1, "123", "CounterTop:5 DiningTable:4 Drawer:4 SideTable:3 SinkBasin:2 -:1"),
+    "SprayBottle": Stock(0.1, "12", "Cabinet:8 DiningTable:6 CounterTop:4 GarbageCan:2"),
+    "Statue": Stock(0.15, "112", "Shelf:10 CounterTop:7 DiningTable:3"),
+    "Tomato": Stock(1, "1112223334", "DiningTable:5 Fridge:5 CounterTop:5 SideTable:3 "
+                    "GarbageCan:1 SinkBasin:1"),
+    "Vase": Stock(0.15, "23", "Cabinet:8 Shelf:6 CounterTop:5"),
+    "WineBottle": Stock(0.35, "1123", "CounterTop:5 Cabinet:5 DiningTable:5 Shelf:2 GarbageCan:1 "
+                        "Fridge:1"),
+}  # fmt: skip
+
+_LIVING = {
+    "Book": Stock(0.3, "1123", "Dresser:5 SideTable:4 CoffeeTable:3 DiningTable:3 Sofa:1 "
+                  "ArmChair:1 Drawer:1"),
+    "Boots": Stock(0.2, "1", "-:1"),
+    "Bowl": Stock(0.2, "112", "DiningTable:10 CoffeeTable:4"),
+    "Box": Stock(1, "1112", "Desk:5 DiningTable:4 Sofa:2 CoffeeTable:2 Dresser:1 Cabinet:1 "
+                 "SideTable:1 -:1"),
+    "CellPhone": Stock(0.35, "123", "Drawer:5 ArmChair:3 Desk:2 Dresser:2 Shelf:2 Sofa:1 Safe:1 "
+                       "DiningTable:1 CoffeeTable:1"),
+    "CreditCard": Stock(1, "12223", "Dresser:3 SideTable:2 CoffeeTable:2 Sofa:2 DiningTable:2 "
+                        "ArmChair:2 Shelf:2 Desk:2 Ottoman:1 Drawer:1 TVStand:1"),
+    "KeyChain": Stock(1, "12233", "Dresser:3 Drawer:3 CoffeeTable:2 DiningTable:2 TVStand:2 "
+                      "Safe:1 Sofa:1 SideTable:1 ArmChair:1 -:2"),
+    "Laptop": Stock(1, "11123", "CoffeeTable:5 Sofa:4 DiningTable:4 Dresser:3 ArmChair:1 "
+                    "SideTable:1"),
+    "Newspaper": Stock(0.6, "1123", "DiningTable:4 Dresser:4 Sofa:3 SideTable:3 Shelf:2 "
+                       "ArmChair:2 CoffeeTable:1 Cabinet:1"),
+    "Pen": Stock(0.15, "123", "SideTable:8 Drawer:5 DiningTable:4 CoffeeTable:2"),
+    "Pencil": Stock(0.2, "123", "SideTable:9 CoffeeTable:8 GarbageCan:2"),
+    "Pillow": Stock(1, "1112", "Sofa:15 ArmChair:5"),
+    "Plate": Stock(0.35, "1123", "DiningTable:9 CoffeeTable:5 Shelf:3 SideTable:1"),
+    "RemoteControl": Stock(1, "12233", "Dresser:4 CoffeeTable:3 Sofa:3 SideTable:2 Desk:2 "
+                           "DiningTable:2 Shelf:1 Drawer:1 ArmChair:1"),
+    "Statue": Stock(0.95, "12233", "DiningTable:4 Shelf:4 Dresser:3 TVStand:3 SideTable:3 "
+                    "CoffeeTable:3"),
+    "TissueBox": Stock(0.4, "123", "DiningTable:5 TVStand:4 Cabinet:3 SideTable:3 CoffeeTable:1 "
+                       "Dresser:1"),
+    "Vase": Stock(0.6, "122334", "Shelf:7 DiningTable:3 Dresser:2 CoffeeTable:2 SideTable:1 "
+                  "Cabinet:1 Desk:1 Safe:1"),
+    "Watch": Stock(0.55, "123", "DiningTable:4 TVStand:3 Shelf:3 Safe:3 SideTable:2 "
+                   "CoffeeTable:2 Drawer:1 Dresser:1"),
+    "WateringCan": Stock(0.45, "1", "-:10 Shelf:5 CoffeeTable:3"),
+}  # fmt: skip
+
+_BEDROOM = {
+    "AlarmClock": Stock(1, "1123", "Desk:4 Dresser:4 DiningTable:4 SideTable:4 Shelf:3"),
+    "BaseballBat": Stock(0.5, "1", "-:1"),
+    "BasketBall": Stock(0.45, "1", "-:1"),
+    "Book": Stock(1, "1123", "Bed:6 CounterTop:4 Desk:3 ArmChair:2 DiningTable:2 Drawer:1 "
+                  "Dresser:1"),
+    "Boots": Stock(0.15, "1", "-:1"),
+    "Bowl": Stock(0.5, "1123", "DiningTable:7 Desk:5 Shelf:4 CounterTop:2 SideTable:1"),
+    "Box": Stock(0.5, "1", "-:15 Shelf:3 Desk:2"),
+    "CD": Stock(1, "1233", "DiningTable:4 Drawer:3 Desk:3 Dresser:2 SideTable:2 Cabinet:2 "
+                "Shelf:1 GarbageCan:1 -:2"),
+    "CellPhone": Stock(1, "123", "DiningTable:3 Bed:3 Dresser:3 CounterTop:3 Desk:3 Drawer:2 "
+                       "SideTable:2 Safe:1"),
+    "CreditCard": Stock(1, "1233", "Drawer:5 ArmChair:4 DiningTable:3 CounterTop:2 Desk:2 "
+                        "SideTable:1 Shelf:1 Dresser:1"),
+    "KeyChain": Stock(1, "1123", "Desk:3 DiningTable:3 Shelf:3 Drawer:2 Safe:2 Dresser:2 "
+                      "ArmChair:2 SideTable:1 -:1"),
+    "Laptop": Stock(1, "112", "Bed:10 Desk:4 DiningTable:2 CounterTop:2 ArmChair:2"),
+    "Mug": Stock(0.65, "1123", "DiningTable:5 Cabinet:4 Desk:3 Shelf:3 CounterTop:2 SideTable:1 "
+                 "Dresser:1"),
+    "Pen": Stock(1, "1123", "DiningTable:5 Desk:3 Shelf:3 CounterTop:3 Dresser:2 SideTable:2 "
+                 "Drawer:2"),
+    "Pencil": Stock(1, "1233", "DiningTable:4 Dresser:4 Desk:3 Shelf:3 SideTable:2 Drawer:2 "
+                    "GarbageCan:1"),
+    "Pillow": Stock(1, "11223", "Bed:1"),
+    "RemoteControl": Stock(0.1, "23", "Desk:8 DiningTable:5 SideTable:3 Dresser:1 Drawer:1"),
+    "Statue": Stock(0.15, "112", "Shelf:12 SideTable:8"),
+    "TeddyBear": Stock(0.35, "1", "Bed:5 -:1"),
+    "TennisRacket": Stock(0.4, "1", "-:1"),
+    "TissueBox": Stock(0.15, "13", "Desk:14 Drawer:3 Shelf:3"),
+    "Vase": Stock(0.1, "123", "Shelf:7 Desk:6 SideTable:4 Dresser:2"),
+    "Watch": Stock(0.1, "12", "Dresser:11 Shelf:4 SideTable:4 DiningTable:2"),
+}  # fmt: skip
+
+_BATHROOM = {
+    "Candle": Stock(1, "12233", "Cabinet:4 Shelf:3 CounterTop:3 Drawer:3 Toilet:3 SideTable:2 "
+                    "Dresser:1 -:1"),
+    "Cloth": Stock(1, "11223", "Cabinet:5 BathtubBasin:4 Cart:3 Drawer:3 Shelf:2 CounterTop:2"),
+    "DishSponge": Stock(0.2, "1233", "BathtubBasin:5 Cart:3 Shelf:2 CounterTop:2 Toilet:2 "
+                        "SinkBasin:2 Drawer:1 Cabinet:1 -:1"),
+    "HandTowel": Stock(1, "1112", "HandTowelHolder:1"),
+    "PaperTowelRoll": Stock(0.2, "1", "CounterTop:9 Toilet:6 GarbageCan:4"),
+    "Plunger": Stock(1, "1", "-:1"),
+    "ScrubBrush": Stock(1, "1", "-:1"),
+    "SoapBar": Stock(1, "1112233", "Shelf:4 CounterTop:3 SinkBasin:2 Drawer:2 Toilet:2 "
+                     "BathtubBasin:2 Cabinet:2 GarbageCan:1 -:1"),
+    "SoapBottle": Stock(1, "1223", "Dresser:4 CounterTop:4 Shelf:3 Cabinet:3 Toilet:2 Cart:2 "
+                        "GarbageCan:1 Drawer:1 -:1"),
+    "SprayBottle": Stock(1, "12233", "SideTable:4 Dresser:3 Cart:3 Cabinet:3 CounterTop:2 "
+                         "Shelf:2 Toilet:2 GarbageCan:1"),
+    "TissueBox": Stock(0.25, "1233", "SideTable:7 Shelf:4 CounterTop:3 Cabinet:3 Drawer:2"),
+    "ToiletPaper": Stock(1, "22223", "Cabinet:3 Drawer:2 Shelf:2 Cart:2 CounterTop:2 Toilet:2 "
+                         "ToiletPaperHanger:2 GarbageCan:1 Dresser:1 -:2"),
+    "Towel": Stock(1, "1112", "TowelHolder:1"),
+}  # fmt: skip
+
+STOCK: dict[str, dict[str, Stock]] = {
+    "kitchen": _KITCHEN,
+    "living": _LIVING,
+    "bedroom": _BEDROOM,
+    "bathroom": _BATHROOM,
+}

@@ -12,8 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from agentquest.benchmarks.alfworld.homes.layouts import NOWHERE, Layout, layout, open_places
-from agentquest.benchmarks.alfworld.homes.rooms import scenes_of
-from agentquest.benchmarks.alfworld.homes.stock import STOCK
+from agentquest.benchmarks.alfworld.homes.rooms import STOCK, scenes_of
 from agentquest.benchmarks.alfworld.homes.vocabulary import (
     CLEAN,
     COOL,
@@ -85,7 +84,7 @@ _RECEPTACLES = {
 }  # fmt: skip
 
 
-class Task(NamedTuple):
+class HomeTask(NamedTuple):
     """What one game asks for; `target` is a receptacle type, or the lamp to look under."""
 
     task_type: str
@@ -104,7 +103,7 @@ def scenes(split: str, room: str) -> tuple[int, ...]:
     return tuple(scenes_of(room, unseen=split == "valid_unseen"))
 
 
-def starting_places(task: Task, home: Layout, thing: str) -> dict[str, int]:
+def starting_places(task: HomeTask, home: Layout, thing: str) -> dict[str, int]:
     """Weighted receptacle types where copies of a thing may be when the game starts.
 
     As in the published games, the things a task is about are never yet in the
@@ -127,13 +126,13 @@ def tasks_in(task_type: str, scene: int) -> Mapping[str, tuple[str, ...]]:
     for target in _RECEPTACLES[task_type]:
         if not (home.has_desk_lamp if task_type == LOOK else target in home.by_kind):
             continue
-        things = tuple(t for t in home.kinds if _fits(Task(task_type, t, target, scene), home))
+        things = tuple(t for t in home.kinds if _fits(HomeTask(task_type, t, target, scene), home))
         if things:
             possible[target] = things
     return MappingProxyType(possible)
 
 
-def _fits(task: Task, home: Layout) -> bool:
+def _fits(task: HomeTask, home: Layout) -> bool:
     if task.task_type != LOOK and task.thing not in can_contain(task.target):
         return False
     if task.thing not in NEEDED_PROPERTY.get(task.task_type, (task.thing,)):
@@ -142,12 +141,12 @@ def _fits(task: Task, home: Layout) -> bool:
 
 
 @cache
-def games(split: str) -> Mapping[str, Task]:
+def games(split: str) -> Mapping[str, HomeTask]:
     """All games of a split, id -> task, ordered by id."""
-    found: dict[str, Task] = {}
+    found: dict[str, HomeTask] = {}
     for task_type, count in zip(TASK_TYPE_NAMES, COUNTS[split], strict=True):
         dice = Dice(f"agentquest homes {split} {task_type}")
-        trials: dict[Task, int] = {}
+        trials: dict[HomeTask, int] = {}
         wanted = len(found) + count
         while len(found) < wanted:
             task = _draw(dice, split, task_type)
@@ -158,13 +157,13 @@ def games(split: str) -> Mapping[str, Task]:
     return MappingProxyType(dict(sorted(found.items())))
 
 
-def _draw(dice: Dice, split: str, task_type: str) -> Task:
+def _draw(dice: Dice, split: str, task_type: str) -> HomeTask:
     weights = (_UNSEEN_ROOMS if split == "valid_unseen" else _ROOMS)[task_type]
     rooms = {room: w for room, w in weights.items() if _playable(split, task_type, room)}
     scene = dice.one_of(_playable(split, task_type, dice.weighted(rooms)))
     possible = tasks_in(task_type, scene)
     target = dice.weighted({t: _RECEPTACLES[task_type][t] for t in possible})
-    return Task(task_type, dice.one_of(possible[target]), target, scene)
+    return HomeTask(task_type, dice.one_of(possible[target]), target, scene)
 
 
 @cache
@@ -172,7 +171,7 @@ def _playable(split: str, task_type: str, room: str) -> tuple[int, ...]:
     return tuple(scene for scene in scenes(split, room) if tasks_in(task_type, scene))
 
 
-def _trial_name(split: str, task: Task, trial: int) -> str:
+def _trial_name(split: str, task: HomeTask, trial: int) -> str:
     """A name in the published form, which is a time stamp; ours is made of the game itself."""
     digest = hashlib.sha256(f"{split}/{task.folder}/{trial}".encode()).digest()
     number = int.from_bytes(digest[:8], "big")

@@ -69,7 +69,7 @@ class Bounds:
         ]
         worth = frozenset(places.receptacles)
         self.tools = {o: relevant.tools[o] & worth for o in relevant.things}
-        self._tool_places = {o: self._joined(self.tools[o]) for o in relevant.things}
+        self._tool_places = {o: self._join(self.tools[o]) for o in relevant.things}
         self._stuck = frozenset(
             o for o in relevant.objects if not any(world.fits(o, r) for r in places.receptacles)
         )
@@ -81,7 +81,7 @@ class Bounds:
         self._knives = frozenset(relevant.knives)
         self._everywhere = _union(self.places_of)
 
-    def _joined(self, receptacles: Iterable[int]) -> int:
+    def _join(self, receptacles: Iterable[int]) -> int:
         """All locations of some receptacles."""
         return _union(self.places_of[r] for r in receptacles)
 
@@ -126,7 +126,7 @@ class Bounds:
             # Unless one stands open, any of the doors stands for all.
             door = min(closed & 1 << r for r in empty)
             accepts = frozenset().union(*(self._fits[r] for r in empty))
-            targets.append(_Target(self._joined(empty), (), door, accepts))
+            targets.append(_Target(self._join(empty), (), door, accepts))
         return targets
 
     def _placing(
@@ -134,7 +134,7 @@ class Bounds:
     ) -> int | None:
         tally = _Tally()
         held, here = state.held, 1 << state.location
-        treated = self.relevant.item.treated(state)
+        treated = self.relevant.item.treated_things(state)
         returns = 0
         uncut = [thing for thing in chosen if self._uncut(state, thing)]
         cut_on_the_way = bool(uncut)
@@ -190,7 +190,7 @@ class Bounds:
             if not spot.places & place:
                 tally.stops.append(spot.places)
             place = spot.places
-        if not self.relevant.item.treated(state) >> thing & 1:
+        if not self.relevant.item.treated_things(state) >> thing & 1:
             tool = self._tool_places[thing]
             if not tool:
                 return None

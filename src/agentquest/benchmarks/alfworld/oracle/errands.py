@@ -127,7 +127,7 @@ class Errands:
 
     def _treat(self, thing: int) -> Iterator[Visits]:
         rule = self.treatment
-        if rule is None or self.item.treated(self.state) >> thing & 1:
+        if rule is None or self.item.treated_things(self.state) >> thing & 1:
             yield ()
             return
         for tool in tools(self.world, rule, thing):

@@ -57,7 +57,7 @@ class Places:
             place = self._mergeable(state, location)
             if place is not None:
                 alike = sum(self._as_good(other, place) for other in kept)
-                if alike >= self._needed(place, state, here):
+                if alike >= self._count_needed(place, state, here):
                     without += [o for r in here for o in state.contents[r]]
                     continue
                 kept.append(place)
@@ -109,7 +109,7 @@ class Places:
             return None
         return _Place(offers, relevant.sort_of(state, thing), self._offers[source])
 
-    def _needed(self, place: _Place, state: State, here: tuple[int, ...]) -> int:
+    def _count_needed(self, place: _Place, state: State, here: tuple[int, ...]) -> int:
         if place.lonely is None:
             return self._copies
         knife = any(o in self.relevant.knives for r in here for o in state.contents[r])

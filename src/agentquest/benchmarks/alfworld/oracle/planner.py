@@ -5,7 +5,8 @@ visits that can win without waste; the cheapest of them is a shortest plan, in w
 under a millisecond. Where that argument does not hold (slices, receptacles with two
 locations, lamps that can be carried) an exact search decides, which takes some
 milliseconds. The tests hold both to a blind search over small homes of every shape,
-and to the reference planner's lengths on the published games.
+and to the reference planner's lengths on the published games. `OpenDoors` closes the
+doors behind an errand, for the few goals that want everything closed.
 """
 
 from typing import NamedTuple
@@ -23,8 +24,8 @@ from agentquest.benchmarks.alfworld.engine.rules import (
 )
 from agentquest.benchmarks.alfworld.engine.state import NOTHING, State
 from agentquest.benchmarks.alfworld.engine.world import World
-from agentquest.benchmarks.alfworld.oracle.closing import OpenDoors
-from agentquest.benchmarks.alfworld.oracle.errands import Errands, Visits
+from agentquest.benchmarks.alfworld.oracle.errands import Errands, Visit, Visits
+from agentquest.benchmarks.alfworld.oracle.relevant import members
 from agentquest.benchmarks.alfworld.oracle.search import shortest_moves
 
 
@@ -41,14 +42,14 @@ _WON = Plan((), True)
 
 def plan(world: World, state: State, goal: Goal, dialect: Dialect) -> Plan:
     """A shortest plan; empty and reachable when the game is won already."""
-    if goal.reached(world, state):
+    if goal.is_reached(world, state):
         return _WON
     if is_plain(world, goal):
         return _cheapest_errand(world, state, goal, dialect)
     moves = shortest_moves(world, state, goal)
     if moves is None:
         return _UNREACHABLE
-    commands = _played(world, state, goal, moves, dialect)
+    commands = _play(world, state, goal, moves, dialect)
     assert commands is not None, "the search follows the rules of the game"
     return Plan(commands, True)
 
@@ -76,7 +77,7 @@ def _cheapest_errand(world: World, state: State, goal: Goal, dialect: Dialect) -
             cost = _cost(world, state, visits)
             if cost < bound:
                 moves = _moves(world, state, visits)
-                commands = _played(world, state, goal, moves, dialect)
+                commands = _play(world, state, goal, moves, dialect)
                 if commands is not None:
                     best, bound = commands, cost
     return _UNREACHABLE if best is None else Plan(best, True)
@@ -111,7 +112,7 @@ def _moves(world: World, state: State, visits: Visits) -> list[Move]:
     return moves
 
 
-def _played(
+def _play(
     world: World, state: State, goal: Goal, moves: list[Move], dialect: Dialect
 ) -> tuple[str, ...] | None:
     """The commands of the moves, or None unless each is admissible and the last one wins."""
@@ -123,4 +124,52 @@ def _played(
             return None
         commands.append(command)
         state = apply(world, state, move)
-    return tuple(commands) if goal.reached(world, state) else None
+    return tuple(commands) if goal.is_reached(world, state) else None
+
+
+class OpenDoors:
+    """The doors that stand open in a state."""
+
+    def __init__(self, world: World, state: State) -> None:
+        self.world = world
+        self.state = state
+        opened = members(state.opened)
+        self._number = len(opened)
+        self._places = {p for r in opened for p in world.receptacle_locations[r]}
+
+    def at_least(self, visits: Visits) -> int:
+        """How many steps the closing takes at least."""
+        visited = {visit.location for visit in visits} | {self.state.location}
+        return self._number + len(self._places - visited)
+
+    def closed_behind(self, visits: Visits, ends_there: bool) -> Visits:
+        """The visits, with everything that is or will be open closed at its last use.
+
+        What is open where the agent would not come is closed after the last visit, or
+        on the way when the agent must end where it does.
+        """
+        world, opened = self.world, self.state.opened
+        for visit in visits:
+            if visit.opens:
+                opened |= world.openable & 1 << visit.receptacle
+        path = [Visit(self.state.location, NOTHING, False, ()), *visits]
+        for receptacle in members(opened):
+            places = world.receptacle_locations[receptacle]
+            if not places:
+                continue
+            at = [i for i, visit in enumerate(path) if visit.location in places]
+            close = Move(Rule.CLOSE, NOTHING, receptacle)
+            if at:
+                path[at[-1]] = path[at[-1]]._replace(acts=(*path[at[-1]].acts, close))
+            else:
+                detour = Visit(places[0], receptacle, False, (close,))
+                path.insert(_gap(path) if ends_there else len(path), detour)
+        return tuple(path)
+
+
+def _gap(path: list[Visit]) -> int:
+    """Where a detour costs least: where the agent is on its way anyway."""
+    for i in range(1, len(path)):
+        if path[i].location != path[i - 1].location:
+            return i
+    return 1

@@ -70,8 +70,8 @@ class Search:
             if state in done:
                 continue
             done.add(state)
-            if self.goal.reached(self.world, state):
-                return _traced(reached, state)
+            if self.goal.is_reached(self.world, state):
+                return _trace(reached, state)
             steps = reached[state].steps
             for moves, following in self._after(state):
                 total = steps + len(moves)
@@ -141,7 +141,7 @@ class Search:
                 move = Move(Rule.PUT, held, receptacle)
                 yield _Act(move, receptacle, where[receptacle], True)
         if relevant.treatment is not None and held in relevant.things:
-            treated = relevant.item.treated(state) >> held & 1
+            treated = relevant.item.treated_things(state) >> held & 1
             for tool in () if treated else self.bounds.tools[held]:
                 yield _Act(Move(relevant.treatment, held, tool), tool, where[tool], False)
         if held in relevant.knives:
@@ -177,7 +177,7 @@ class Search:
         return roads
 
 
-def _traced(reached: dict[State, _Reached], last: State) -> list[Move]:
+def _trace(reached: dict[State, _Reached], last: State) -> list[Move]:
     parts: list[Moves] = []
     state: State | None = last
     while state is not None:

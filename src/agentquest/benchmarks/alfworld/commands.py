@@ -1,4 +1,4 @@
-"""`agentquest homes`: the built-in homes, compared with real games or exported as game folders."""
+"""Commands of ALFWorld for the command line: `agentquest download alfworld`, `agentquest homes`."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,17 +8,49 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
+from agentquest.benchmarks.alfworld.download import (
+    OFFICIAL_URL,
+    default_data_folder,
+    download_alfworld,
+)
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.engine.game_files import GameText
 from agentquest.benchmarks.alfworld.homes import HomeGame, game_ids
 from agentquest.benchmarks.alfworld.homes.compare import distributions, side_by_side
 from agentquest.benchmarks.alfworld.homes.export import reference_logic, write_out
 from agentquest.benchmarks.alfworld.tasks import BUILTIN, data_root, find_tasks, open_problem
+from agentquest.downloads.bars import DownloadBars
 from agentquest.errors import UserError
 from agentquest.words import counted
 
 
-def command(
+def download(
+    data_path: Annotated[
+        Path | None,
+        typer.Option(help="Target folder; default $ALFWORLD_DATA or ~/.cache/alfworld."),
+    ] = None,
+    base_url: Annotated[
+        str, typer.Option(help="Download from this mirror of the official site.")
+    ] = OFFICIAL_URL,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+) -> None:
+    """Download the official ALFWorld archives (about 145 MB).
+
+    An interrupted download resumes, also when the command is run again.
+
+    Example: agentquest download alfworld --data-path ~/alfworld
+    """
+    with DownloadBars() as bars:
+        done = download_alfworld(data_path, base_url=base_url, force=force, on_archive=bars.bar)
+    for archive in done:
+        state = (
+            "already there" if archive.present else f"{counted(archive.written, 'file')} written"
+        )
+        typer.echo(f"{archive.name}: {state}")
+    typer.echo(f"ALFWorld data is in {data_path or default_data_folder()}")
+
+
+def homes(
     action: Annotated[str, typer.Argument(help="`compare` or `export`.")],
     folder: Annotated[
         Path | None,

@@ -1,1 +1,0 @@
-"""Commands of ALFWorld for the command line."""
