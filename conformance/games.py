@@ -19,12 +19,13 @@ from agentquest.benchmarks.alfworld import homes
 from agentquest.benchmarks.alfworld.engine.game_files import (
     GAME_FILE,
     PROBLEM_FILE,
+    TRAJECTORY_FILE,
+    goal_from_trajectory,
     read_game,
     read_json,
     read_text,
 )
 from agentquest.benchmarks.alfworld.engine.pddl import read_problem
-from agentquest.benchmarks.alfworld.engine.trajectories import TRAJECTORY_FILE, goal_from_trajectory
 from agentquest.benchmarks.alfworld.homes.export import write_out
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES
 from agentquest.benchmarks.alfworld.tasks import SPLITS, data_root

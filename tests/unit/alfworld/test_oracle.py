@@ -8,7 +8,10 @@ import pytest
 
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.engine.state import State
+from agentquest.benchmarks.alfworld.oracle.bounds import Bounds
+from agentquest.benchmarks.alfworld.oracle.places import Places
 from agentquest.benchmarks.alfworld.oracle.planner import Plan
+from agentquest.benchmarks.alfworld.oracle.relevant import Relevant
 from agentquest.errors import DataError
 from alfworld_random_worlds import random_world
 from alfworld_search import explore
@@ -48,6 +51,51 @@ def test_plans_are_as_short_as_a_blind_search_finds(first: int) -> None:
             some = dice.sample(range(len(space.states)), min(15, len(space.states)))
             for number in [0, *some]:
                 check(game, space.states[number], space.steps_to_win[number])
+
+
+def least_steps(game: AlfWorldEngine, state: State) -> int | None:
+    """The bound that guides the exact search."""
+    relevant = Relevant(game.world, state, game.goal)
+    return Bounds(relevant, Places(relevant)).least(relevant.start)
+
+
+@pytest.mark.parametrize(("opened", "steps"), [((True, False), 4), ((False, False), 5)])
+def test_the_bound_counts_a_door_only_if_every_target_is_closed(
+    opened: tuple[bool, bool], steps: int
+) -> None:
+    drawers = [
+        Furniture("Drawer", place, openable=True, opened=is_open)
+        for place, is_open in enumerate(opened, start=2)
+    ]
+    world = SmallWorld(
+        (Furniture("CounterTop", 1), *drawers),
+        (Thing("Potato", (0,)),),
+        task="pick",
+        thing="Potato",
+        target="Drawer",
+        start=3,  # at the closed one, so that the search does not leave it out
+    )
+    game = world.engine()
+    assert least_steps(game, game.state) == len(game.plan().commands) == steps
+
+
+def test_the_bound_never_exceeds_the_shortest_plan() -> None:
+    compared = 0
+    for seed in range(40):
+        dice = random.Random(seed)
+        try:
+            game = random_world(dice).engine()
+        except DataError:
+            continue
+        space = explore(game, MANY_STATES)
+        states = [] if space is None else list(zip(space.states, space.steps_to_win, strict=True))
+        for state, shortest in dice.sample(states, min(10, len(states))):
+            if shortest:
+                least = least_steps(game, state)
+                assert least is not None
+                assert least <= shortest, seed
+                compared += 1
+    assert compared > 100
 
 
 def test_the_random_homes_are_of_every_shape() -> None:
