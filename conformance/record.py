@@ -3,7 +3,7 @@
     .venv/bin/python conformance/record.py
 
 Each kind of walk is played once in every task type and dialect, and what the
-reference answers is written to tests/golden/alfworld/reference.jsonl.gz, which
+reference answers is written to tests/golden/alfworld_reference.jsonl.gz, which
 `make test` replays. Record again only when the homes themselves have changed.
 """
 
@@ -29,7 +29,7 @@ from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.errors import AgentQuestError
 from agentquest.words import counted
 
-RECORDINGS = ROOT / "tests" / "golden" / "alfworld" / "reference.jsonl.gz"
+RECORDINGS = ROOT / "tests" / "golden" / "alfworld_reference.jsonl.gz"
 _WALKS = {"odd": 70, "sensible": 25}  # commands of each
 
 
@@ -46,7 +46,6 @@ def main() -> int:
         say(f"error: {error}")
         return 2
     lines = "".join(json.dumps(recording) + "\n" for recording in recordings)
-    RECORDINGS.parent.mkdir(exist_ok=True)
     RECORDINGS.write_bytes(gzip.compress(lines.encode(), mtime=0))
     steps = sum(len(recording["steps"]) for recording in recordings)
     size = RECORDINGS.stat().st_size

@@ -17,7 +17,7 @@ from agentquest.benchmarks.alfworld.engine.dialects import Dialect
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.engine.game_files import GameText
 
-FILE = Path(__file__).parent / "alfworld" / "reference.jsonl.gz"
+FILE = Path(__file__).with_name("alfworld_reference.jsonl.gz")
 DIALECTS = ("0.3", "0.4")
 Recording = dict[str, Any]
 
