@@ -200,12 +200,14 @@ def test_an_unfinished_run_is_gone_on_with(tmp_path, strange, served):
         whole = Green(process, tmp_path).assess(url, **config)
     (folder,) = tmp_path.iterdir()
     lines = (folder / "episodes.jsonl").read_text().splitlines(keepends=True)
-    (folder / "episodes.jsonl").write_text("".join(lines[:2]))
+    (folder / "episodes.jsonl").write_text("".join([*lines[:2], "damaged\n"]))
     with agentquest("green", *options) as process:
         green, news = Green(process, tmp_path), []
         result = green.assess(url, news, **config)
         assert any("2 games, run" in line and "2 already played" in line for line in news)
         assert result.data["games"] == whole.data["games"]
+        assert "episodes.jsonl: skipped 1 damaged line" in result.text
+        assert str(tmp_path) not in result.text
         assert result.data["run_id"] == whole.data["run_id"] == folder.name
         assert green.assess(url, **config).data["run_id"] != folder.name
 

@@ -13,6 +13,7 @@ file is whole or absent.
 """
 
 import json
+import os
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -494,6 +495,10 @@ def _render(result: AssessmentResult) -> str:
         replace(
             report,
             facts=tuple(facts),
+            # Requesters must not see where the run is.
+            warnings=tuple(
+                warning.replace(f"{result.folder}{os.sep}", "") for warning in report.warnings
+            ),
             tables=tuple(table for table in tables if table.rows),
             notes=(*report.notes, *notes),
         )
