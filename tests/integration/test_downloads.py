@@ -22,7 +22,7 @@ from flaky_server import (
 )
 
 from agentquest.downloads import Retry, fetch
-from agentquest.downloads.partial import Version
+from agentquest.downloads.requests import Version
 from agentquest.errors import DataError, NetworkError, UserError
 
 CONTENT = random.Random(7).randbytes(50_000)

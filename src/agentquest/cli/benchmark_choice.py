@@ -8,7 +8,7 @@ import typer
 import yaml
 
 from agentquest import registry
-from agentquest.config.yaml_files import parsed
+from agentquest.config.yaml_files import parse_yaml
 from agentquest.errors import ConfigError
 
 BenchmarkWords = Annotated[
@@ -70,7 +70,7 @@ def read_settings(texts: Sequence[str]) -> dict[str, Any]:
         if not separator or not name:
             raise ConfigError(f"{text!r} is not of the form name=value")
         try:
-            read[name] = parsed(value)
+            read[name] = parse_yaml(value)
         except yaml.YAMLError:
             raise ConfigError(f"{name}: the value is not YAML") from None
         except ConfigError as error:

@@ -1,32 +1,32 @@
 """Reading a configuration: one YAML file, then `key.path=value` from the command line.
 
 Unknown keys are refused with the nearest name; the error for a wrong value gives its path,
-the value and what is allowed. Some settings may also be given at the top level:
-those in `FLAT_NAMES` (`model`, `api_base_url`, `use_few_shot`, …), and those of
-the chosen benchmark (`split`, `task_types`, …).
+the value and what is allowed. Some settings may also be given at the top level: those in
+`FLAT_NAMES` (`model`, `api_base_url`, `use_few_shot`, …), and those of the chosen benchmark
+(`split`, `task_types`, …).
 """
 
-from collections.abc import Mapping, Sequence
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from agentquest.config.secrets import KEY_FIELD, refuse_secrets
 from agentquest.config.settings import (
     DEFAULT_AGENT,
     ModelSection,
     RunConfig,
-    resolved,
+    resolve_config,
     settings_model,
 )
-from agentquest.config.task_lists import read_task_list
-from agentquest.config.yaml_files import parsed, read_yaml
+from agentquest.config.yaml_files import parse_yaml, read_yaml
 from agentquest.errors import ConfigError
 from agentquest.lib.settings import validated
 from agentquest.protocols import protocol
 
-# Top-level names, and the settings they are short for.
+# Top-level names, and the settings that they stand for.
 FLAT_NAMES = {
     "model": "llm.model",
     "api_base_url": "llm.base_url",
@@ -42,12 +42,21 @@ FLAT_NAMES = {
     "use_few_shot": "agent.use_few_shot",
     "history_length": "agent.history_length",
 }
-
-
 _SECTIONS = ("agent", "benchmark_settings", "executor", "llm")
 _FILES = (".yaml", ".yml", ".json")
 # Sections that can be given by their name alone.
 _NAMED = ("agent", "executor")
+KEY_FIELD = "llm.api_key"
+_SECRET_NAMES = re.compile(
+    r"(?:^|[_-])(?:api[_-]?keys?|secret|password|passwd|authorization|bearer"
+    r"|(?:access|auth)[_-]?token)$",
+    re.IGNORECASE,
+)
+_SECRET_PREFIXES = re.compile(
+    r"(?:Bearer )?(?:(?:sk|pk|rk|gsk|hf|r8|xai|ghp|gho|pplx|nvapi|sess)[-_]|AIza|AKIA)"
+    r"[-_A-Za-z0-9]{16,}"
+)
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
 def load_config(
@@ -81,11 +90,11 @@ def config_from(nested: Mapping[str, Any]) -> tuple[RunConfig, list[str]]:
         # A section whose keys are all commented out is left out.
         if value is not None or key not in _SECTIONS
     }
-    refuse_secrets(filled)
+    _refuse_secrets(filled)
     _refuse_misplaced(filled)
     places = _read_tasks(filled)
     _apply_protocol(filled)
-    config = resolved(validated(RunConfig, filled, other_names=_by_themselves(filled)))
+    config = resolve_config(validated(RunConfig, filled, other_names=_top_level_names(filled)))
     config = config.with_task_places(places)
     warnings = []
     if config.llm is not None and config.llm.api_key is not None:
@@ -97,7 +106,7 @@ def config_from(nested: Mapping[str, Any]) -> tuple[RunConfig, list[str]]:
 
 
 def _refuse_misplaced(nested: Mapping[str, Any]) -> None:
-    """A key of a section that stands outside it is told where it belongs."""
+    """Refuse a section's key at the top level, and say where it belongs."""
     chosen = {
         "llm": ("model", _get(nested, "llm.provider") or ModelSection().provider),
         "agent": ("agent", _get(nested, "agent.name") or DEFAULT_AGENT),
@@ -105,7 +114,7 @@ def _refuse_misplaced(nested: Mapping[str, Any]) -> None:
     for key in [key for key in nested if key not in RunConfig.model_fields]:
         for section, (kind, name) in chosen.items():
             if key in {"provider", *settings_model(kind, str(name)).model_fields}:
-                raise ConfigError(f"{key}: unknown key; it stands in a section: {section}.{key}")
+                raise ConfigError(f"{key}: unknown key; did you mean {section}.{key}?")
 
 
 def _read_tasks(nested: dict[str, Any]) -> dict[str, str]:
@@ -115,7 +124,7 @@ def _read_tasks(nested: dict[str, Any]) -> dict[str, str]:
         return {}
     if set(tasks) != {"file"} or not isinstance(tasks["file"], str | Path):
         raise ConfigError("tasks: give ids, or a file of ids as tasks.file=PATH")
-    places = read_task_list(Path(tasks["file"]))
+    places = _read_task_list(Path(tasks["file"]))
     nested["tasks"] = list(places)
     return places
 
@@ -163,7 +172,7 @@ def _override(text: str) -> tuple[str, Any]:
     return path, _scalar(path, value)
 
 
-def _by_themselves(nested: Mapping[str, Any]) -> list[str]:
+def _top_level_names(nested: Mapping[str, Any]) -> list[str]:
     """The names that are allowed at the top level, for suggestions."""
     return sorted({*_benchmark_keys(nested, ()), *FLAT_NAMES} - set(RunConfig.model_fields))
 
@@ -190,7 +199,7 @@ def _benchmark_keys(given: Mapping[str, Any], changes: Sequence[tuple[str, Any]]
 
 
 def _target(key: str, benchmark_keys: set[str]) -> str | None:
-    """The full path of a top-level name; None if it is in its place already."""
+    """The full path of a top-level name; None if it is already one."""
     if key in benchmark_keys:
         return f"benchmark_settings.{key}"
     return FLAT_NAMES.get(key.lower())
@@ -247,8 +256,89 @@ def _put(nested: dict[str, Any], path: str, value: Any) -> None:
 
 def _scalar(path: str, text: str) -> Any:
     try:
-        return parsed(text)
+        return parse_yaml(text)
     except yaml.YAMLError:
         raise ConfigError(f"{path}: the value is not YAML") from None
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from None
+
+
+def _refuse_secrets(settings: Mapping[str, Any]) -> None:
+    """Refuse a key in any field but the one for it: all others are saved in the run's files.
+
+    The value is not shown.
+    """
+    for path, value in _texts(settings, ""):
+        if path == KEY_FIELD:
+            continue
+        last = path.rpartition(".")[2]
+        if last == "api_key_env":
+            is_secret = _VARIABLE.fullmatch(value) is None or _is_key(value)
+        elif path.startswith("agent.headers."):
+            is_secret = _is_key(value)  # they name variables: see there
+        else:
+            is_secret = _is_key(value) or _SECRET_NAMES.search(last) is not None
+        if is_secret:
+            raise ConfigError(
+                f"{path}: a key or password here would be saved in the run's files;"
+                " put it in an environment variable and name that in llm.api_key_env"
+            )
+
+
+def _is_key(value: str) -> bool:
+    return _SECRET_PREFIXES.fullmatch(value.strip()) is not None and any(map(str.isdigit, value))
+
+
+def _texts(node: object, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(node, Mapping):
+        for key, value in node.items():
+            yield from _texts(value, f"{path}.{key}" if path else str(key))
+    elif isinstance(node, list | tuple):
+        for value in node:
+            yield from _texts(value, path)
+    elif isinstance(node, str) and node:
+        yield path, node
+
+
+def _read_task_list(file: Path) -> dict[str, str]:
+    """The ids in a file, one per line or a JSON list, each with its place for messages.
+
+    They are copied into the configuration, so that a run does not depend on the file.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise ConfigError(f"tasks.file: cannot read {file}: {reason}") from None
+    lines = _json_lines(text, file) if text.lstrip().startswith("[") else _plain_lines(text)
+    found: dict[str, str] = {}
+    for number, name in lines:
+        where = f"{file}, line {number}"
+        if name in found:
+            raise ConfigError(f"tasks.file: {where}: {name!r} is listed twice")
+        found[name] = where
+    if not found:
+        raise ConfigError(f"tasks.file: {file} lists no tasks")
+    return found
+
+
+def _plain_lines(text: str) -> list[tuple[int, str]]:
+    """Empty lines and lines that start with `#` are skipped."""
+    numbered = ((number, line.strip()) for number, line in enumerate(text.splitlines(), start=1))
+    return [(number, line) for number, line in numbered if line and not line.startswith("#")]
+
+
+def _json_lines(text: str, file: Path) -> list[tuple[int, str]]:
+    try:
+        names: Any = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ConfigError(
+            f"tasks.file: {file} is not JSON, line {error.lineno}: {error.msg}"
+        ) from None
+    lines, at = [], 0
+    for place, name in enumerate(names, start=1):
+        if not isinstance(name, str):
+            raise ConfigError(f"tasks.file: {file}: entry {place} is not a task id")
+        at = max(at, text.find(json.dumps(name, ensure_ascii=False), at))
+        lines.append((text.count("\n", 0, at) + 1, name))
+    return lines

@@ -7,6 +7,7 @@ declared next to the class it configures, and checked against it.
 import hashlib
 import inspect
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,16 @@ from pydantic import (
 )
 
 from agentquest import registry
-from agentquest.config.deciding import deciding_fields
 from agentquest.config.yaml_files import without_variables
 from agentquest.errors import ConfigError
 from agentquest.lib import Agent, Benchmark
-from agentquest.lib.settings import Settings, operational, validated
+from agentquest.lib.settings import (
+    Settings,
+    content_files,
+    operational,
+    operational_fields,
+    validated,
+)
 from agentquest.records.outcome import AgentFaults
 
 _BASES: dict[str, type] = {"agent": Agent, "benchmark": Benchmark}
@@ -112,13 +118,17 @@ class RunConfig(Settings):
     again) or `lose`."""
 
     metrics: tuple[str, ...] = operational(())
-    """Metrics of your own, as `package.module:METRIC`, shown in every report."""
+    """Your own metrics, as `package.module:METRIC`, shown in every report."""
 
     parallel: int = operational(8, ge=1, le=4096)
     """Episodes at once."""
 
-    executor: ExecutorSection = operational(ExecutorSection())
-    """Where episodes are played: `local` (this process) or `processes` (with `workers`)."""
+    executor: ExecutorSection = operational(
+        ExecutorSection(),
+        description="Where episodes are played, with its settings: "
+        + ", ".join(f"`{name}`" for name in registry.EXECUTORS)
+        + ", or `package.module:Class`.",
+    )
 
     step_timeout_s: float | None = operational(None, gt=0)
     """Most seconds for one answer of the agent, retries included."""
@@ -189,16 +199,16 @@ class RunConfig(Settings):
 
     def deciding(self) -> dict[str, Any]:
         """The fields that can change a score."""
-        fields = deciding_fields(type(self), self.model_dump(mode="json"))
-        fields["benchmark_settings"] = deciding_fields(
+        fields = score_fields(type(self), self.model_dump(mode="json"))
+        fields["benchmark_settings"] = score_fields(
             settings_model("benchmark", self.benchmark), self.benchmark_settings
         )
-        agent = deciding_fields(settings_model("agent", self.agent.name), self.agent.settings)
+        agent = score_fields(settings_model("agent", self.agent.name), self.agent.settings)
         fields["agent"] = {"name": self.agent.name, **agent}
         if self.llm is not None:
             model = settings_model("model", self.llm.provider)
             known = {k: v for k, v in self.llm.settings.items() if k != "api_key"}
-            fields["llm"] = {"provider": self.llm.provider, **deciding_fields(model, known)}
+            fields["llm"] = {"provider": self.llm.provider, **score_fields(model, known)}
         return fields
 
     @property
@@ -207,7 +217,7 @@ class RunConfig(Settings):
         return self._task_places
 
     def with_task_places(self, places: dict[str, str]) -> "RunConfig":
-        """A copy that knows them, for messages."""
+        """A copy that knows the places, for messages."""
         copy = self.model_copy()
         copy._task_places = places
         return copy
@@ -231,15 +241,15 @@ def settings_model(kind: str, name: str) -> type[BaseModel]:
     return settings
 
 
-def resolved(config: RunConfig) -> RunConfig:
+def resolve_config(config: RunConfig) -> RunConfig:
     """The configuration, with the settings of everything it names checked and filled in."""
     benchmark = validated(
         settings_model("benchmark", config.benchmark),
         config.benchmark_settings,
         "benchmark_settings",
     )
-    agent = _checked("agent", config.agent.name, config.agent.settings, "agent")
-    executor = _checked("executor", config.executor.name, config.executor.settings, "executor")
+    agent = _check_settings("agent", config.agent.name, config.agent.settings)
+    executor = _check_settings("executor", config.executor.name, config.executor.settings)
     update: dict[str, Any] = {
         "benchmark_settings": benchmark.model_dump(mode="json"),
         "max_steps": config.max_steps or registry.load("benchmark", config.benchmark).step_limit,
@@ -249,11 +259,11 @@ def resolved(config: RunConfig) -> RunConfig:
     if config.llm is not None:
         provider = _provider(config.llm)
         _require_model(provider, config.llm)
-        model = _checked("model", provider, config.llm.settings, "llm")
+        model = _check_settings("model", provider, config.llm.settings)
         update["llm"] = ModelSection(provider=provider, api_key=config.llm.api_key, **model)
     for sink in config.sinks:
         registry.target("sink", sink)
-    if config.cost_limit is not None and not _priced(update.get("llm")):
+    if config.cost_limit is not None and not _has_price(update.get("llm")):
         raise ConfigError(
             "cost_limit needs llm.price_per_million_prompt and _completion: the price of this"
             " model is not known"
@@ -261,7 +271,7 @@ def resolved(config: RunConfig) -> RunConfig:
     return config.model_copy(update=update)
 
 
-def _priced(llm: ModelSection | None) -> bool:
+def _has_price(llm: ModelSection | None) -> bool:
     """Whether a price is known, from the configuration or the price table."""
     if llm is None:
         return False
@@ -278,7 +288,7 @@ def _provider(llm: ModelSection) -> str:
 
 
 def _require_model(provider: str, llm: ModelSection) -> None:
-    """Model settings without a model: only the user knows which of the two is wrong."""
+    """Refuse model settings without a model: only the user knows which of the two is wrong."""
     known = settings_model("model", provider).model_fields
     field = known.get("model")
     if field is None or not field.is_required() or "model" in llm.settings:
@@ -292,10 +302,27 @@ def _require_model(provider: str, llm: ModelSection) -> None:
     )
 
 
-def _checked(kind: str, name: str, given: dict[str, Any], path: str) -> dict[str, Any]:
-    model = settings_model(kind, name)
+def _check_settings(kind: str, name: str, given: dict[str, Any]) -> dict[str, Any]:
+    model, path = settings_model(kind, name), "llm" if kind == "model" else kind
     if given and not model.model_fields:
         others = ", ".join(other for other in registry.names(kind) if other != name)
         wrong = f"{path}.{next(iter(given))}: unknown key; {kind} {name!r} has no settings"
         raise ConfigError(f"{wrong}; other names are: {others}")
     return validated(model, given, path).model_dump(mode="json")
+
+
+def score_fields(model: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that can change a score; a file counts by its content."""
+    left_out, files = operational_fields(model), content_files(model)
+    return {
+        name: _file_hash(name, value) if name in files and value is not None else value
+        for name, value in values.items()
+        if name not in left_out
+    }
+
+
+def _file_hash(name: str, file: str) -> str:
+    try:
+        return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    except OSError as error:
+        raise ConfigError(f"{name}: cannot read {file}: {error.strerror}") from None

@@ -42,7 +42,7 @@ class _UniqueKeys(yaml.SafeLoader):
 def read_yaml(file: Path) -> dict[str, Any]:
     """The keys and values of a file, with variables filled in."""
     try:
-        content = parsed(file.read_text(encoding="utf-8"), variables=True)
+        content = parse_yaml(file.read_text(encoding="utf-8"), variables=True)
     except OSError as error:
         raise ConfigError(f"cannot read {file}: {error.strerror}") from None
     except UnicodeDecodeError as error:
@@ -68,14 +68,14 @@ def without_variables(value: Any) -> Any:
     return [without_variables(item) for item in value] if isinstance(value, list) else value
 
 
-def parsed(text: str, variables: bool = False) -> Any:
+def parse_yaml(text: str, variables: bool = False) -> Any:
     """The content of a YAML text; refused if it is huge once its aliases are expanded."""
     loader = _UniqueKeys(text)
     try:
         node = loader.get_single_node()
         if node is None:
             return None
-        _written_out(node, {})
+        _count_values(node, {})
         if variables:
             _fill_in(loader, node, "", set())
         return loader.construct_document(node)
@@ -88,7 +88,7 @@ def parsed(text: str, variables: bool = False) -> Any:
         loader.dispose()
 
 
-def _written_out(node: Any, known: dict[int, int | None]) -> int:
+def _count_values(node: Any, known: dict[int, int | None]) -> int:
     """How many values a node expands to; refused if it contains itself, or millions."""
     if id(node) in known:
         size = known[id(node)]
@@ -98,7 +98,9 @@ def _written_out(node: Any, known: dict[int, int | None]) -> int:
     known[id(node)] = None
     size = 1
     for item in node.value if isinstance(node, yaml.CollectionNode) else ():
-        size += sum(_written_out(part, known) for part in (item if type(item) is tuple else [item]))
+        size += sum(
+            _count_values(part, known) for part in (item if type(item) is tuple else [item])
+        )
     if size > _MOST_VALUES:
         raise ConfigError(f"it expands to more than {_MOST_VALUES} values")
     known[id(node)] = size
@@ -119,7 +121,7 @@ def _fill_in(loader: yaml.SafeLoader, node: yaml.Node, path: str, seen: set[int]
     elif isinstance(node, yaml.ScalarNode) and "${" in node.value:
         where = f"line {node.start_mark.line + 1}, {path or 'the value'}"
         node.value = _VARIABLE.sub(lambda found: _value(found, path, where), node.value)
-        if node.style is None:  # unquoted: `${N}` may be a number, as it would be in its place
+        if node.style is None:  # unquoted: the value of `${N}` may be a number
             resolve: Callable[..., str] = loader.resolve
             node.tag = resolve(yaml.ScalarNode, node.value, (True, False))
 

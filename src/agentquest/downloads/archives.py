@@ -1,8 +1,7 @@
-"""Zip archives from elsewhere: checked in full before the first byte is written.
+"""Unpacking zip archives from elsewhere: checked in full before the first byte is written.
 
-An archive is a list of names chosen by somebody else. Names that lead out of
-the folder, links, entries that share bytes, and contents larger than the bound or
-than any honest packing gives are refused, before anything is unpacked at all.
+Names that lead out of the folder, links, entries that share bytes, and contents larger than
+the limit or than an honest compression ratio allows are refused before anything is unpacked.
 """
 
 import lzma
@@ -21,11 +20,11 @@ from agentquest.errors import DataError
 
 MAX_BYTES = 8 << 30
 MAX_FILES = 1_000_000
-MAX_RATIO = 200  # text shrinks to a tenth or so; only what was made to harm shrinks to this
-_SMALL = 1 << 24  # so much may come of any archive, however small
+MAX_RATIO = 200  # text shrinks to about a tenth; only a zip bomb shrinks to this
+_SMALL = 1 << 24  # any archive may unpack to this much, however small it is
 _LOCAL_HEADER = 30
 _CHUNK = 1 << 18
-# Whatever the unpacking of damaged bytes raises; OSError is what bz2 says of them.
+# What unpacking damaged bytes may raise; bz2 raises OSError, which is handled apart.
 _DAMAGE = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError,
     ValueError, OverflowError, IndexError, struct.error, MemoryError,
@@ -42,7 +41,7 @@ class Extraction:
 
 def check_zip(archive: Path) -> None:
     """Read the whole archive against its checksums; DataError when it is damaged."""
-    with _opened(archive) as opened:
+    with _open_archive(archive) as opened:
         _refuse_bombs(archive, opened.infolist(), MAX_BYTES)
         for member in opened.infolist():
             _refuse_encrypted(archive, member)
@@ -71,7 +70,7 @@ def extract_zip(
     written: list[str] = []
     kept: list[str] = []
     done = 0
-    with _opened(archive) as opened:
+    with _open_archive(archive) as opened:
         plan = _plan(archive, opened, place, max_bytes)
         total = sum(member.file_size for member in plan.values())
         missing = [n for n in plan if force or not os.path.lexists(folder / n)]
@@ -90,7 +89,7 @@ def extract_zip(
 
 
 @contextmanager
-def _opened(archive: Path) -> Iterator[zipfile.ZipFile]:
+def _open_archive(archive: Path) -> Iterator[zipfile.ZipFile]:
     try:
         file = archive.open("rb")
     except OSError as error:
@@ -108,12 +107,12 @@ def _plan(
     place: Callable[[PurePosixPath], PurePosixPath],
     max_bytes: int,
 ) -> dict[str, zipfile.ZipInfo]:
-    """Every file of the archive by its place in the folder, all of them vetted."""
+    """Every file of the archive by its place in the folder, after checking its name."""
     members = opened.infolist()
     _refuse_bombs(archive, members, max_bytes)
     plan: dict[str, zipfile.ZipInfo] = {}
     for member in members:
-        name = _vetted(archive, member)
+        name = _check_name(archive, member)
         if member.is_dir():
             continue
         placed = place(name).as_posix()
@@ -124,7 +123,7 @@ def _plan(
 
 
 def _refuse_bombs(archive: Path, members: list[zipfile.ZipInfo], max_bytes: int) -> None:
-    """Refuse what unpacks to more than it can honestly hold, going by the table of contents."""
+    """Refuse an archive whose table of contents promises more than it can honestly hold."""
     if len(members) > MAX_FILES:
         raise DataError(f"{archive} contains {len(members)} entries, over the limit of {MAX_FILES}")
     total = sum(member.file_size for member in members)
@@ -141,7 +140,7 @@ def _refuse_bombs(archive: Path, members: list[zipfile.ZipInfo], max_bytes: int)
         end = member.header_offset + _LOCAL_HEADER + member.compress_size
 
 
-def _vetted(archive: Path, member: zipfile.ZipInfo) -> PurePosixPath:
+def _check_name(archive: Path, member: zipfile.ZipInfo) -> PurePosixPath:
     # orig_filename: ZipInfo cuts `filename` at a NUL and rewrites the local separator.
     raw = member.orig_filename
     name = PurePosixPath(raw)
@@ -170,7 +169,8 @@ def _extract_one(opened: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -
     draft = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # What a killed run left, or a link under the draft's name, is not written into.
+        # A draft that a killed run left, or a link of that name, is not written into. The name is
+        # fixed so that it is replaced, and nothing is synced: there may be a million files.
         draft.unlink(missing_ok=True)
         try:
             with opened.open(member) as source, draft.open("xb") as sink:

@@ -34,6 +34,6 @@ class DownloadBars:
         self._bars.stop()
 
     def bar(self, name: str) -> OnProgress:
-        """What is to be told how much of `name` has arrived."""
+        """A function to call with the progress of `name`."""
         bar = self._bars.add_task(name, total=None)
         return lambda done, total: self._bars.update(bar, completed=done, total=total)

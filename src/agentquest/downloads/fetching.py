@@ -1,20 +1,30 @@
-"""Fetch one file: resume what broke, check what came, and only then give it its name.
+"""Fetching one file: resumed after a broken connection, and checked before it gets its name.
 
-The file grows as `<name>.part` and gets its own name when it is whole and
-sound, so a file under its own name can be trusted.
+The file grows as `<name>.part` and gets its own name when it is whole and sound, so a file
+under its own name can be trusted. `<name>.part.json` holds the server's description of the
+file. Without it the bytes may belong to another version of the file and are not continued.
 """
 
 import hashlib
+import json
+import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from agentquest.downloads.answers import Answer, Broken, Hopeless, Outdated, ask
 from agentquest.downloads.archives import check_zip
-from agentquest.downloads.partial import Partial
+from agentquest.downloads.requests import (
+    AttemptFailed,
+    DownloadFailed,
+    FileChanged,
+    FileResponse,
+    Version,
+    request_file,
+)
 from agentquest.errors import DataError, NetworkError, UserError
+from agentquest.files import sync_folder, write_atomically
 
 Progress = Callable[[int, int | None], None]
 """Called with the bytes that have arrived and the file's size, None while unknown."""
@@ -26,10 +36,10 @@ MAX_BYTES = 16 << 30
 
 @dataclass(frozen=True)
 class Retry:
-    """How stubborn a transfer is.
+    """How persistent a transfer is.
 
-    `failures` attempts in a row may bring nothing new, `connections` may be made
-    in all; the wait doubles from `first_wait` to `longest_wait` seconds.
+    `failures` attempts in a row may bring nothing new, `connections` may be made in all; the
+    wait doubles from `first_wait` to `longest_wait` seconds.
     """
 
     failures: int = 4
@@ -49,11 +59,11 @@ def fetch(
     force: bool = False,
     max_bytes: int = MAX_BYTES,
 ) -> Path:
-    """Have `url` as the file `target`, whole and checked; a sound one is not fetched again.
+    """Fetch `url` as the file `target`, whole and checked; a sound one is not fetched again.
 
-    The check is `sha256` where it is known, the checksums inside the file where
-    `target` is a zip archive, and the size that the server announced always. A file
-    of more than `max_bytes` is not taken.
+    The file is checked against `sha256` if that is given, else a zip archive against its own
+    checksums, and always against the size that the server announced. A file of more than
+    `max_bytes` is refused.
     """
     _require_web_address(url)
     try:
@@ -62,7 +72,7 @@ def fetch(
             return target
         _make_folder(target.parent)
         _Transfer(url, target, sha256, progress, retry or Retry(), max_bytes).run()
-    except OSError as error:  # of files: what goes wrong on the line is told apart elsewhere
+    except OSError as error:  # of files: network errors are handled in `requests`
         where = error.filename or target
         raise DataError(f"cannot write {where}: {error.strerror or error}") from error
     return target
@@ -73,6 +83,50 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"cannot make the folder {folder}: {error}") from error
+
+
+class Partial:
+    """The two files next to `target` while it is being fetched from `url`."""
+
+    def __init__(self, url: str, target: Path) -> None:
+        self.url = url
+        self.data = target.with_name(target.name + ".part")
+        self.description = target.with_name(target.name + ".part.json")
+
+    @property
+    def size(self) -> int:
+        """How many bytes have arrived."""
+        return self.data.stat().st_size if self.data.is_file() else 0
+
+    def version(self) -> Version | None:
+        """Which version the bytes belong to, or None if that is not certain."""
+        try:
+            saved = json.loads(self.description.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return None
+        if not isinstance(saved, dict) or saved.get("url") != self.url:
+            return None
+        etag, modified, total = (saved.get(k) for k in ("etag", "last_modified", "total"))
+        if not (_is(etag, str) and _is(modified, str) and _is(total, int)):
+            return None
+        return Version(etag, modified, total)
+
+    def describe(self, version: Version) -> None:
+        """Write down which version of the file the bytes belong to."""
+        write_atomically(self.description, json.dumps({"url": self.url, **asdict(version)}))
+
+    def discard(self) -> None:
+        """Remove both files, so that the next attempt starts over."""
+        self.data.unlink(missing_ok=True)
+        self.description.unlink(missing_ok=True)
+
+    def finish(self, target: Path) -> None:
+        """Give the whole file its name, in one step."""
+        with self.data.open("rb+") as whole:
+            os.fsync(whole.fileno())
+        self.data.replace(target)
+        sync_folder(target.parent)
+        self.description.unlink(missing_ok=True)
 
 
 class _Transfer:
@@ -104,18 +158,18 @@ class _Transfer:
             asked_wait = 0.0
             try:
                 self._attempt()
-                if self._sound():
+                if self._is_sound():
                     self.partial.finish(self.target)
                     return
                 reason = "the data received was damaged and has been discarded"
-            except Outdated as error:
+            except FileChanged as error:
                 reason = str(error)
                 self.partial.discard()
-            except Broken as error:
+            except AttemptFailed as error:
                 reason, asked_wait = str(error), error.wait
-            except Hopeless as error:
+            except DownloadFailed as error:
                 raise self._failure(str(error)) from error
-            failures = 0 if self._advanced() else failures + 1
+            failures = 0 if self._has_grown() else failures + 1
             if failures >= self.retry.failures:
                 break
             self._wait(failures, asked_wait)
@@ -126,7 +180,7 @@ class _Transfer:
         known, have = self.partial.version(), self.partial.size
         if known is not None and known.total == have and have:
             return
-        with ask(self.url, have, known, self.retry.timeout) as answer:
+        with request_file(self.url, have, known, self.retry.timeout) as answer:
             if answer.start == 0:
                 # Old bytes must be gone before the description says that they are new.
                 self.partial.discard()
@@ -134,9 +188,9 @@ class _Transfer:
             total = answer.version.total
             size = self._receive(answer, total)
         if total is not None and size != total:
-            raise Broken(f"the connection closed at {size} of {total} bytes")
+            raise AttemptFailed(f"the connection closed at {size} of {total} bytes")
 
-    def _receive(self, answer: Answer, total: int | None) -> int:
+    def _receive(self, answer: FileResponse, total: int | None) -> int:
         size = answer.start
         self._bound(total or 0)
         self.progress(size, total)
@@ -152,19 +206,19 @@ class _Transfer:
     def _bound(self, size: int) -> None:
         if size > self.max_bytes:
             self.partial.discard()
-            raise Hopeless(f"the file is larger than the limit of {self.max_bytes} bytes")
+            raise DownloadFailed(f"the file is larger than the limit of {self.max_bytes} bytes")
 
-    def _sound(self) -> bool:
+    def _is_sound(self) -> bool:
         problem = _problem(self.partial.data, self.target.suffix, self.sha256)
         if problem is None:
             return True
         self.unsound += 1
         self.partial.discard()
         if self.unsound >= _UNSOUND_LIMIT:
-            raise Hopeless(f"the data received is damaged every time: {problem}")
+            raise DownloadFailed(f"the data received is damaged every time: {problem}")
         return False
 
-    def _advanced(self) -> bool:
+    def _has_grown(self) -> bool:
         before, self.furthest = self.furthest, max(self.furthest, self.partial.size)
         return self.furthest > before
 
@@ -206,7 +260,7 @@ def _accept_existing(target: Path, sha256: str | None) -> None:
 
 
 def _problem(path: Path, suffix: str, sha256: str | None) -> str | None:
-    """What is wrong with the content of a whole file; None when nothing is."""
+    """What is wrong with the content of a whole file, or None."""
     if sha256 is not None:
         found = _digest(path)
         wrong = found != sha256.lower()
@@ -225,3 +279,7 @@ def _digest(path: Path) -> str:
         while block := file.read(_CHUNK):
             digest.update(block)
     return digest.hexdigest()
+
+
+def _is(value: object, kind: type) -> bool:
+    return value is None or (isinstance(value, kind) and not isinstance(value, bool))

@@ -15,7 +15,12 @@ from urllib.parse import urlencode, urljoin
 
 from agentquest.benchmarks.webshop.tasks import default_data_folder
 from agentquest.downloads import Progress, Retry, fetch
-from agentquest.downloads.answers import Broken, Hopeless, Outdated, ask
+from agentquest.downloads.requests import (
+    AttemptFailed,
+    DownloadFailed,
+    FileChanged,
+    request_file,
+)
 from agentquest.errors import NetworkError, UnknownName
 from agentquest.lib.settings import suggestion
 
@@ -146,7 +151,7 @@ def _confirm(url: str, file: OfficialFile) -> str:
 def _page_at(url: str) -> "_Page | None":
     """The web page at an address; None for a file, and where nothing can be had at all."""
     try:
-        with ask(url, 0, None, _PAGE_TIMEOUT_S) as answer:
+        with request_file(url, 0, None, _PAGE_TIMEOUT_S) as answer:
             response = answer.response
             if response is None or response.headers.get_content_type() != "text/html":
                 return None
@@ -154,7 +159,7 @@ def _page_at(url: str) -> "_Page | None":
             while len(text) < _LONGEST_PAGE and (chunk := answer.chunk(_LONGEST_PAGE)):
                 text += chunk
             return _Page(text.decode("utf-8", "replace"))
-    except (Broken, Hopeless, Outdated, OSError):
+    except (AttemptFailed, DownloadFailed, FileChanged, OSError):
         return None  # fetching meets the same, tries again, and says what is wrong
 
 

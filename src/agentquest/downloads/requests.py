@@ -1,7 +1,7 @@
-"""One HTTP request for (the rest of) a file, and what its answer means.
+"""One HTTP request for (the rest of) a file, and what its response means.
 
-Everything a server may do wrong is told apart here, so that the loop in
-`fetching` knows three cases only: bytes to append, try again, give up.
+Everything that a server may do wrong is sorted out here, so that the loop in `fetching` has
+only three cases: append bytes, try again, give up.
 """
 
 import http.client
@@ -14,14 +14,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from email.message import Message
 
-from agentquest.downloads.partial import Version
+from agentquest.words import parse_whole_number
 
 _CONTENT_RANGE = re.compile(r"bytes (?:([0-9]{1,18})-([0-9]{1,18})|\*)/([0-9]{1,18}|\*)")
 _MOST_DIGITS = 18
 _WORTH_ANOTHER_TRY = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
-class Broken(Exception):
+class AttemptFailed(Exception):
     """This attempt failed; another may succeed. `wait` is what the server asked for."""
 
     def __init__(self, reason: str, wait: float = 0.0) -> None:
@@ -29,16 +29,51 @@ class Broken(Exception):
         self.wait = wait
 
 
-class Hopeless(Exception):
+class DownloadFailed(Exception):
     """No further attempt can succeed."""
 
 
-class Outdated(Exception):
+class FileChanged(Exception):
     """The part on disk belongs to another version of the file: start over."""
 
 
+@dataclass(frozen=True)
+class Version:
+    """What a server says of a file: enough to notice that it has changed."""
+
+    etag: str | None = None
+    last_modified: str | None = None
+    total: int | None = None
+
+    @property
+    def validator(self) -> str | None:
+        """The value for If-Range, which takes no weak entity tags."""
+        if self.etag and not self.etag.startswith("W/"):
+            return self.etag
+        return self.last_modified
+
+    def contradicts(self, other: "Version") -> bool:
+        """True when both name the same property and differ in it."""
+        pairs = (
+            (self.etag, other.etag),
+            (self.last_modified, other.last_modified),
+            (self.total, other.total),
+        )
+        return any(a is not None and b is not None and a != b for a, b in pairs)
+
+    def completed_by(self, other: "Version | None") -> "Version":
+        """What is unknown here taken from `other`, which describes the same file."""
+        if other is None:
+            return self
+        return Version(
+            self.etag if self.etag is not None else other.etag,
+            self.last_modified if self.last_modified is not None else other.last_modified,
+            self.total if self.total is not None else other.total,
+        )
+
+
 @dataclass
-class Answer:
+class FileResponse:
     """A body to append at `start`; `start` 0 means from the beginning."""
 
     start: int
@@ -52,11 +87,13 @@ class Answer:
         try:
             return self.response.read1(size)
         except (OSError, http.client.HTTPException) as error:
-            raise Broken(f"the connection broke: {_said(error)}") from error
+            raise AttemptFailed(f"the connection broke: {_describe(error)}") from error
 
 
 @contextmanager
-def ask(url: str, have: int, known: Version | None, timeout: float) -> Iterator[Answer]:
+def request_file(
+    url: str, have: int, known: Version | None, timeout: float
+) -> Iterator[FileResponse]:
     """Request `url` from byte `have` on, if the file is still the `known` one."""
     request = urllib.request.Request(url, headers=_headers(have, known))
     try:
@@ -70,7 +107,7 @@ def ask(url: str, have: int, known: Version | None, timeout: float) -> Iterator[
     except (OSError, http.client.HTTPException) as error:
         raise _unreachable(error) from error
     with response:
-        yield _accepted(response, have, known)
+        yield _read_response(response, have, known)
 
 
 def _opener() -> urllib.request.OpenerDirector:
@@ -98,35 +135,39 @@ def _headers(have: int, known: Version | None) -> dict[str, str]:
     return headers
 
 
-def _accepted(response: http.client.HTTPResponse, have: int, known: Version | None) -> Answer:
+def _read_response(
+    response: http.client.HTTPResponse, have: int, known: Version | None
+) -> FileResponse:
     encoding = response.headers.get("Content-Encoding", "identity")
     if encoding != "identity":
-        raise Hopeless(f"the server sends the file encoded as {encoding}, which was not requested")
+        raise DownloadFailed(
+            f"the server sends the file encoded as {encoding}, which was not requested"
+        )
     length = _number(response.headers.get("Content-Length"))
     if response.status == 200:
-        return Answer(0, _version(response.headers, length), response)
+        return FileResponse(0, _version(response.headers, length), response)
     if response.status != 206 or not have:
-        raise Hopeless(f"the server answers with status {response.status}")
+        raise DownloadFailed(f"the server answers with status {response.status}")
     found = _CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
     if found is None or found[1] is None or int(found[1]) != have:
-        raise Outdated("the server sent a different part of the file than requested")
+        raise FileChanged("the server sent a different part of the file than requested")
     total = _number(found[3])
     if total is None and length is not None:
         total = have + length
     version = _version(response.headers, total)
     if known is not None and version.contradicts(known):
-        raise Outdated("the file changed on the server")
-    return Answer(have, version.completed_by(known), response)
+        raise FileChanged("the file changed on the server")
+    return FileResponse(have, version.completed_by(known), response)
 
 
-def _already_whole(headers: Message, have: int, known: Version | None) -> Answer:
-    """A 416: nothing comes after what we have, so either it is all, or it is something else."""
+def _already_whole(headers: Message, have: int, known: Version | None) -> FileResponse:
+    """A 416: nothing follows what we have, so it is either complete or another file."""
     found = _CONTENT_RANGE.fullmatch(headers.get("Content-Range", ""))
     known_total = known.total if known is not None else None
     version = _version(headers, _number(found[3]) if found else known_total)
     if version.total != have or (known is not None and version.contradicts(known)):
-        raise Outdated("the file on the server is not the one that was partly downloaded")
-    return Answer(have, version.completed_by(known), None)
+        raise FileChanged("the file on the server is not the one that was partly downloaded")
+    return FileResponse(have, version.completed_by(known), None)
 
 
 def _version(headers: Message, total: int | None) -> Version:
@@ -136,25 +177,23 @@ def _version(headers: Message, total: int | None) -> Version:
 def _refusal(error: urllib.error.HTTPError) -> Exception:
     reason = f"the server answers {error.code} {error.reason}"
     if error.code in _WORTH_ANOTHER_TRY:
-        return Broken(reason, wait=float(_number(error.headers.get("Retry-After")) or 0))
-    return Hopeless(reason)
+        return AttemptFailed(reason, wait=float(_number(error.headers.get("Retry-After")) or 0))
+    return DownloadFailed(reason)
 
 
 def _unreachable(error: OSError | http.client.HTTPException) -> Exception:
     reason = error.reason if isinstance(error, urllib.error.URLError) else error
     if isinstance(reason, http.client.InvalidURL):
-        return Hopeless(f"the address is malformed: {reason}")
+        return DownloadFailed(f"the address is malformed: {reason}")
     if isinstance(reason, ssl.SSLCertVerificationError):
-        return Hopeless(f"the server's certificate is not trusted: {reason}")
-    return Broken(f"no connection: {_said(reason)}")
+        return DownloadFailed(f"the server's certificate is not trusted: {reason}")
+    return AttemptFailed(f"no connection: {_describe(reason)}")
 
 
-def _said(reason: BaseException | str) -> str:
+def _describe(reason: BaseException | str) -> str:
     return str(reason) or type(reason).__name__
 
 
 def _number(text: str | None) -> int | None:
-    """A whole number of a header; one that no file can have is as good as none."""
-    if text is None or not text.isascii() or not text.isdigit() or len(text) > _MOST_DIGITS:
-        return None
-    return int(text)
+    """A whole number of a header, or None if it is missing or no possible file size."""
+    return None if text is None else parse_whole_number(text, _MOST_DIGITS)
