@@ -144,13 +144,13 @@ def test_resuming_reads_no_record_again(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
     read: list[str] = []
-    parse = episode_lines._parsed
+    parse = episode_lines._parse
 
     def counting(content: bytes, where: str) -> EpisodeRecord:
         read.append(where)
         return parse(content, where)
 
-    monkeypatch.setattr(episode_lines, "_parsed", counting)
+    monkeypatch.setattr(episode_lines, "_parse", counting)
     arguments = ["eval", "data_path=builtin", "num_games=4", "agent=oracle", "run_name=r"]
     with pytest.raises(SystemExit, match="0"):
         main(arguments)

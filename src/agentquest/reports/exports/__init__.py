@@ -46,5 +46,7 @@ def draft_of(file: Path) -> Iterator[Path]:
         file.parent.mkdir(parents=True, exist_ok=True)
         with replace_with_draft(file, sync=False) as draft:
             yield draft
+    except FileExistsError as error:  # a file is where the folder would be
+        raise UserError(f"cannot write {file}: Not a directory") from error
     except OSError as error:
         raise UserError(f"cannot write {file}: {error.strerror}") from error
