@@ -8,7 +8,11 @@ import pytest
 from agentquest.benchmarks.mastermind import MasterMindDriver, MasterMindUtils
 from agentquest.benchmarks.mastermind.benchmark import MasterMindBenchmark
 from agentquest.benchmarks.mastermind.driver import marks
-from agentquest.benchmarks.mastermind.explorer import MasterMindExplorer, Told, consistent_number
+from agentquest.benchmarks.mastermind.explorer import (
+    JudgedGuess,
+    MasterMindExplorer,
+    consistent_number,
+)
 from agentquest.benchmarks.mastermind.tasks import CATEGORIES, SPLITS, goal_of
 from agentquest.errors import UnknownName
 from agentquest.lib.dice import Dice
@@ -101,8 +105,11 @@ def test_the_explorer_begins_anew_with_a_new_game() -> None:
 
 
 def test_no_number_fits_contradictory_answers() -> None:
-    told = [Told("00000", marks("00000", "00001")), Told("00000", marks("00000", "11111"))]
-    assert consistent_number(5, told, Dice("x")) is None
+    guesses = [
+        JudgedGuess("00000", marks("00000", "00001")),
+        JudgedGuess("00000", marks("00000", "11111")),
+    ]
+    assert consistent_number(5, guesses, Dice("x")) is None
 
 
 def test_examples_are_won_games_of_the_same_length_and_never_the_task() -> None:

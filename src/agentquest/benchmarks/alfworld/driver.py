@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from agentquest.benchmarks.alfworld.engine.dialects import Dialect
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
-from agentquest.benchmarks.alfworld.engine.game_files import Goals, goals_named
+from agentquest.benchmarks.alfworld.engine.game_files import GoalSource, goal_source_named
 from agentquest.benchmarks.alfworld.engine.narrator import NOTHING_HAPPENS
 from agentquest.benchmarks.alfworld.engine.state import State as GameState
 from agentquest.benchmarks.alfworld.oracle.planner import Plan
@@ -26,9 +26,9 @@ class AlfWorldAction(Action):
 
 @dataclass(frozen=True)
 class AlfWorldState(State):
-    """The last valid command ('' after reset), and the game as it stood then.
+    """The last valid command ('' after reset), and the game at that moment.
 
-    The oracle's plan is worked out only when somebody asks for it, so that
+    The oracle's plan is computed only when it is read, so that
     training loops do not pay for a metric they do not read.
     """
 
@@ -48,7 +48,7 @@ class AlfWorldState(State):
 
 @dataclass(frozen=True)
 class AlfWorldObservation(Observation):
-    """The game's text; while the game goes on, followed by what may be answered."""
+    """The game's text, followed by the admissible commands until the game is over."""
 
     @classmethod
     def of(cls, text: str, game: AlfWorldEngine, valid: bool = True) -> "AlfWorldObservation":
@@ -124,7 +124,7 @@ class AlfWorldDriver(Driver):
         self,
         problem: str | Path,
         dialect: str | Dialect | None = None,
-        goals: str | Goals = Goals.TEMPLATE,
+        goals: str | GoalSource = GoalSource.TEMPLATE,
         goal_seed: int = 0,
     ) -> None:
         super().__init__()
@@ -135,8 +135,8 @@ class AlfWorldDriver(Driver):
         self._facts = {"dialect": self.engine.dialect.value}
         if text.grammar:
             self._facts |= {"grammar": "modified", "grammar_fingerprint": text.grammar}
-        if goals_named(goals) is Goals.HUMAN:
-            self._facts |= {"goals": Goals.HUMAN.value, "goal_seed": str(goal_seed)}
+        if goal_source_named(goals) is GoalSource.HUMAN:
+            self._facts |= {"goals": GoalSource.HUMAN.value, "goal_seed": str(goal_seed)}
         self.current_state = AlfWorldState()
         self._games: dict[GameState, AlfWorldEngine] = {}
 

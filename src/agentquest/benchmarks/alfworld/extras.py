@@ -2,8 +2,8 @@
 
     qualitative, quantitative = get_progress(driver.metrics)
 
-Needs the recorded interactions only, so it works on any episode whoever played
-it, in both dialects; the engine is not asked. The machine of the heat tasks is
+Needs the recorded interactions only, so it works on the
+episodes of any player, in both dialects; the engine is not asked. The machine of the heat tasks is
 AgentQuest's published one; the others follow it.
 
 pick_and_place_simple
@@ -120,7 +120,7 @@ _BOTH_PLACED = Milestone("both objects placed correctly", 1.0)
 
 
 def follow(goal: str, steps: Iterable[Interaction], wanted: str | None = None) -> list[Milestone]:
-    """The state after each step; `wanted` is the only task type that will do."""
+    """The state after each step; `wanted` is the task type that the goal must have, if given."""
     quest = read_goal_sentence(goal)
     if quest is None:
         raise UserError(f"the goal {goal[:120]!r} states none of ALFWorld's six tasks")

@@ -77,7 +77,7 @@ class ParsedGames:
 
 
 class _Parsed:
-    """A game that nobody plays, to be copied."""
+    """A parsed game to make copies of; it is never played itself."""
 
     def __init__(self, engine: AlfWorldEngine) -> None:
         self.engine = engine

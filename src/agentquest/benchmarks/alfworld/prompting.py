@@ -214,7 +214,7 @@ def _play(game: AlfWorldEngine, first: str) -> list[Turn] | None:
 
 
 def _is_straight(turns: list[Turn]) -> bool:
-    """Whether what is in the hand goes straight to where it is needed: no tour with it."""
+    """Whether everything picked up is carried straight to where it is needed."""
     walks, carrying = 0, False
     for _, action, _ in turns:
         verb = action.partition(" ")[0]

@@ -4,7 +4,7 @@ None of ours lists published scores: the papers at hand differ in what they show
 count or repair. ReAct's thoughts cost turns and stay in the prompt, its greeting
 and `loc N` are taken away; GiGPO shows admissible commands, two turns of history,
 and 128 games drawn with replacement; AgentGym cuts `loc N` and has another prompt;
-agentify-alfworld repairs actions. A score of theirs beside ours would mislead.
+agentify-alfworld repairs actions. Their scores next to ours would mislead.
 
 The authors' own settings (GiGPO, AgentGym, AgentBench) come with everything but their
 prompt texts; facts are from their repositories.

@@ -18,7 +18,7 @@ _VERBS = {
     narrator.SLICE: Rule.SLICE.name.lower(),
 }
 _UNDONE_BY = {"heat": "cool", "cool": "heat"}
-# What stands in the blanks of each sentence; `names` are many.
+# What is in the blanks of each sentence; `names` is a list.
 _BLANKS: dict[str, tuple[str, ...]] = {
     narrator.ROOM: ("names",),
     narrator.FACING: ("names", "others"),

@@ -101,7 +101,7 @@ class StatedGoal(NamedTuple):
 
 
 def read_goal_sentence(sentence: str) -> StatedGoal | None:
-    """What a goal sentence states; None when it is none of ours."""
+    """What a goal sentence states; None if it fits no task type."""
     plain = sentence.strip().removesuffix(".").lower()
     for task, sliced, pattern in _patterns():
         if found := pattern.fullmatch(plain):

@@ -17,8 +17,8 @@ from agentquest.benchmarks.alfworld.engine.game_files import (
     MAX_BYTES,
     PROBLEM_FILE,
     GameText,
-    Goals,
-    goals_named,
+    GoalSource,
+    goal_source_named,
     read_game,
 )
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES, task_type
@@ -66,16 +66,16 @@ def data_root(data_path: str | Path | None = None) -> Path | None:
 
 
 def open_problem(
-    problem: str | Path, goals: str | Goals = Goals.TEMPLATE, goal_seed: int = 0
+    problem: str | Path, goals: str | GoalSource = GoalSource.TEMPLATE, goal_seed: int = 0
 ) -> GameText:
     """The text of a game: a path on disk, or `builtin:<id>`.
 
     With `goals="human"` the goal is one of the descriptions that people wrote.
     """
     name = str(problem)
-    wanted = goals_named(goals)
+    wanted = goal_source_named(goals)
     if name.startswith(f"{BUILTIN}:"):
-        if wanted is Goals.HUMAN:
+        if wanted is GoalSource.HUMAN:
             raise DataError(f"{name}: the built-in homes have no descriptions written by people")
         home = homes.game(name.removeprefix(f"{BUILTIN}:"))
         return GameText(home.problem, home.goal)

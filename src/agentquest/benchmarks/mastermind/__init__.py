@@ -1,4 +1,4 @@
-"""Mastermind: find a secret number from what is told about each guess."""
+"""Mastermind: find a secret number from the answers to your guesses."""
 
 from agentquest.benchmarks.mastermind.driver import (
     MasterMindAction,

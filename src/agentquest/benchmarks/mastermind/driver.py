@@ -1,6 +1,6 @@
 """The AgentQuest driver of Mastermind: how guesses are written, judged and answered.
 
-What an agent is told is `metrics.goal`, a sentence; the secret number, which the
+The agent sees `metrics.goal`, a sentence; the secret number, which the
 documented API calls the driver's `goal`, is never part of it.
 """
 
@@ -72,7 +72,7 @@ def marks(guess: str, goal: str) -> Marks:
 
 
 class MasterMindMetrics(Metrics):
-    """`number` is the secret, which the driver sets; agents are told only `goal`."""
+    """`number` is the secret, which the driver sets; agents see only `goal`."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The rule-based player: every guess fits all that was told so far.
+"""The rule-based player: every guess fits all answers so far.
 
 It reads what is printed and nothing else. Short numbers are guessed after Knuth:
 of the numbers that are still possible, one whose worst answer leaves the fewest.
@@ -27,7 +27,7 @@ _FIRST = "0123"  # of all first guesses the one whose worst answer leaves the fe
 _GUESSES_COMPARED, _NUMBERS_COMPARED = 24, 400
 
 
-class Told(NamedTuple):
+class JudgedGuess(NamedTuple):
     """A guess, and what was answered to it."""
 
     guess: str
@@ -39,31 +39,31 @@ class MasterMindExplorer(Explorer):
 
     def __init__(self) -> None:
         self._digits = _LISTED
-        self._told: list[Told] = []
+        self._answers: list[JudgedGuess] = []
         self._last = ""
         self._possible: list[str] | None = None
         self._dice = Dice("mastermind explorer")
 
     def next_action(self, observation: str) -> str:
         self._read(observation)
-        if not self._told:
+        if not self._answers:
             self._last = _first_guess(self._digits)
             self.thought = "Nothing is known yet, so I begin with some digits."
         elif self._digits <= _LISTED:
             self._last = self._narrowing_guess()
         else:
-            self._last = consistent_number(self._digits, self._told, self._dice) or self._last
+            self._last = consistent_number(self._digits, self._answers, self._dice) or self._last
             self.thought = "This number fits every answer so far."
         return write_guess(self._last)
 
     def _read(self, observation: str) -> None:
         if start := _START.search(observation):
-            self._digits, self._told, self._possible = int(start[1]), [], None
+            self._digits, self._answers, self._possible = int(start[1]), [], None
         elif self._last and (answer := _MARKS.search(observation)):
-            self._told.append(Told(self._last, Marks(int(answer[1]), int(answer[2]))))
+            self._answers.append(JudgedGuess(self._last, Marks(int(answer[1]), int(answer[2]))))
 
     def _narrowing_guess(self) -> str:
-        newest = self._told[-1]
+        newest = self._answers[-1]
         before = self._possible or _all_numbers(self._digits)
         self._possible = [number for number in before if marks(newest.guess, number) == newest[1]]
         self.thought = f"{len(self._possible)} numbers fit every answer so far."
@@ -74,9 +74,9 @@ class MasterMindExplorer(Explorer):
         return min(guesses, key=lambda guess: _worst_case(guess, against))
 
 
-def consistent_number(digits: int, told: Sequence[Told], dice: Dice) -> str | None:
-    """A number that would have got all these answers; None where there is none."""
-    return _Search(digits, told, dice).run()
+def consistent_number(digits: int, guesses: Sequence[JudgedGuess], dice: Dice) -> str | None:
+    """A number that would have got all these answers; None if there is no such number."""
+    return _Search(digits, guesses, dice).run()
 
 
 class _Answer:
@@ -84,11 +84,11 @@ class _Answer:
 
     __slots__ = ("common", "counts", "digits", "placed")
 
-    def __init__(self, told: Told) -> None:
-        self.digits = [int(digit) for digit in told.guess]
+    def __init__(self, judged: JudgedGuess) -> None:
+        self.digits = [int(digit) for digit in judged.guess]
         self.counts = [self.digits.count(digit) for digit in range(10)]
-        self.placed = told.marks.placed
-        self.common = sum(told.marks)
+        self.placed = judged.marks.placed
+        self.common = sum(judged.marks)
 
     def chance(self, place: int, digit: int) -> float:
         """How likely a digit at a place is, by this answer alone; never 0."""
@@ -107,8 +107,8 @@ class _Search:
     looked at first.
     """
 
-    def __init__(self, digits: int, told: Sequence[Told], dice: Dice) -> None:
-        self._answers = [_Answer(each) for each in reversed(told)]
+    def __init__(self, digits: int, guesses: Sequence[JudgedGuess], dice: Dice) -> None:
+        self._answers = [_Answer(each) for each in reversed(guesses)]
         self._order = [self._likely_first(place, dice) for place in range(digits)]
         self._chosen: list[int] = []
 

@@ -2,7 +2,7 @@
 
 A full grid is filled at random, then cells are emptied as long as the solution
 stays the only one. How hard a board is depends on how many cells are given and
-on what it takes to go on:
+on the reasoning that its steps need:
 
     easy     40 given; in every position some cell has only one value that fits
     medium   28 given; some steps need more: the only cell of a unit for a value
@@ -111,5 +111,5 @@ def tasks_of(split: str, categories: tuple[str, ...]) -> list[Task]:
 
 
 def puzzle_of(task: Task) -> Puzzle:
-    """The puzzle that a task stands for."""
+    """The puzzle of a task."""
     return puzzle(task.task_type, task.split, int(task.problem.rpartition("/")[2]))

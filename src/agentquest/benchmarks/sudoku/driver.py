@@ -51,7 +51,7 @@ class SudokuMetrics(Metrics):
 
     @property
     def action_values(self) -> list[str]:
-        """Row, column and value in one: what repetition compares."""
+        """Row, column and value as one text, for repetition."""
         return [_join_action(step.action) for step in self.interactions]
 
     def progress_function(self, state: State) -> float:
@@ -93,7 +93,7 @@ class SudokuDriver(Driver):
 
     @property
     def current_state(self) -> SudokuState:
-        """The board as it stands."""
+        """The current board."""
         return SudokuState(as_rows(self._board))
 
     @property

@@ -1,6 +1,6 @@
 """The rule-based player: reads the printed board and concludes.
 
-It fills a cell whose value can be seen; where none can, it tries values until the
+It fills a cell whose value can be concluded; if there is none, it tries values until the
 whole board fits, as a patient person would on paper.
 """
 

@@ -1,6 +1,6 @@
 """The board as 81 numbers (0: empty) row by row, and what can be concluded from it.
 
-Where sets of values are meant they are bit masks: bit 1 << 5 stands for a 5.
+Sets of values are bit masks: bit 1 << 5 means a 5.
 """
 
 from collections.abc import Iterator, Sequence
@@ -62,7 +62,7 @@ def follows(cells: Sequence[int], cell: int, value: int) -> bool:
 
 
 def conclude(cells: Sequence[int]) -> Conclusion | None:
-    """The next cell whose value can be seen, the plainer reason first; None where none can."""
+    """The next cell whose value can be seen, the plainer reason first; None if there is none."""
     possible = {cell: candidates(cells, cell) for cell in CELLS if not cells[cell]}
     for cell, values in possible.items():
         if values in _ONE:

@@ -35,8 +35,8 @@ class Move(NamedTuple):
 class SudokuAction(Action):
     """A value for the cell at `row` and `column`.
 
-    Without these, `value` may be a whole command, as agents write it: it is read into
-    the three, and stays as it is where it cannot be.
+    Without these, `value` may be a whole command, as agents write it: it is parsed into
+    the three, and left unchanged if it cannot be parsed.
     """
 
     value: str
@@ -81,7 +81,7 @@ class SudokuObservation(Observation):
 
 
 def move_in(text: str) -> str | None:
-    """The first move in a free text, as a command; None where there is none."""
+    """The first move in a free text, as a command; None if there is none."""
     found = _MOVE.search(text)
     return f"Row: {found[1]}, Column: {found[2]}, Value: {found[3]}" if found else None
 
@@ -107,7 +107,7 @@ def write_board(cells: Sequence[int]) -> str:
 
 
 def read_board(text: str) -> list[int] | None:
-    """The last board that a text shows; None where there is none."""
+    """The last board that a text shows; None if there is none."""
     _, heading, board = text.rpartition(BOARD_HEADING)
     texts = _CELL.findall(board)
     if not heading or len(texts) != len(CELLS):
@@ -147,7 +147,7 @@ def winning_moves(
         parked.add(move)
         cells[move.cell] = move.value
         moves.append(move)
-    # Nothing wrong is left, so nothing stands in the way.
+    # No wrong cell is left, so nothing blocks the right values.
     return moves + [Move(cell, answer[cell]) for cell in CELLS if not cells[cell]]
 
 

@@ -44,7 +44,7 @@ DEFAULT = Dialect.V0_4
 
 
 def dialect(wanted: "str | Dialect | None") -> Dialect | None:
-    """A dialect by its name; None stands for "the game file's own"."""
+    """A dialect by its name; None means the game file's own."""
     if wanted is None or isinstance(wanted, Dialect):
         return wanted
     try:

@@ -73,7 +73,7 @@ class AlfWorldEngine:
 
     @property
     def state(self) -> State:
-        """The game as it stands; immutable, so it may be kept."""
+        """The current state; immutable, so it can be stored."""
         return self._scene.state
 
     @property

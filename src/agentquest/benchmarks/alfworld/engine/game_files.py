@@ -32,7 +32,7 @@ TRAJECTORY_FILE = "traj_data.json"
 MAX_BYTES = 16_000_000
 
 
-class Goals(str, Enum):
+class GoalSource(str, Enum):
     """Whose words the goal is in."""
 
     TEMPLATE = "template"
@@ -43,7 +43,7 @@ class Goals(str, Enum):
 class GameText:
     """A game as text: the problem, the goal sentence and the dialect it speaks.
 
-    `dialect` is None when the game's grammar is none of ALFWorld's; `grammar` is then
+    `dialect` is None if the game's grammar is not one of ALFWorld's; `grammar` is then
     its fingerprint. `source` is the file it came from, for error messages.
     """
 
@@ -71,14 +71,14 @@ class GameText:
         return self.dialect
 
 
-def read_game(path: Path, goals: Goals = Goals.TEMPLATE, goal_seed: int = 0) -> GameText:
+def read_game(path: Path, goals: GoalSource = GoalSource.TEMPLATE, goal_seed: int = 0) -> GameText:
     """Read a game file or problem directory; every error names the file."""
     file = path / GAME_FILE if path.is_dir() else path
     bare = path.is_dir() and not file.exists()
     source = str(path if bare else file)
     try:
         text = _read_directory(path) if bare else _read_game_file(file)
-        if goals is Goals.HUMAN:
+        if goals is GoalSource.HUMAN:
             folder = file.parent
             trajectory = read_json(folder / TRAJECTORY_FILE)
             text = replace(text, goal=human_goal(trajectory, _task_id(folder), goal_seed))
@@ -153,12 +153,12 @@ def read_text(file: Path) -> str:
         raise DataError(f"cannot read {file.name}: {error.strerror or error}") from None
 
 
-def goals_named(wanted: str | Goals) -> Goals:
+def goal_source_named(wanted: str | GoalSource) -> GoalSource:
     """The choice of that name; raises UnknownName with the names there are."""
     try:
-        return Goals(wanted)
+        return GoalSource(wanted)
     except ValueError:
-        names = ", ".join(goals.value for goals in Goals)
+        names = ", ".join(goals.value for goals in GoalSource)
         raise UnknownName(f"unknown goals {wanted!r}; there are: {names}") from None
 
 

@@ -19,7 +19,7 @@ _MOST_OBJECTS = 2
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Which objects will do (a mask), and what must have been done to one."""
+    """Which objects qualify (a mask), and what must have been done to one."""
 
     things: int
     clean: bool = False
@@ -44,7 +44,7 @@ class Item:
         return things
 
     def ready(self, state: State) -> int:
-        """The mask of objects that will do as they are now."""
+        """The mask of objects that qualify in this state."""
         things = self.treated_things(state)
         return things & state.sliced if self.sliced else things
 
@@ -58,7 +58,7 @@ class Place:
     receptacles: tuple[int, ...]
 
     def is_reached(self, state: State) -> bool:
-        """Whether enough objects that will do lie together."""
+        """Whether enough qualifying objects lie together."""
         ready = self.item.ready(state)
         if not ready:
             return False

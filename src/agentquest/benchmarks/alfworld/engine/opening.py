@@ -20,7 +20,7 @@ from agentquest.benchmarks.alfworld.engine.world import FactTable, World, build_
 from agentquest.errors import DataError
 
 MOST_THINGS = 8
-"""Objects of the kind that the goal asks for; likewise knives, and lamps."""
+"""Objects of the kind that the goal asks for; the same limit holds for knives and for lamps."""
 MOST_LYING = 12
 """Pairs of such an object and a receptacle that it lies in."""
 MOST_RECEPTACLES = 120

@@ -99,7 +99,7 @@ def options(world: World, state: State, dialect: Dialect) -> Options:
 
 
 def find(world: World, state: State, offered: Options, command: str) -> Move | None:
-    """The move an admissible command stands for; None for any other text."""
+    """The move that an admissible command makes; None for any other text."""
     receptacle = world.go_commands.get(command)
     if receptacle is not None:
         here = world.receptacle_locations[receptacle] == (state.location,)

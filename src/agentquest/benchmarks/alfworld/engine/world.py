@@ -93,7 +93,7 @@ class World:
         return ways
 
     def ways_text_from(self, location: int) -> str:
-        """The same, as they stand in a printed list; of most places nobody ever asks."""
+        """The same as a printed list, computed lazily."""
         text = self._ways_texts.get(location)
         if text is None:
             text = self._ways_texts[location] = str(self.ways_from(location))[1:-1]
@@ -158,7 +158,7 @@ class FactTable:
         return tuple([_word(found.get(name, "")) for name in self.ids[group]])
 
 
-# Homes have most words and tables alike; those in use elsewhere are taken instead of new ones.
+# Homes have most words and tables in common; equal ones are shared.
 @lru_cache(maxsize=4096)
 def _shared_word(word: str) -> str:
     return word

@@ -121,7 +121,7 @@ _USUAL_PLACES = {
     "wateringcan": "coffeetable 12 shelf 8 sidetable 8 diningtable 8",
     "winebottle": "diningtable 40 countertop 22 garbagecan 15 fridge 7 cabinet 4 shelf 4",
 }
-# A place nobody would think of is still better than none, once the others are exhausted.
+# An unlikely place is still worth a look once the likely ones are exhausted.
 _SURPRISE = 0.02
 
 

@@ -118,7 +118,7 @@ class Memory:
 
     def _arrive(self, spot: str) -> None:
         self.put_words = _PUT[narrator.PUT if kind_of(spot) == "loc" else narrator.MOVE]
-        # The later dialect names the furniture, not the spot; it may be known to share one.
+        # Dialect 0.4 names the furniture instead of the spot, which several pieces may share.
         self.here = self.spots.get(spot, spot)
 
     def _face(self, names: Iterable[str]) -> None:
@@ -194,7 +194,7 @@ def read_introduction(text: str) -> Memory:
 
 
 def read_errand(text: str) -> Errand | None:
-    """The errand that a text states; None when it is none of the six tasks."""
+    """The errand that a text states; None if it is not one of the six tasks."""
     stated = read_goal(text)
     goal = None if stated is None else read_goal_sentence(stated)
     if goal is None:

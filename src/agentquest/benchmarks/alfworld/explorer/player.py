@@ -3,8 +3,8 @@
 It reads the introduction and the answers, as an LLM would, and nothing else. Where
 things are usually kept it knows from a table that follows the real validation games
 (see knowledge.py), so its score there is that of a player who has seen such homes
-before. Told what somebody else did in its place, it goes on from there, and so is
-the expert whom a learner imitates.
+before. If another player acts in its place, it continues from there, which makes it
+an expert for imitation learning.
 Every choice comes with the thought behind it, so that a transcript explains itself.
 """
 
@@ -67,7 +67,7 @@ class AlfWorldExplorer(Explorer):
 
     def did(self, action: str) -> None:
         if action != self._in_words(self._last):
-            # The answer says what came of it; of a stranger's failure nothing is to be concluded.
+            # Another player's action: its answer is read, but a refusal teaches nothing.
             self._last = Intent("look")
 
     def _in_words(self, step: Intent) -> str:

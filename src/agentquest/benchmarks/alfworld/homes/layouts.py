@@ -124,7 +124,7 @@ class Layout:
 def layout(scene: int) -> Layout:
     """The room of a scene number.
 
-    One that is kept for valid_unseen is drawn anew until an agent could tell it from
+    One that is kept for valid_unseen is drawn again until an agent could tell it from
     every other room by the furniture it is shown.
     """
     if not is_unseen(scene):

@@ -6,8 +6,8 @@ hidden, as the real ones (see `compare`).
 
 `FURNITURE`: numbers of each receptacle that rooms have, one drawn per room.
 `FITTINGS`: likewise (one digit drawn per room) for things that cannot be picked
-up, and the weighted places where they stand. A place `-` is none: the thing
-stands by itself. Without any place it is named and no more.
+up, and the weighted places where they stand. A place `-` means that the thing
+stands by itself. A thing without any place is only named.
 `STOCK`: things that can be picked up. `share` is the share of rooms that know the
 thing at all (a room always knows the same things), `copies` the numbers of them (one
 digit drawn per game), `places` the weighted receptacles; `-` is out of reach.

@@ -4,7 +4,7 @@ Everything that must still happen is counted once: the acts (taking, treating,
 slicing, putting), the doors in the way, and the arrivals at places. An arrival is
 counted for places that have none in common, and for a place that has to be come
 back to, because something must be fetched elsewhere first. Whatever else a plan
-does costs steps besides, so no plan is shorter. None means that no plan wins.
+does only adds steps, so no plan is shorter. None means that no plan wins.
 """
 
 from collections.abc import Iterable
@@ -86,7 +86,7 @@ class Bounds:
         return _union(self.places_of[r] for r in receptacles)
 
     def holds_what_is_wanted(self, state: State) -> bool:
-        """Whether the goal asks to hold a thing, and the one in the hand will do."""
+        """Whether the goal asks to hold a thing, and the held one qualifies."""
         hold = self.goal.hold
         return hold is not None and state.held >= 0 and bool(hold.ready(state) >> state.held & 1)
 
@@ -123,7 +123,7 @@ class Bounds:
         ]
         empty = [r for r in self._open_targets if not state.contents[r]]
         if empty:
-            # Unless one stands open, any of the doors stands for all.
+            # If one target is open, no door needs to be counted; otherwise one is, whichever it is.
             door = min(closed & 1 << r for r in empty)
             accepts = frozenset().union(*(self._fits[r] for r in empty))
             targets.append(_Target(self._join(empty), (), door, accepts))

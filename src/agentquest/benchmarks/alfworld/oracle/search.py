@@ -39,7 +39,7 @@ class _Act(NamedTuple):
 
 
 def shortest_moves(world: World, state: State, goal: Goal) -> list[Move] | None:
-    """A shortest winning sequence of moves; None when there is none."""
+    """A shortest winning sequence of moves; None if the game cannot be won."""
     relevant = Relevant(world, state, goal)
     return Search(relevant, Places(relevant)).run()
 
