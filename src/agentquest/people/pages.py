@@ -47,7 +47,7 @@ def _card(name: str, token: str) -> h.Element:
     except AgentQuestError as error:
         return h.div(".card")[h.h2[name], h.p[str(error)]]
     default, *others = found.splits
-    fields = [
+    fields: list[h.Node] = [
         _hidden_field("benchmark", name),
         choice("split", "split", others, "", default),
         choice("type", "type", found.task_types, ""),

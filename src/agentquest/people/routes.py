@@ -69,7 +69,7 @@ class PlayRoutes:
         asked = dict(request.query_params)
 
         def make() -> str:
-            run, record, step = self._viewer.episode_asked(asked)
+            run, record, step = self._viewer.find_episode(asked)
             content = play_on_page(SITE, self._token, run.name, record, step)
             return page(SITE, "Play on", content, "play")
 
@@ -79,7 +79,7 @@ class PlayRoutes:
         """Begin a game in the state after that step."""
 
         def make(given: Fields) -> WebGame:
-            run, record, step = self._viewer.episode_asked(given)
+            run, record, step = self._viewer.find_episode(given)
             return self._games.play_on(run.name, run.manifest, record, step)
 
         return await self._change(request, make)

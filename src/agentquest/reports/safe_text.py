@@ -7,8 +7,6 @@ what would act on a terminal, a table or a page, is shown as visible text.
 
 import re
 
-from markupsafe import Markup, escape
-
 # Control characters, and those that reorder or hide the text around them or that nobody
 # sees: direction marks, soft hyphens, fillers, tags, variation selectors beyond the basic ones.
 _UNSEEN = re.compile(
@@ -36,11 +34,6 @@ def one_line(text: object) -> str:
 def markdown_text(text: object) -> str:
     """The text on one line, meaning nothing to Markdown."""
     return _MARKDOWN.sub(r"\\\1", one_line(text))
-
-
-def html_text(text: object) -> Markup:
-    """The text for an element's content or a quoted attribute."""
-    return escape(visible(str(text)))
 
 
 def csv_text(text: object) -> str:

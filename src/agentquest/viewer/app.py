@@ -23,7 +23,7 @@ from agentquest.viewer.compare_page import compare_page
 from agentquest.viewer.entry import ENTER, enter
 from agentquest.viewer.episode_page import episode_page
 from agentquest.viewer.export import ASSETS, asset
-from agentquest.viewer.filters import whole
+from agentquest.viewer.filters import parse_number
 from agentquest.viewer.layout import link, render
 from agentquest.viewer.pages import PAGES, navigation_page, page
 from agentquest.viewer.prompt_page import prompt, prompts_page
@@ -34,11 +34,11 @@ SITE = ServedAddresses()
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _MOST_COMPARED = 8
 _MOST_ANALYSES = 64
-_EVENTS_TOLD = 200
+_MOST_EVENTS = 200
 
 
 class Viewer:
-    """Pages over a library. Reading is done in one thread at a time: runs are kept in memory."""
+    """Pages over a library. Runs are kept in memory, so one thread reads at a time."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
@@ -46,7 +46,7 @@ class Viewer:
         self._analyses: OrderedDict[tuple[str, str, str], Analysis] = OrderedDict()
 
     async def answer(self, make: Callable[[], str], wrong: str = "Not found") -> Response:
-        """A page, or what is wrong with what was asked for."""
+        """The page that `make` returns, or one that says what is wrong with the request."""
         try:
             async with self._reading:
                 return HTMLResponse(await run_in_threadpool(make))
@@ -86,18 +86,18 @@ class Viewer:
 
         return await self.answer(make)
 
-    def episode_asked(self, asked: dict[str, str]) -> tuple[StoredRun, EpisodeRecord, int]:
+    def find_episode(self, query: dict[str, str]) -> tuple[StoredRun, EpisodeRecord, int]:
         """The run, the episode and the step that an address or a form names."""
-        run = self._library.run(asked.get("run", ""))
-        record = run.record(asked.get("episode", ""))
-        return run, record, min(whole(asked.get("step", "")), len(record.steps))
+        run = self._library.run(query.get("run", ""))
+        record = run.record(query.get("episode", ""))
+        return run, record, min(parse_number(query.get("step", "")), len(record.steps))
 
     async def episode(self, request: Request) -> Response:
         """One episode, opened at the step that the query names."""
-        asked = dict(request.query_params)
+        query = dict(request.query_params)
 
         def make() -> str:
-            run, record, step = self.episode_asked(asked)
+            run, record, step = self.find_episode(query)
             seen = self._analysis(run, record)
             return page(SITE, record.goal, episode_page(SITE, run.name, record, seen, step))
 
@@ -114,14 +114,14 @@ class Viewer:
 
     async def prompt(self, request: Request) -> Response:
         """The prompt of one step; with `bare`, without the page around it."""
-        asked = dict(request.query_params)
+        query = dict(request.query_params)
 
         def make() -> str:
-            run, record, step = self.episode_asked(asked)
+            run, record, step = self.find_episode(query)
             if not 1 <= step <= len(record.steps):
                 raise UserError("the start of an episode has no prompt")
             one = record.steps[step - 1]
-            if asked.get("bare"):
+            if query.get("bare"):
                 return render(prompt(record, one))
             return page(SITE, "Prompt", prompts_page(SITE, run.name, record, [one]))
 
@@ -144,13 +144,13 @@ class Viewer:
         """What the list of runs shows, in short: a page whose state changed reloads itself."""
         async with self._reading:
             runs = await run_in_threadpool(self._library.summaries)
-        told = [
+        state = [
             [run.name, run.state, run.figures.episodes, run.manifest.created_at]
             if isinstance(run, RunSummary)
             else [run.name]
             for run in runs
         ]
-        return JSONResponse({"state": told})
+        return JSONResponse({"state": state})
 
     async def live(self, request: Request) -> Response:
         """A run's events since the place that the query names, as JSON for its page."""
@@ -158,11 +158,11 @@ class Viewer:
 
         def make() -> dict[str, Any]:
             run = self._library.run(name)
-            events, end = run.live(whole(offset))
+            events, end = run.live(parse_number(offset))
             return {
                 "from": end,
                 "state": [run.state, len(run.rows)],
-                "events": [_describe_event(event) for event in events[-_EVENTS_TOLD:]],
+                "events": [_describe_event(event) for event in events[-_MOST_EVENTS:]],
             }
 
         try:

@@ -248,9 +248,9 @@ def _prompts(records: Played, place: int) -> Iterator[h.Node]:
     yield h.p(".note")["Text that is not in the first prompt is marked."]
     base = texts[0][1]
 
-    def folded(number: int, name: str, text: str) -> Markup:
+    def fold_prompt(number: int, name: str, text: str) -> Markup:
         content = mark_new_lines(base, text) if number else None
         size = counted(len(text), "character")
         return fold(f"{name}: {size}", pre(text or "no prompt", content=content))
 
-    yield h.div(".beside")[(folded(number, *one) for number, one in enumerate(texts))]
+    yield h.div(".beside")[(fold_prompt(number, *one) for number, one in enumerate(texts))]

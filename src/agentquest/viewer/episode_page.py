@@ -1,4 +1,4 @@
-"""One episode, step by step: what was asked, said, read, done and seen, and the way to the goal."""
+"""One episode, step by step: prompt, reply, action and observation, and the way to the goal."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import htpy as h
 from markupsafe import Markup
 
-from agentquest.lib.markup import Template, join
+from agentquest.lib.markup import Piece, Template, join
 from agentquest.records.episode import Call, EpisodeRecord, Step
 from agentquest.records.messages import ReplyKind
 from agentquest.records.outcome import MEANINGS
@@ -99,7 +99,7 @@ def _facts(record: EpisodeRecord) -> Iterator[h.Node]:
     spent = [call.usage for call in record.calls if call.usage is not None]
     tokens = sum(usage.prompt_tokens + usage.completion_tokens for usage in spent)
     priced = [call.cost for call in record.calls if call.cost is not None]
-    shown: Mapping[str, h.Node] = {
+    shown: Mapping[str, Piece] = {
         "outcome": badge(kind, MEANINGS[record.end]),
         "task": record.task_id,
         "type": record.task_type,
@@ -155,9 +155,9 @@ class _Sections:
 
     def opening(self) -> Markup:
         record = self._record
-        told = pre(record.first_observation, "told")
+        text = pre(record.first_observation, "told")
         commands = _admissible(record.first_admissible)
-        parts = join((told, commands, self._play_on(0)))
+        parts = join((text, commands, self._play_on(0)))
         return _SECTION(0, 0, "Start", parts, self._aside(0))
 
     def step(self, step: Step) -> Markup:
@@ -191,7 +191,7 @@ class _Sections:
             yield badge("lost", "goal out of reach")
 
     def _prompt(self, step: Step) -> Markup:
-        """Where the prompt is; the script shows it here when it is asked for."""
+        """Where the prompt is; the script shows it here on demand."""
         messages, size = prompt_size(self._record, step)
         if not messages:
             return Markup()
@@ -302,9 +302,9 @@ def progress_chart(site: Addresses, run: str, record: EpisodeRecord, seen: Analy
         left = x(step.index) - wide / 2
         sign = draw_mark(kind, x(step.index), y(step.progress), min(4.0, max(1.6, wide / 2)))
         shapes.append(_STEP_ON_CHART(address, step.index, title, title, left, wide, _BOTTOM, sign))
-    told = f"progress from 0 to {record.progress:.2f} over {counted(count, 'step')}"
-    svg = picture("timeline", (_WIDTH, _HEIGHT), "Progress", told, shapes, role="group")
-    return h.figure(".timeline", aria_label=f"Progress: {told}")[
+    label = f"progress from 0 to {record.progress:.2f} over {counted(count, 'step')}"
+    svg = picture("timeline", (_WIDTH, _HEIGHT), "Progress", label, shapes, role="group")
+    return h.figure(".timeline", aria_label=f"Progress: {label}")[
         h.div(".scroll", tabindex="0", role="group", aria_label="Steps")[svg],
         h.figcaption(".legend")[_chart_legend(kinds, seen)],
         _BUTTONS,

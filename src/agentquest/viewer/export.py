@@ -95,9 +95,9 @@ class _Export:
             seen = analyse_episode(record, run.manifest)
             file = self._files.episode_file(run.name, one.key)
             self._page(file, record.goal, episode_page(here, run.name, record, seen, 0))
-            asked = [step for step in record.steps if step.prompt]
-            if asked:
-                prompts = prompts_page(here, run.name, record, asked)
+            prompted = [step for step in record.steps if step.prompt]
+            if prompted:
+                prompts = prompts_page(here, run.name, record, prompted)
                 self._page(self._files.prompts_file(run.name, one.key), "Prompts", prompts)
 
     def _pairs(self, summaries: list[RunSummary | BrokenRun]) -> Iterator[tuple[str, str]]:

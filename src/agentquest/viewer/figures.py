@@ -7,7 +7,7 @@ from itertools import accumulate
 import htpy as h
 from markupsafe import Markup
 
-from agentquest.lib.markup import Template
+from agentquest.lib.markup import Template, join
 from agentquest.metrics.report import Report, Table, tokens_text
 from agentquest.metrics.rows import EpisodeRow
 from agentquest.records.outcome import End
@@ -26,6 +26,12 @@ from agentquest.words import counted
 
 # More single curves than this are one grey mass, and most of a page's size.
 _FAINT_CURVES = 150
+_ROW = Template('<tr%s><th scope="row">%s</th>%s</tr>')
+_TOTAL = Markup(' class="total"')
+_TILE = Template(
+    '<div class="tile"><span class="name">%s</span><span class="head">%s</span>'
+    '<span class="rest">%s</span></div>'
+)
 _TEXT_CELL = Template("<td>%s</td>")
 _NUMBER_CELL = Template('<td class="number">%s%s</td>')
 _SMALL = Template(" <small>%s</small>")
@@ -45,7 +51,7 @@ def opening(report: Report) -> Iterator[h.Node]:
     yield facts(report.facts)
     for warning in report.warnings:
         yield alert(warning)
-    yield h.div(".tiles")[_tiles(report)]
+    yield h.div(".tiles")[join(_tiles(report))]
     if report.published:
         yield h.h2["Published scores for this protocol"]
         yield h.ul[(h.li[line] for line in report.published)]
@@ -95,20 +101,16 @@ def pictures(report: Report, rows: Sequence[EpisodeRow]) -> h.Element:
     return _section("pictures", "How the episodes went", parts)
 
 
-def _tiles(report: Report) -> Iterator[h.Node]:
+def _tiles(report: Report) -> Iterator[Markup]:
     shown = {metric.key for metric in report.shown}
     for key, title in _TILES.items():
         if key in shown:
             head, _, rest = report.overall.cells[key].text.partition(" ")
-            yield _tile(title, head, rest)
+            yield _TILE(title, head, rest)
     spent = report.summary.spent
     if spent.calls:
         tokens = tokens_text(spent, spent.prompt_tokens + spent.completion_tokens)
-        yield _tile("tokens", tokens, f"in {counted(spent.calls, 'call')}")
-
-
-def _tile(title: str, head: str, rest: str) -> h.Element:
-    return h.div(".tile")[h.span(".name")[title], h.span(".head")[head], h.span(".rest")[rest]]
+        yield _TILE("tokens", tokens, f"in {counted(spent.calls, 'call')}")
 
 
 def _kind(one: EpisodeRow) -> str:
@@ -157,15 +159,15 @@ def data_table(table: Table) -> h.Element:
     )
     last = len(table.rows) if table.total else 0
     rows = (
-        h.tr(class_=place == last and "total")[
-            h.th(scope="row")[name], (_cell(cell, table.numbers) for cell in cells)
-        ]
+        _ROW(
+            _TOTAL if place == last else "", name, join(_cell(one, table.numbers) for one in cells)
+        )
         for place, (name, *cells) in enumerate(table.rows, start=1)
     )
     return scrolling(
         table.title,
         h.table(class_=len(table.headings) == 2 and "pairs")[
-            h.caption[table.title], h.thead[h.tr[headings]], h.tbody[rows]
+            h.caption[table.title], h.thead[h.tr[headings]], h.tbody[join(rows)]
         ],
     )
 

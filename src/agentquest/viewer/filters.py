@@ -1,7 +1,7 @@
-"""Which episodes of a run are asked for: by what their rows say, then by their words.
+"""Finds the episodes of a run: by the figures of their rows, then by text.
 
-Rows are in memory. Words are in the records, which may be far larger than memory:
-they are read one by one, up to a number of bytes, and the page says how far it got.
+Rows are in memory. Text is in the records, which may be far larger than memory: they are read
+one by one, up to a number of bytes, and the page says how far the search got.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -37,9 +37,9 @@ SORTS: dict[str, Callable[[EpisodeRow], float]] = {
 
 @dataclass(frozen=True)
 class Found:
-    """The episodes that fit, and the first step of each that has the words.
+    """The episodes that fit, and the first step of each that has the text.
 
-    `searched` of `among` episodes were read for them; all where no words were asked for.
+    The search has read `searched` of `among` episodes; all of them where there is no text.
     """
 
     rows: list[EpisodeRow]
@@ -49,7 +49,7 @@ class Found:
 
 
 def find(run: StoredRun, query: Mapping[str, str], most_bytes: int = SEARCHED_BYTES) -> Found:
-    """The episodes that a query asks for, in its order."""
+    """The episodes that fit a query, in its order."""
     rows = run.rows
     for name, value_of in CHOICES.items():
         if chosen := query.get(name):
@@ -62,7 +62,7 @@ def find(run: StoredRun, query: Mapping[str, str], most_bytes: int = SEARCHED_BY
     text = query.get("text", "").strip().lower()
     if not text:
         return Found(rows, {}, len(rows), len(rows))
-    skipped = whole(query.get("after", ""))
+    skipped = parse_number(query.get("after", ""))
     return _search(run, rows, text, skipped, most_bytes)
 
 
@@ -71,8 +71,8 @@ def invalid_actions(one: EpisodeRow) -> int:
     return round((one.values.get("invalid") or 0.0) * one.steps)
 
 
-def whole(text: str) -> int:
-    """A number in an address; 0 if it is not one."""
+def parse_number(text: str) -> int:
+    """A whole number in an address; 0 if it is none."""
     return parse_whole_number(text) or 0
 
 

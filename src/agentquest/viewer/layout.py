@@ -19,9 +19,14 @@ _LINK = Template('<a href="%s"%s>%s</a>')
 _NO_LINK = Template("<span%s>%s</span>")
 _CLASS = Template(' class="%s"')
 _BADGE = Template('<span class="badge %s">%s</span>')
+_KEY = Template('<span class="key %s">%s</span>')
 _FOLD = Template("<details><summary>%s</summary>%s</details>")
 _PRE = Template("<pre%s%s>%s</pre>")
 _REACHABLE = Markup(' tabindex="0" role="region" aria-label="a long text"')
+_FACT = Template("<div><dt>%s</dt><dd>%s</dd></div>")
+_CHOICE = Template('<label>%s<select name="%s"><option value="">%s</option>%s</select></label>')
+_OPTION = Template("<option%s>%s</option>")
+_SELECTED = Markup(" selected")
 _DATA = Template(' data-%s="%s"')
 _INTERVAL = Template(
     '<span class="rate"><b>%.1f%%</b> <span class="soft">%.0f–%.0f</span></span>'
@@ -60,9 +65,9 @@ def outcome(scored: bool, success: bool) -> str:
     return "won" if success else "lost"
 
 
-def legend(kinds: Mapping[str, str]) -> list[h.Node]:
+def legend(kinds: Mapping[str, str]) -> Markup:
     """What colours mean: a sign and a text for each style class."""
-    return [h.span(class_=f"key {kind}")[text] for kind, text in kinds.items()]
+    return join(_KEY(kind, text) for kind, text in kinds.items())
 
 
 def fold(summary: str, content: Piece) -> Markup:
@@ -81,9 +86,9 @@ def pre(text: str, kind: str = "", content: Piece | None = None) -> Markup:
     return _PRE(style, _REACHABLE if long else "", text if content is None else content)
 
 
-def facts(pairs: Iterable[tuple[str, h.Node]]) -> h.Element:
+def facts(pairs: Iterable[tuple[str, Piece]]) -> h.Element:
     """Names and values."""
-    return h.dl(".facts")[(h.div[h.dt[name], h.dd[value]] for name, value in pairs)]
+    return h.dl(".facts")[join(_FACT(name, value) for name, value in pairs)]
 
 
 class TableRow(tuple[Piece, ...]):
@@ -171,15 +176,10 @@ def interval(estimate: Estimate | None) -> Piece:
 
 def choice(
     name: str, label: str, options: Iterable[str], chosen: str, any_text: str = "any"
-) -> h.Element:
+) -> Markup:
     """A labelled choice of values; the first is none of them."""
-    return h.label[
-        label,
-        h.select(name=name)[
-            h.option(value="")[any_text],
-            (h.option(selected=option == chosen)[option] for option in options),
-        ],
-    ]
+    listed = (_OPTION(_SELECTED if one == chosen else "", one) for one in options)
+    return _CHOICE(label, name, any_text, join(listed))
 
 
 def filter_form(served: bool, listed: str, fields: h.Node) -> h.Element:

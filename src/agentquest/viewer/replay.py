@@ -46,7 +46,7 @@ def settings_of(manifest: Manifest) -> dict[str, Any]:
 
 
 def benchmark_of(name: str, settings: Mapping[str, Any]) -> Benchmark:
-    """A registered benchmark; those asked for last stay open."""
+    """A registered benchmark; the ones used last stay open."""
     return _benchmark(name, json.dumps(settings, sort_keys=True, default=str))
 
 

@@ -13,7 +13,15 @@ from agentquest.store.stored_run import StoredRun
 from agentquest.viewer.addresses import Addresses
 from agentquest.viewer.charts import sparkline
 from agentquest.viewer.figures import figures, opening, pictures
-from agentquest.viewer.filters import CHOICES, LEAST, SORTS, Found, find, invalid_actions, whole
+from agentquest.viewer.filters import (
+    CHOICES,
+    LEAST,
+    SORTS,
+    Found,
+    find,
+    invalid_actions,
+    parse_number,
+)
 from agentquest.viewer.layout import (
     KINDS,
     TableRow,
@@ -34,6 +42,11 @@ PAGE_SIZE = 200
 _HEADINGS = (
     "outcome", "goal", "task", "end", "#steps", "#progress", "over its steps", "#invalid",
     "#repetition", "#tokens", "#cost", "#seconds",
+)  # fmt: skip
+# Every other metric has a column: these are in one of the above, or say little of one episode.
+_NO_COLUMN = frozenset(
+    ("success", "steps", "steps_of_successes", "reward", "progress", "repetition", "invalid",
+     "behaviour")
 )  # fmt: skip
 _TASK = Template('<span class="task" title="%s">%s</span><small>%s%s</small>')
 # With more squares than this the matrix is one picture, without a link for each.
@@ -61,11 +74,10 @@ def run_page(site: Addresses, run: StoredRun, query: Mapping[str, str]) -> Itera
 def episode_list(site: Addresses, run: StoredRun, query: Mapping[str, str]) -> h.Element:
     """The episodes that fit, a page of them."""
     found = find(run, query)
-    start = min(whole(query.get("from", "0")), max(len(found.rows) - 1, 0))
+    start = min(parse_number(query.get("from", "0")), max(len(found.rows) - 1, 0))
     shown = found.rows[start : start + PAGE_SIZE]
     episodes = counted(len(run.rows), "episode")
-    # Metrics of the benchmark's or the user's own have columns of their own.
-    own = [metric for metric in run.report.shown if metric.path]
+    own = [metric for metric in run.report.shown if metric.key not in _NO_COLUMN]
     headings = (*_HEADINGS, *(f"#{metric.heading}" for metric in own))
     rows = [_row(site, run, one, found, own) for one in shown]
     if rows:
@@ -116,7 +128,7 @@ def _value(metric: Metric, one: EpisodeRow) -> str:
 
 
 def _filters(site: Addresses, run: StoredRun, query: Mapping[str, str]) -> h.Element:
-    fields = [
+    fields: list[h.Node] = [
         choice(name, name, sorted(set(map(value_of, run.rows))), query.get(name, ""))
         for name, value_of in CHOICES.items()
     ]

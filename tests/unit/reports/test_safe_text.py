@@ -1,41 +1,13 @@
 """Text of others does nothing where it is shown, and loses nothing."""
 
-import html
-from html.parser import HTMLParser
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentquest.reports.safe_text import csv_text, html_text, markdown_text, one_line, visible
+from agentquest.reports.safe_text import csv_text, markdown_text, one_line, visible
 from report_runs import HARM
 
 ANY_TEXT = st.text(st.characters(), max_size=60)
-
-
-class _Tags(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.seen: list[str] = []
-        self.text = ""
-        self.value: str | None = None
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.seen.append(tag)
-        self.value = dict(attrs).get("title")
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-
-@given(ANY_TEXT)
-def test_html_holds_the_visible_text_and_no_element(text: str) -> None:
-    parser = _Tags()
-    parser.feed(f'<p title="{html_text(text)}">{html_text(text)}')
-    parser.close()
-    assert parser.seen == ["p"]
-    assert parser.text == visible(text)
-    assert parser.value == visible(text)
 
 
 @given(ANY_TEXT)
@@ -49,7 +21,6 @@ def test_one_line_is_one_printable_line(text: str) -> None:
 @given(st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "Zs"]), max_size=60))
 def test_text_without_control_characters_stays_as_it_is(text: str) -> None:
     assert visible(text) == text
-    assert html.unescape(html_text(text)) == text
 
 
 @pytest.mark.parametrize(

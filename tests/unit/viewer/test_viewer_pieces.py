@@ -1,13 +1,17 @@
 """What pages are made of: escaped by type, readable, and told in the words of the glossary."""
 
+from html.parser import HTMLParser
 from pathlib import Path
 
 import htpy as h
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from markupsafe import Markup
 
 from agentquest.lib.markup import Template, join
 from agentquest.metrics.statistics import Estimate
+from agentquest.reports.safe_text import visible
 from agentquest.viewer.compare_page import align, first_difference
 from agentquest.viewer.glossary_page import TERMS
 from agentquest.viewer.layout import TableRow, interval, known_columns, link, number, render, table
@@ -16,8 +20,35 @@ from agentquest.viewer.replay import first_harmful_step
 from report_runs import record, step
 
 ROOT = Path(__file__).parents[3]
+ANY_TEXT = st.text(st.characters(), max_size=60)
 HARM = "<b>\"&'"
 SAFE = "&lt;b&gt;&#34;&amp;&#39;"
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[str] = []
+        self.text = ""
+        self.value: str | None = None
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append(tag)
+        self.value = dict(attrs).get("title")
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@given(ANY_TEXT)
+def test_a_page_holds_the_visible_text_and_no_element_of_it(text: str) -> None:
+    for page in (h.p(title=text)[text], Template('<p title="%s">%s</p>')(text, text)):
+        parser = _Tags()
+        parser.feed(render(page))
+        parser.close()
+        assert parser.seen == ["p"]
+        assert parser.text == visible(text)
+        assert parser.value == visible(text)
 
 
 def test_a_template_escapes_text_and_nothing_else() -> None:

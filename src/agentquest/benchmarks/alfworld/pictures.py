@@ -2,13 +2,18 @@
 
 from collections.abc import Iterable, Iterator
 
-from htpy import Node, b, div, fragment, h3, span
+from htpy import Node, b, span
 from markupsafe import Markup
 
 from agentquest.benchmarks.alfworld.reading import Known
+from agentquest.lib.markup import Template, join
 from agentquest.lib.pictures import Moment
 
 _DONE = {"heat": "heated", "cool": "cooled", "clean": "cleaned", "slice": "sliced"}
+_MAP = Template(
+    '<h3>The room as the agent knows it</h3><div class="map">'
+    '<span class="place hand"><b>%s</b></span>%s</div>'
+)
 
 
 def draw_maps(moments: Iterable[Moment]) -> Iterator[Markup | None]:
@@ -28,8 +33,7 @@ def _draw(known: Known, drawn: dict[tuple[object, ...], Markup]) -> Markup:
         if look not in drawn:
             drawn[look] = _draw_place(*look)
         places.append(drawn[look])
-    cells = div(".map")[span(".place.hand")[b[held]], places]
-    return Markup(fragment[h3["The room as the agent knows it"], cells])
+    return _MAP(held, join(places))
 
 
 def _draw_place(name: str, content: str, seen: bool, here: bool) -> Markup:
