@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import agentquest.llms.transport  # noqa: F401  (loaded before the clock starts)
-from agentquest.api import play_owed
+from agentquest.api import play_pending
 from agentquest.cli.live import LiveView, Tally
 from agentquest.config import load_config
 from agentquest.running.run import Run
@@ -54,7 +54,7 @@ def main(folder: str, base_url: str, episodes: str, steps: str, parallel: str) -
 async def _play(run: Run, owed: Sequence[EpisodeSpec]) -> None:
     log = Path(run.directory.path) / LOG
     with LiveView(Tally(len(run.specs), 0, 0), log, debug=False) as view:
-        result = await play_owed(run, owed, view, asyncio.Event())
+        result = await play_pending(run, owed, view, asyncio.Event())
     assert result.reason is None, result.reason
 
 

@@ -59,11 +59,11 @@ def evaluate(
     if not resume and run.directory.exists:
         run = Run(run.config.model_copy(update={"run_name": free_name(run.directory.path)}))
 
-    owed, remarks = run_in_thread(prepare_run(run))
+    pending, remarks = run_in_thread(prepare_run(run))
     for remark in remarks:
         warnings.warn(remark, stacklevel=2)
     stop = asyncio.Event()
-    return run_in_thread(play_owed(run, owed, watcher, stop), stop)
+    return run_in_thread(play_pending(run, pending, watcher, stop), stop)
 
 
 def play(
@@ -93,25 +93,25 @@ async def prepare_run(run: Run) -> tuple[list[EpisodeSpec], tuple[str, ...]]:
     The model is tried before a run directory is made: a wrong key or name leaves none behind.
     """
     resumed = run.directory.exists
-    owed = run.prepare() if resumed else run.specs
-    remarks = await preflight(owed[0], run.benchmark) if owed and run.config.preflight else ()
-    return owed if resumed else run.prepare(), remarks
+    pending = run.prepare() if resumed else run.specs
+    remarks = await preflight(pending[0], run.benchmark) if pending and run.config.preflight else ()
+    return pending if resumed else run.prepare(), remarks
 
 
-async def play_owed(
+async def play_pending(
     run: Run,
-    owed: Sequence[EpisodeSpec],
+    pending: Sequence[EpisodeSpec],
     watcher: RunEvents | None = None,
     stop: asyncio.Event | None = None,
 ) -> RunResult:
     """Play the rest of a prepared run, keeping results.json up to date, until `stop` is set."""
     result = run.stored
-    if owed:
+    if pending:
         sinks = open_sinks(run.config.sinks, run.saved_manifest, run.directory.path)
         events = Broadcast([watcher or RunEvents(), *sinks])
         try:
             result.reason = await run.play(
-                owed, events, stop or asyncio.Event(), result.save_results
+                pending, events, stop or asyncio.Event(), result.save_results
             )
         finally:
             for sink in sinks:

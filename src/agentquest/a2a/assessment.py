@@ -245,7 +245,7 @@ def _is_unfinished(run: Run) -> bool:
     if saved.differences(run.manifest()):
         return False
     run.prepare()
-    return bool(run.owed)
+    return bool(run.pending)
 
 
 def _make_folder(root: Path) -> Path:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from agentquest.api import RunResult, play_owed, prepare_run
+from agentquest.api import RunResult, play_pending, prepare_run
 from agentquest.cli.benchmark_choice import as_overrides
 from agentquest.cli.live import LiveView, Tally
 from agentquest.cli.terminal import StopSignals, terminal_width
@@ -79,32 +79,32 @@ def show(warnings: Sequence[str], run: Run) -> None:
 
 def evaluate_here(run: Run) -> None:
     """Play the remaining episodes with the live view, and report."""
-    owed, remarks = asyncio.run(prepare_run(run))
+    pending, remarks = asyncio.run(prepare_run(run))
     for remark in remarks:
         typer.secho(f"note: {one_line(remark)}", fg="yellow", err=True)
-    _announce(run, owed)
+    _announce(run, pending)
     signals = StopSignals()
-    result = asyncio.run(play_watched(run, owed, signals))
+    result = asyncio.run(play_watched(run, pending, signals))
     _conclude(run, result, signals)
 
 
-def _announce(run: Run, owed: Sequence[EpisodeSpec]) -> None:
-    done = len(run.specs) - len(owed)
+def _announce(run: Run, pending: Sequence[EpisodeSpec]) -> None:
+    done = len(run.specs) - len(pending)
     typer.echo(f"run directory: {run.directory.path}", err=True)
     if done:
         episodes = counted(len(run.specs), "episode")
         typer.echo(f"resuming: {done} of {episodes} already played", err=True)
 
 
-async def play_watched(run: Run, owed: Sequence[EpisodeSpec], signals: StopSignals) -> RunResult:
+async def play_watched(run: Run, pending: Sequence[EpisodeSpec], signals: StopSignals) -> RunResult:
     """Play with the live view until everything is played or a signal arrives."""
-    if not owed:
-        return await play_owed(run, owed)
+    if not pending:
+        return await play_pending(run, pending)
     scored = [row for row in run.rows if row.scored]
     tally = Tally(len(run.specs), sum(row.success for row in scored), len(scored))
     live = LiveView(tally, run.directory.path / LOG, run.config.debug)
     with signals.listening() as stop, live as view:
-        return await play_owed(run, owed, view, stop)
+        return await play_pending(run, pending, view, stop)
 
 
 def _conclude(run: Run, result: RunResult, signals: StopSignals) -> None:
@@ -129,7 +129,7 @@ def _report(run: Run, result: RunResult) -> None:
         typer.secho(f"stopped: {result.reason}", fg="red", err=True)
     if not result.complete:
         typer.secho(
-            f"{len(run.owed)} of {counted(len(run.specs), 'episode')} still to play;"
+            f"{len(run.pending)} of {counted(len(run.specs), 'episode')} still to play;"
             " run the same command again to play the rest",
             fg="yellow",
             err=True,

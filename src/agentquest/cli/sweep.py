@@ -73,8 +73,8 @@ def command(
     if dry_run:
         _list(runs)
         return
-    owed = {run.run_id: run.prepare() for run in runs}
-    missing = sum(map(len, owed.values()))
+    pending = {run.run_id: run.prepare() for run in runs}
+    missing = sum(map(len, pending.values()))
     typer.echo(
         f"{counted(len(runs), 'run')} in {sweep.folder}, {counted(missing, 'episode')} to play",
         err=True,
@@ -103,17 +103,17 @@ def _play(runs: Sequence[Run], signals: StopSignals) -> bool:
     """Play each run's remaining episodes; whether every episode then has a score."""
     is_complete = True
     for place, run in enumerate(runs, start=1):
-        owed = run.owed
+        pending = run.pending
         if signals.received is None:
-            if owed:
+            if pending:
                 typer.echo(f"run {place} of {len(runs)}: {run.run_id}", err=True)
             try:
-                reason = asyncio.run(play_watched(run, owed, signals)).reason
+                reason = asyncio.run(play_watched(run, pending, signals)).reason
             except AgentQuestError as error:
                 reason = str(error)
             if reason is not None:
                 typer.secho(f"{run.run_id} stopped: {reason}", fg="red", err=True)
-        is_complete = is_complete and not run.owed
+        is_complete = is_complete and not run.pending
     return is_complete
 
 

@@ -176,7 +176,7 @@ class Run:
         if self._stored is None:
             self._stored = StoredRun(self.directory.path, table=self.table, verify=True)
         self._stored.refresh()
-        return self.owed
+        return self.pending
 
     def check_directory(self) -> None:
         """Raise ConfigError where the directory is another run's; nothing is written."""
@@ -223,11 +223,11 @@ class Run:
         return self.stored.rows
 
     @property
-    def owed(self) -> list[EpisodeSpec]:
+    def pending(self) -> list[EpisodeSpec]:
         """What has no score yet."""
-        return self._owed(self.specs)
+        return self._without_score(self.specs)
 
-    def _owed(self, specs: Sequence[EpisodeSpec]) -> list[EpisodeSpec]:
+    def _without_score(self, specs: Sequence[EpisodeSpec]) -> list[EpisodeSpec]:
         scored = {row.key for row in self.rows if row.scored}
         return [spec for spec in specs if spec.key not in scored]
 
@@ -261,7 +261,7 @@ class Run:
                 saver = EpisodeSaver(log, checkpoint)
                 failures = FailureWatch(stopper.give_up)
                 events = Broadcast([watcher, LiveFile(live), saver, budget, failures])
-                pending = self._owed(specs)
+                pending = self._without_score(specs)
                 budget.resume(*self.stored.spent)
                 try:
                     await executor.run(pending, resources, events, self.config.parallel, stop)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import warm_python
-from agentquest.api import play_owed
+from agentquest.api import play_pending
 from agentquest.config import load_config
 from agentquest.records.episode import EpisodeRecord
 from agentquest.running.events import RunEvents
@@ -142,5 +142,5 @@ async def evaluate(
     """A run in this process, into `folder`; gives why it stopped early, if it did."""
     config, _ = load_config(None, ["data_path=builtin", f"output_dir={folder}", *overrides])
     run = Run(config)
-    result = await play_owed(run, run.prepare(), watcher, stop)
+    result = await play_pending(run, run.prepare(), watcher, stop)
     return run, result.reason

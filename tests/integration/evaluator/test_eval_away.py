@@ -62,7 +62,7 @@ async def test_it_is_waited_for_and_said_to_be_away(tmp_path: Path) -> None:
     run, reason = await playing
     await again.close()
     assert reason is None
-    assert run.owed == []
+    assert run.pending == []
     assert watcher.trouble() == ""
 
 
@@ -81,4 +81,4 @@ async def test_one_that_stays_away_ends_the_run_and_leaves_the_rest_owed(tmp_pat
     failed = [record for record in run.records if record.end is End.INFRASTRUCTURE_FAULT]
     assert 1 <= len(failed) <= 2, "those under way; the others did not wait all over again"
     assert all(record.error and record.error.kind == "ServerAway" for record in failed)
-    assert len(run.owed) >= 4
+    assert len(run.pending) >= 4

@@ -40,7 +40,7 @@ async def test_the_policy_names_the_run_and_cannot_change_within_it(
 
 async def test_giving_up_is_a_score_and_carries_nothing_out(tmp_path: Path, odd: str) -> None:
     run, reason = await evaluate(tmp_path, "num_games=6", f"agent={odd}:GivesUp")
-    assert (reason, run.owed) == (None, [])
+    assert (reason, run.pending) == (None, [])
     for record in run.directory.records():
         assert (record.end, record.scored, record.success) == (End.GAVE_UP, True, False)
         assert record.error is None
@@ -67,7 +67,7 @@ async def test_a_full_context_is_a_truncation_and_the_run_is_complete(tmp_path: 
         ]
         run, reason = await evaluate(tmp_path, *arguments)
         asked = server.count
-        assert (reason, run.owed) == (None, [])
+        assert (reason, run.pending) == (None, [])
         first, second = run.directory.records()
         assert (len(first.steps), len(second.steps)) == (turns, 0)
         for record in (first, second):

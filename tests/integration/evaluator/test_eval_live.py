@@ -70,7 +70,7 @@ async def test_a_file_that_cannot_be_written_stops_nothing(tmp_path: Path) -> No
     arguments = ["agent=oracle", "num_games=2", "run_name=r"]
     (tmp_path / "r" / LIVE).mkdir(parents=True)
     run, reason = await evaluate(tmp_path, *arguments)
-    assert (reason, run.owed) == (None, [])
+    assert (reason, run.pending) == (None, [])
 
 
 def test_plain_lines_come_by_the_clock_and_name_the_workers(

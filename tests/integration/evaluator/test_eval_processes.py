@@ -175,7 +175,7 @@ async def test_an_episode_that_kills_its_workers_stays_owed(tmp_path: Path, odd:
     records = run.directory.records()
     assert len(records) == 5
     assert all(record.success for record in records)
-    (owed,) = run.owed
+    (owed,) = run.pending
     assert owed.task.task_type == "pick_heat_then_place_in_recep"
 
 

@@ -111,7 +111,7 @@ async def test_a_run_under_a_file_of_ones_own(tmp_path: Path) -> None:
         config, _ = load_config(None, [*words, f"output_dir={tmp_path}"])
         run = Run(config)
         owed, remarks = await api.prepare_run(run)
-        result = await api.play_owed(run, owed)
+        result = await api.play_pending(run, owed)
     assert remarks == ()
     assert (result.complete, result.manifest.protocol) == (True, "mine")
     assert result.report.published == ("not comparable with theirs: it differs",)
