@@ -16,7 +16,7 @@ from agentquest.reports.safe_text import one_line
 from agentquest.store.library import BrokenRun, Library, RunSummary
 from agentquest.store.stored_run import StoredRun
 
-_STATES = ("complete", "owed", "running", "stopped")
+_STATES = ("complete", "pending", "running", "stopped")
 
 
 def command(
@@ -40,7 +40,7 @@ def command(
     """List runs: which agent played what, its progress and its results.
 
     States: `complete`: every episode has a score; `running`: written to within the last
-    minute; `owed`: all played, but some without a score; `stopped`: not all played.
+    minute; `pending`: all played, but some without a score; `stopped`: not all played.
 
     \b
     Examples:

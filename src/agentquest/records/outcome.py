@@ -6,10 +6,10 @@
     context_limit        truncated: the prompt no longer fits the model     a score
     gave_up              the agent said that it stops                       a score
     agent_fault          the agent crashed or did not answer in time        by policy
-    infrastructure_fault a model server, network or environment failed      owed
-    cancelled            somebody stopped the run                           owed
+    infrastructure_fault a model server, network or environment failed      played again
+    cancelled            somebody stopped the run                           played again
 
-Owed means: nothing was learnt about the agent, so the episode is played again.
+What is played again said nothing about the agent; until then the episode is pending.
 Under `agent_faults: lose` an agent that crashes loses the game, so that no agent
 can crash its way out of games it would lose; under `owe` the crash is taken for
 a bug that its author will fix.

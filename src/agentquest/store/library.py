@@ -18,7 +18,7 @@ _LEVELS = 2
 
 @dataclass(frozen=True)
 class RunSummary:
-    """One run of a list; `state` is `complete`, `running`, `owed` or `stopped`."""
+    """One run of a list; `state` is `complete`, `running`, `pending` or `stopped`."""
 
     name: str
     manifest: Manifest

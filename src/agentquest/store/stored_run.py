@@ -275,12 +275,12 @@ class Records(Sequence[EpisodeRecord]):
 
 
 def find_state(path: Path, manifest: Manifest, episodes: int, scored: int) -> str:
-    """`complete`, `running`, `owed` (all were played, some have no score) or `stopped`."""
+    """`complete`, `running`, `pending` (all were played, some have no score) or `stopped`."""
     if scored >= manifest.requested:
         return "complete"
     if time.time() - max(_last_written(path / name) for name in (EPISODES, LIVE)) < _RUNNING_S:
         return "running"
-    return "owed" if episodes >= manifest.requested else "stopped"
+    return "pending" if episodes >= manifest.requested else "stopped"
 
 
 def _last_written(file: Path) -> float:

@@ -194,7 +194,7 @@ def _row(site: Addresses, run: RunSummary) -> Sequence[Piece]:
 def value_of(run: RunSummary, name: str) -> str:
     """What a run is filtered and grouped by."""
     if name == "state":
-        return "pending" if run.state == "owed" else run.state
+        return run.state
     return str(getattr(run.manifest, name) or "none")
 
 
