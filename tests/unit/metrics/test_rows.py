@@ -164,3 +164,12 @@ def test_figures_do_not_depend_on_which_episode_was_finished_first() -> None:
 def test_pass_at_k_is_listed_for_some_ks_of_many() -> None:
     found = summarise(many(tasks=4, trials=33), TABLE)
     assert list(found.pass_at) == [*range(1, 11), 20, 33]
+
+
+def test_pass_at_k_needs_k_scored_trials_of_every_task() -> None:
+    """A run that is not finished has more trials of some tasks than of others."""
+    played = [("a", 0), ("a", 1), ("a", 2), ("b", 0), ("b", 1)]
+    records = [record(task, trial=trial) for task, trial in played]
+    records.append(record("b", End.INFRASTRUCTURE_FAULT, trial=2))
+    found = summarise(rows_of(records, TABLE), TABLE)
+    assert list(found.pass_at) == list(found.pass_hat) == [1, 2]

@@ -159,3 +159,13 @@ def test_what_the_user_measures_is_measured_anew(run: RunFolder, read: list[str]
     for _ in range(2):
         RowIndex(run.path, [*TABLE, mine]).refresh()
     assert len(read) == 6
+
+
+@pytest.mark.parametrize("place", [1, 2, 3])
+def test_a_line_missing_from_the_index_hides_no_episode(run: RunFolder, place: int) -> None:
+    keys(run)
+    file = run.path / INDEX
+    lines = file.read_bytes().splitlines(keepends=True)
+    del lines[place]
+    file.write_bytes(b"".join(lines))
+    assert keys(run) == ["a#0", "b#0", "c#0"]
