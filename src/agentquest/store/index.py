@@ -42,6 +42,7 @@ from agentquest.store.folder import EPISODES
 from agentquest.store.lines import (
     EpisodeReader,
     Span,
+    Spans,
     find_damaged_lines,
     has_lines,
     seal,
@@ -52,7 +53,7 @@ from agentquest.words import plural
 
 INDEX = "index.jsonl"
 _LOCK = ".index.lock"
-_VERSION = 4
+_VERSION = 5
 _TOGETHER = 16
 _LONGEST_FIGURES = 4096
 _SETTING = [one.name for one in fields(Setting)]
@@ -109,11 +110,12 @@ class RowIndex:
 
     def find(self, key: str) -> Span | None:
         """Where the record that counts for a key is; None if no such episode was recorded."""
-        return self._spans.get(key)
+        number = self._numbers.get(key)
+        return None if number is None else self._spans[number]
 
     def refresh(self) -> None:
         """Read what was recorded since the last call, and save the index."""
-        if self._last is not None and not has_lines(self._episodes, [self._last]):
+        if self._spans and not has_lines(self._episodes, self._spans[-1:]):
             self._load()  # the file was replaced or cut
         for span, record in self._reader.read_new():
             self._add(record, span)
@@ -152,22 +154,20 @@ class RowIndex:
 
     def _load(self) -> None:
         self._begin_anew()
-        spans: list[Span] = []
         with _without_collections():
             for entry in self._index.load() if self._saves else ():
                 span = Span(entry["at"], entry["next"], entry["crc"])
                 self._reader.skip(span.next, entry.get("damaged", ()))
                 self._keep(self._recall(entry), span)
-                spans.append(span)
             self._known_damage = len(self._reader.damaged)
-            if not self._fits(spans):
+            if not self._fits():
                 self._index.forget()
                 self._begin_anew()
 
     def _begin_anew(self) -> None:
         self._rows: dict[str, EpisodeRow] = {}
-        self._spans: dict[str, Span] = {}
-        self._last: Span | None = None
+        self._numbers: dict[str, int] = {}  # of the lines that count, in `_spans`
+        self._spans = Spans()
         self._reader = EpisodeReader(self._episodes)
         self._known_damage = 0  # damaged lines that the index has
         self._unsaved = []
@@ -178,12 +178,12 @@ class RowIndex:
         self.uncounted = 0
         """How many of their calls had no cost."""
 
-    def _fits(self, spans: Sequence[Span]) -> bool:
-        if not has_lines(self._episodes, spans):
+    def _fits(self) -> bool:
+        if not has_lines(self._episodes, self._spans):
             return False
-        if not self._verify or not spans:
+        if not self._verify or not self._spans:
             return True
-        return find_damaged_lines(self._episodes, spans[-1].next) == self._reader.damaged
+        return find_damaged_lines(self._episodes, self._reader.offset) == self._reader.damaged
 
     def _add(self, record: EpisodeRecord, span: Span) -> None:
         row = row_of(record, self._table, self._light)
@@ -197,9 +197,9 @@ class RowIndex:
         self.revision += 1
         self.cost += row.spent.cost
         self.uncounted += row.spent.unpriced_calls
-        self._last = span
         if keep_newest(self._rows, row):
-            self._spans[row.key] = span
+            self._numbers[row.key] = len(self._spans)
+        self._spans.append(span)
 
     def _entry(
         self, record: EpisodeRecord, row: EpisodeRow, span: Span, damaged: Sequence[int]

@@ -15,9 +15,10 @@ import contextlib
 import itertools
 import os
 import zlib
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, overload
 
 from pydantic import ValidationError
 
@@ -39,7 +40,36 @@ class Span(NamedTuple):
 
     at: int
     next: int
-    checksum: str
+    checksum: int
+
+
+class Spans(Sequence[Span]):
+    """Many of them in little memory."""
+
+    def __init__(self) -> None:
+        self._columns = array("Q"), array("Q"), array("L")
+
+    def append(self, span: Span) -> None:
+        """Add one at the end."""
+        for column, value in zip(self._columns, span, strict=True):
+            column.append(value)
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    @overload
+    def __getitem__(self, place: int) -> Span: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Span]: ...
+
+    def __getitem__(self, place: int | slice) -> Span | list[Span]:
+        if isinstance(place, slice):
+            return [self[one] for one in range(len(self))[place]]
+        return Span(*(column[place] for column in self._columns))
+
+    def __iter__(self) -> Iterator[Span]:
+        return map(Span, *self._columns)
 
 
 def seal(content: bytes, packed: bool = False) -> bytes:
@@ -60,9 +90,9 @@ def unseal(line: bytes) -> bytes | None:
     return _unpack(body) if body.startswith(_PACKED) else body + b"}"
 
 
-def read_checksum(line: bytes) -> str:
-    """The checksum at the end of a line, right or not."""
-    return line[-11:-3].decode("ascii", "replace")
+def read_checksum(line: bytes) -> int:
+    """The checksum at the end of an intact line."""
+    return int(line[-11:-3], 16)
 
 
 def _intact_body(line: bytes) -> bytes | None:
@@ -98,13 +128,13 @@ def find_damaged_lines(file: Path, end: int) -> list[int]:
 def has_lines(file: Path, spans: Iterable[Span]) -> bool:
     """Whether lines with these checksums end where they should. Only the ends of the lines are
     read, which is fast for any number of them."""
-    ending = b'%b%%b"}\n' % _SEAL
+    ending = b'%b%%08x"}\n' % _SEAL
     length = _SEAL_LENGTH + 1
     try:
         with file.open("rb", buffering=0) as lines:
             for span in spans:
                 lines.seek(span.next - length)
-                if lines.read(length) != ending % span.checksum.encode():
+                if lines.read(length) != ending % span.checksum:
                     return False
     except (OSError, ValueError):
         return False
@@ -157,8 +187,8 @@ def read_contents(file: Path, spans: Iterable[Span]) -> Iterator[bytes]:
         for span in spans:
             lines.seek(span.at)
             line = lines.readline()
-            content = unseal(line) if read_checksum(line) == span.checksum else None
-            if content is None:
+            content = unseal(line)
+            if content is None or read_checksum(line) != span.checksum:
                 raise DataError(f"{file}: no complete record at byte {span.at}")
             yield content
 
