@@ -17,18 +17,10 @@ import yaml
 
 from agentquest import registry
 from agentquest.errors import ConfigError
+from agentquest.records.manifest import PublishedScore
 
 _ENDINGS = (".yaml", ".yml")
 _KEYS = ("name", "description", "settings", "needs", "published", "refused")
-
-
-@dataclass(frozen=True)
-class Published:
-    """Scores from a paper or repository, in percent: success unless the name says otherwise."""
-
-    source: str
-    setting: str
-    scores: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -38,7 +30,7 @@ class Protocol:
     name: str
     description: str
     settings: dict[str, Any]
-    published: tuple[Published, ...] = field(default=())
+    published: tuple[PublishedScore, ...] = field(default=())
     refused: Mapping[str, str] = field(default_factory=dict)  # source: why it is not comparable
     needs: Mapping[str, str] = field(default_factory=dict)  # setting: what the user gives there
 
@@ -87,7 +79,7 @@ def read_protocol(file: Path) -> Protocol:
             str(content.get("name") or file.stem),
             str(content.get("description") or ""),
             settings,
-            tuple(Published(**entry) for entry in content.get("published") or ()),
+            tuple(PublishedScore(**entry) for entry in content.get("published") or ()),
             dict(content.get("refused") or {}),
             dict(content.get("needs") or {}),
         )

@@ -4,7 +4,7 @@ import typer
 
 from agentquest import registry
 from agentquest.cli.terminal import terminal_width
-from agentquest.reports.render.text import pairs, wrapped
+from agentquest.reports.render.text import pairs, wrap_text
 
 _USAGE = (
     ("launch", "one game, both agents started and stopped for you"),
@@ -27,4 +27,4 @@ def command() -> None:
             typer.echo(f"  {number}  {task_type}")
     width = terminal_width()
     usage = pairs(((f"agentquest {words}", meaning) for words, meaning in _USAGE), width)
-    typer.echo(f"\nUsage:\n{usage}\n\n{wrapped(_MORE, width)}")
+    typer.echo(f"\nUsage:\n{usage}\n\n{wrap_text(_MORE, width)}")

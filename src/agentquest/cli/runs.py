@@ -11,7 +11,7 @@ from agentquest.errors import UserError
 from agentquest.files import to_json
 from agentquest.metrics.report import NOTHING, Table
 from agentquest.metrics.statistics import Estimate
-from agentquest.reports.render.text import text_table, wrapped
+from agentquest.reports.render.text import text_table, wrap_text
 from agentquest.reports.safe_text import one_line
 from agentquest.store.library import BrokenRun, Library, RunSummary
 from agentquest.store.stored_run import StoredRun
@@ -84,7 +84,7 @@ def listing(runs: Sequence[RunSummary], width: int) -> str:
     rows = tuple(zip(*(cells for _, cells in columns), strict=True))
     table = Table("Runs", tuple(heading for heading, _ in columns), rows, numbers=False)
     notes = [
-        wrapped(f"{run.name}: {one_line(run.manifest.note)}", width, "  ")
+        wrap_text(f"{run.name}: {one_line(run.manifest.note)}", width, "  ")
         for run in runs
         if run.manifest.note
     ]

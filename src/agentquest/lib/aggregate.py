@@ -63,13 +63,15 @@ def aggregate_metrics(runs: Iterable[Run], group_by: GroupBy | None = None) -> A
     none; by default it is the kind of task that the run's `problem` states.
     """
     exports = checked_exports(runs)
-    groups = grouped(exports, group_by)
+    groups = group_exports(exports, group_by)
     return Aggregate(
         summarise(exports), {name: summarise(members) for name, members in groups.items()}
     )
 
 
-def grouped(exports: Sequence[Export], group_by: GroupBy | None = None) -> dict[str, list[Export]]:
+def group_exports(
+    exports: Sequence[Export], group_by: GroupBy | None = None
+) -> dict[str, list[Export]]:
     """The exports of each group, groups in alphabetical order."""
     name_of = group_by or problem_kind
     groups: dict[str, list[Export]] = {}

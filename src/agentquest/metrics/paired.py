@@ -80,8 +80,8 @@ def paired_rate_difference(counts: PairedCounts, confidence: float = 0.95) -> Es
         return None
     value = (counts.only_second - counts.only_first) / n
     phi = _correlation(counts)
-    low = value - _joined(second.value - second.low, first.high - first.value, phi)
-    high = value + _joined(second.high - second.value, first.value - first.low, phi)
+    low = value - _join_bounds(second.value - second.low, first.high - first.value, phi)
+    high = value + _join_bounds(second.high - second.value, first.value - first.low, phi)
     return Estimate(value, max(low, -1.0), min(high, 1.0), n)
 
 
@@ -107,7 +107,7 @@ def _correlation(counts: PairedCounts) -> float:
     return corrected / math.sqrt(margins)
 
 
-def _joined(one: float, other: float, phi: float) -> float:
+def _join_bounds(one: float, other: float, phi: float) -> float:
     return math.sqrt(max(one * one - 2 * phi * one * other + other * other, 0.0))
 
 

@@ -155,7 +155,7 @@ def row_of(record: EpisodeRecord, table: Sequence[Metric], light: bool = False) 
         steps=len(record.steps),
         unreachable=any(not step.reachable for step in record.steps),
         seconds=record.seconds,
-        spent=_spent(record.calls),
+        spent=_add_up_calls(record.calls),
         replies=dict(replies),
         unread=dict(unread) or _NO_READING,
         values=values,
@@ -249,7 +249,7 @@ def _is_unread(reading: str, step: Step) -> bool:
     return reading in _NO_ANSWER or (step.action is None and reading != GAVE_UP)
 
 
-def _spent(calls: Sequence[Call]) -> Spent:
+def _add_up_calls(calls: Sequence[Call]) -> Spent:
     if not calls:
         return _NO_CALLS
     counted = [call.usage for call in calls if call.usage is not None]

@@ -135,8 +135,8 @@ class _Columns:
             successes=sum(row.success for row in scored),
             figures={metric.key: self._figure(metric, chosen) for metric in self._table},
             ends=Counter(row.end for row in members),
-            replies=_added(row.replies for row in members),
-            unread=_added(row.unread for row in members),
+            replies=_add_counts(row.replies for row in members),
+            unread=_add_counts(row.unread for row in members),
         )
 
     def _figure(self, metric: Metric, chosen: NDArray[Any]) -> Estimate | None:
@@ -146,7 +146,7 @@ class _Columns:
         return estimate(values[known], tasks[known])
 
 
-def _added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+def _add_counts(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     """Sums by name, the largest first."""
     sums: Counter[str] = Counter()
     for one in counts:
@@ -169,8 +169,8 @@ def _several_trials(
     ks = sorted({*(k for k in _KS if k <= most), most})
     at = {k: pass_at_k(trials, k) for k in ks}
     hat = {k: pass_hat_k(trials, k) for k in ks}
-    return _known(at), _known(hat)
+    return _drop_unknown(at), _drop_unknown(hat)
 
 
-def _known(estimates: dict[int, Estimate | None]) -> dict[int, Estimate]:
+def _drop_unknown(estimates: dict[int, Estimate | None]) -> dict[int, Estimate]:
     return {k: estimate for k, estimate in estimates.items() if estimate is not None}

@@ -62,7 +62,7 @@ def metrics_table(manifest: Manifest) -> tuple[Metric, ...]:
     """
     table = built_in(manifest.verbs)
     for path in dict.fromkeys(manifest.metrics):
-        table.append(_loaded(path, table))
+        table.append(_load(path, table))
     return tuple(table)
 
 
@@ -130,7 +130,7 @@ def _behaviour(record: EpisodeRecord, verbs: Verbs) -> float:
     return behaviour_of(record, verbs).overall.unrounded_score
 
 
-def _loaded(path: str, table: Sequence[Metric]) -> Metric:
+def _load(path: str, table: Sequence[Metric]) -> Metric:
     metric = registry.load_object("metric", path)
     if not isinstance(metric, Metric):
         raise ConfigError(

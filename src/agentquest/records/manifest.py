@@ -18,7 +18,7 @@ Anything = Annotated[dict[str, Any], BeforeValidator(writable)]
 
 
 class PublishedScore(Record):
-    """Scores from a paper or repository that the run's protocol can be compared with."""
+    """Scores from a paper or repository, in percent: success unless the name says otherwise."""
 
     source: str
     setting: str

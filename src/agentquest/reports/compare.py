@@ -110,7 +110,7 @@ def compare_runs(runs: Sequence[ComparedRun], baseline: int = 1) -> list[Compari
 def _compare(baseline: ComparedRun, other: ComparedRun) -> Comparison:
     _require_same_benchmark(baseline, other)
     all_before, all_after = _by_task(baseline.rows), _by_task(other.rows)
-    before, after = _scored(all_before), _scored(all_after)
+    before, after = _keep_scored(all_before), _keep_scored(all_after)
     shared = [task for task in before if task in after]
     if not shared:
         raise UserError(f"{baseline.name} and {other.name} have no scored task in common")
@@ -136,7 +136,7 @@ def _compare(baseline: ComparedRun, other: ComparedRun) -> Comparison:
         better=tuple(task for task, was, now in rates if now > was),
         changed_data=changed,
         left_out=_left_out(all_before, all_after, before, after),
-        unscored_episodes=(_unscored(baseline), _unscored(other)),
+        unscored_episodes=(_count_unscored(baseline), _count_unscored(other)),
         warnings=_warnings(baseline, other, before, after, changed),
     )
 
@@ -185,7 +185,7 @@ def _by_task(rows: Sequence[EpisodeRow]) -> Tasks:
     return tasks
 
 
-def _scored(tasks: Tasks) -> Tasks:
+def _keep_scored(tasks: Tasks) -> Tasks:
     kept = {task: [row for row in rows if row.scored] for task, rows in tasks.items()}
     return {task: rows for task, rows in kept.items() if rows}
 
@@ -246,5 +246,5 @@ def _hashes(rows: Sequence[EpisodeRow]) -> set[str]:
     return {row.data_hash for row in rows}
 
 
-def _unscored(run: ComparedRun) -> int:
+def _count_unscored(run: ComparedRun) -> int:
     return sum(not row.scored for row in run.rows)

@@ -20,7 +20,7 @@ from agentquest.lib.aggregate import (
     Run,
     Summary,
     checked_exports,
-    grouped,
+    group_exports,
     summarise,
 )
 from agentquest.metrics.statistics import wilson
@@ -98,7 +98,7 @@ def plot_repetition(runs: Iterable[Run], path: str | Path, group_by: GroupBy | N
     target = _target(path)
     exports = checked_exports(runs)
     _require_runs(len(exports))
-    rows = [*grouped(exports, group_by).items(), ("all runs", exports)]
+    rows = [*group_exports(exports, group_by).items(), ("all runs", exports)]
     figure, axes = _canvas(8.0, 1.6 + 0.6 * len(rows), "Repetition rate: every run, and the mean")
     highest = 0.0
     for row, (_, members) in enumerate(rows):

@@ -22,7 +22,7 @@ from agentquest.metrics.rows import EpisodeRow
 from agentquest.metrics.table import metrics_table
 from agentquest.protocols import protocol
 from agentquest.records.episode import EpisodeRecord
-from agentquest.records.manifest import Manifest, PublishedScore
+from agentquest.records.manifest import Manifest
 from agentquest.running.events import Broadcast, RunEvents
 from agentquest.running.executors import Executor, make_executor
 from agentquest.running.factory import (
@@ -135,10 +135,7 @@ class Run:
             benchmark_title=self.benchmark.title,
             provenance=provenance,
             protocol=named.name if named else None,
-            comparable_with=[
-                PublishedScore(source=p.source, setting=p.setting, scores=p.scores)
-                for p in (named.published if named and provenance.data == "real" else ())
-            ],
+            comparable_with=list(named.published) if named and provenance.data == "real" else [],
             not_comparable_with=dict(named.refused) if named else {},
             agent=config.agent.name,
             informed=issubclass(self.agent_class, InformedAgent),

@@ -42,6 +42,11 @@ class Span(NamedTuple):
     next: int
     checksum: int
 
+    @property
+    def size(self) -> int:
+        """How many bytes it has."""
+        return self.next - self.at
+
 
 class Spans(Sequence[Span]):
     """Many of them in little memory."""

@@ -24,7 +24,7 @@ from agentquest.records.events import LiveEvent
 from agentquest.records.manifest import Manifest, MeasuredMetrics
 from agentquest.store.folder import EPISODES, MANIFEST, METRICS, RunFolder
 from agentquest.store.index import RowIndex
-from agentquest.store.lines import EpisodeAppender, read_contents, read_record
+from agentquest.store.lines import EpisodeAppender, Span, read_contents, read_record
 from agentquest.store.live import LIVE, read_live
 from agentquest.store.results import summary_section, write_results
 from agentquest.words import counted
@@ -106,15 +106,14 @@ class StoredRun:
 
     def record(self, key: str) -> EpisodeRecord:
         """The whole record of an episode; raises UserError if there is none."""
+        return read_record(self.path / EPISODES, self.span(key))
+
+    def span(self, key: str) -> Span:
+        """Where the record is; another record, even of the same key, has another span."""
         span = self._index.find(key)
         if span is None:
             raise UserError(f"{self.name} has no episode {key!r}")
-        return read_record(self.path / EPISODES, span)
-
-    def record_size(self, key: str) -> int:
-        """How many bytes an episode takes on disk."""
-        span = self._index.find(key)
-        return span.next - span.at if span else 0
+        return span
 
     @property
     def report(self) -> Report:

@@ -17,6 +17,7 @@ from agentquest import registry
 from agentquest.errors import AgentQuestError, UserError
 from agentquest.records.episode import EpisodeRecord
 from agentquest.store.library import Library, RunSummary
+from agentquest.store.lines import Span
 from agentquest.store.stored_run import StoredRun
 from agentquest.viewer.addresses import ServedAddresses
 from agentquest.viewer.compare_page import compare_page
@@ -43,7 +44,7 @@ class Viewer:
     def __init__(self, library: Library) -> None:
         self._library = library
         self._reading = asyncio.Lock()
-        self._analyses: OrderedDict[tuple[str, str, str], Analysis] = OrderedDict()
+        self._analyses: OrderedDict[tuple[str, Span], Analysis] = OrderedDict()
 
     async def answer(self, make: Callable[[], str], wrong: str = "Not found") -> Response:
         """The page that `make` returns, or one that says what is wrong with the request."""
@@ -105,7 +106,7 @@ class Viewer:
 
     def _analysis(self, run: StoredRun, record: EpisodeRecord) -> Analysis:
         """Played again once; whoever looks at the next step looks at the same episode."""
-        key = (run.name, record.key, record.started_at)
+        key = (run.name, run.span(record.key))
         found = self._analyses.pop(key, None) or analyse_episode(record, run.manifest)
         self._analyses[key] = found
         while len(self._analyses) > _MOST_ANALYSES:

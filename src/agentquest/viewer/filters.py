@@ -96,7 +96,7 @@ def _search(
         if text in f"{one.task_id} {one.goal}".lower():
             found.append(one)
             continue
-        read += run.record_size(one.key)
+        read += run.span(one.key).size
         step = _first_step(run.record(one.key), text)
         if step is not None:
             found.append(one)

@@ -12,7 +12,8 @@ prompt texts; facts are from their repositories.
 
 from typing import Any
 
-from agentquest.protocols import ALL_TASKS, OUR_PROMPT, Protocol, Published
+from agentquest.protocols import ALL_TASKS, OUR_PROMPT, Protocol
+from agentquest.records.manifest import PublishedScore
 
 UNSEEN_134_TWO_SHOT = Protocol(
     "unseen-134-two-shot",
@@ -121,11 +122,11 @@ GIGPO = Protocol(
         "agent.leave_out": [],
     },
     (
-        Published(
-            "GiGPO paper",
-            "128 games drawn with replacement from these 140, so with a standard error of up to "
-            "4.4 points of its own",
-            {"GPT-4o": 48.0, "Gemini-2.5-Pro": 60.3, "Qwen2.5-7B": 14.8, "GiGPO 7B": 90.8},
+        PublishedScore(
+            source="GiGPO paper",
+            setting="128 games drawn with replacement from these 140, so with a standard error of"
+            " up to 4.4 points of its own",
+            scores={"GPT-4o": 48.0, "Gemini-2.5-Pro": 60.3, "Qwen2.5-7B": 14.8, "GiGPO 7B": 90.8},
         ),
     ),
     needs={
@@ -151,10 +152,10 @@ AGENTGYM_200 = Protocol(
         "llm.temperature": 0,
     },
     (
-        Published(
-            "AgentGym paper",
-            "the same 200 games and rounds",
-            {"GPT-4-Turbo": 67.5, "GPT-3.5-Turbo": 26.0, "AgentEvol": 88.0},
+        PublishedScore(
+            source="AgentGym paper",
+            setting="the same 200 games and rounds",
+            scores={"GPT-4-Turbo": 67.5, "GPT-3.5-Turbo": 26.0, "AgentEvol": 88.0},
         ),
     ),
     needs={

@@ -8,7 +8,8 @@ scores are not among them: its thoughts cost turns.
 from typing import Any
 
 from agentquest.benchmarks.webshop.tasks import AS_PUBLISHED
-from agentquest.protocols import ALL_TASKS, OUR_PROMPT, Protocol, Published
+from agentquest.protocols import ALL_TASKS, OUR_PROMPT, Protocol
+from agentquest.records.manifest import PublishedScore
 
 WEBSHOP_500 = Protocol(
     "webshop-500",
@@ -26,10 +27,10 @@ WEBSHOP_500 = Protocol(
         **OUR_PROMPT,
     },
     (
-        Published(
-            "ReAct paper, baselines it cites",
-            "the same 500 goals, not played by a prompted language model",
-            {
+        PublishedScore(
+            source="ReAct paper, baselines it cites",
+            setting="the same 500 goals, not played by a prompted language model",
+            scores={
                 "imitation learning score": 59.9,
                 "imitation learning success": 29.1,
                 "human expert score": 82.1,
@@ -92,10 +93,10 @@ GIGPO = Protocol(
     "2 turns of history, <think>/<action>, T 0.4, 512 tokens, 15 steps.",
     {**_GIGPO, "benchmark_settings.numbers": None},
     (
-        Published(
-            "GiGPO paper, models that were not trained",
-            "128 goals of the same catalogue, drawn across splits",
-            _UNTRAINED,
+        PublishedScore(
+            source="GiGPO paper, models that were not trained",
+            setting="128 goals of the same catalogue, drawn across splits",
+            scores=_UNTRAINED,
         ),
     ),
     refused={
@@ -109,11 +110,11 @@ GIGPO_AS_PUBLISHED = Protocol(
     "GiGPO's setting with its own 128 validation goals, most of which its training has seen.",
     {**_GIGPO, "benchmark_settings.numbers": AS_PUBLISHED},
     (
-        Published(
-            "GiGPO paper",
-            "the goals of one of its two validation rounds, each once; trained models have seen "
-            "most of them",
-            {**_UNTRAINED, "GiGPO 7B success": 75.2},
+        PublishedScore(
+            source="GiGPO paper",
+            setting="the goals of one of its two validation rounds, each once; trained models have"
+            " seen most of them",
+            scores={**_UNTRAINED, "GiGPO 7B success": 75.2},
         ),
     ),
     needs=_GIGPO_PROMPT,
@@ -133,10 +134,10 @@ AGENTGYM_200 = Protocol(
         "llm.temperature": 0,
     },
     (
-        Published(
-            "AgentGym paper",
-            "the same 200 goals and rounds; success",
-            {"GPT-4-Turbo": 15.5, "GPT-3.5-Turbo": 12.5, "AgentEvol": 76.5},
+        PublishedScore(
+            source="AgentGym paper",
+            setting="the same 200 goals and rounds; success",
+            scores={"GPT-4-Turbo": 15.5, "GPT-3.5-Turbo": 12.5, "AgentEvol": 76.5},
         ),
     ),
     needs={
@@ -175,10 +176,10 @@ AGENTBENCH_FC = Protocol(
         ],
     },
     (
-        Published(
-            "AgentBench FC",
-            "the same 200 goals and rounds; mean reward, 0 where nothing was bought",
-            {"Claude Sonnet 4": 34.6, "GPT-5": 33.7, "Qwen-72B": 35.4, "GPT-4o": 27.8},
+        PublishedScore(
+            source="AgentBench FC",
+            setting="the same 200 goals and rounds; mean reward, 0 where nothing was bought",
+            scores={"Claude Sonnet 4": 34.6, "GPT-5": 33.7, "Qwen-72B": 35.4, "GPT-4o": 27.8},
         ),
     ),
     needs={

@@ -8,7 +8,7 @@ from agentquest.metrics.report import Table
 from agentquest.metrics.table import PERCENT
 from agentquest.reports.compare import CLEAR, Comparison, Difference
 from agentquest.reports.render.markdown import markdown_table
-from agentquest.reports.render.text import WIDTH, text_table, wrapped
+from agentquest.reports.render.text import WIDTH, text_table, wrap_text
 from agentquest.reports.safe_text import markdown_text, one_line
 from agentquest.words import counted
 
@@ -19,17 +19,17 @@ def text_comparison(
     comparisons: Sequence[Comparison], width: int = WIDTH, list_tasks: bool = False
 ) -> str:
     """For the terminal; `list_tasks` names every task whose success changed."""
-    parts = [wrapped(one_line(answer(one)), width) for one in comparisons]
+    parts = [wrap_text(one_line(answer(one)), width) for one in comparisons]
     for comparison in comparisons:
         title = f"{one_line(comparison.other)} against {one_line(comparison.baseline)} (baseline)"
-        parts.append(wrapped(title, width, "  "))
-        parts += [wrapped(f"!!! {one_line(line)}", width, "    ") for line in comparison.warnings]
+        parts.append(wrap_text(title, width, "  "))
+        parts += [wrap_text(f"!!! {one_line(line)}", width, "    ") for line in comparison.warnings]
         parts.append(text_table(difference_table(comparison), width))
-        parts.append("\n".join(wrapped(line, width) for line in sentences(comparison)))
+        parts.append("\n".join(wrap_text(line, width) for line in sentences(comparison)))
         for name, tasks in _lists(comparison) if list_tasks else ():
             listed = "\n".join(f"  {one_line(task)}" for task in tasks)
             parts.append(f"{name} ({len(tasks)})\n{listed}")
-    parts += [wrapped(line, width) for line in _closing(comparisons, list_tasks)]
+    parts += [wrap_text(line, width) for line in _closing(comparisons, list_tasks)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -77,7 +77,7 @@ def answer(comparison: Comparison) -> str:
         verdict = f"{comparison.other} solves {word} than {comparison.baseline}"
     else:
         verdict = f"No clear difference between {comparison.other} and {comparison.baseline}"
-    shown = _shown(success)
+    shown = _row(success)
     return (
         f"{verdict}: {shown[2]} against {shown[1]} of {counted(comparison.tasks, 'task')},"
         f" {shown[3]} "
@@ -87,12 +87,12 @@ def answer(comparison: Comparison) -> str:
 
 def difference_table(comparison: Comparison) -> Table:
     """Every metric of both runs, its difference, and how sure that is."""
-    rows = [_shown(difference) for difference in comparison.differences.values()]
+    rows = [_row(difference) for difference in comparison.differences.values()]
     headings = ("metric", "baseline", "other", "difference", "95% interval", "p")
     return Table("Differences", headings, tuple(rows))
 
 
-def _shown(found: Difference) -> tuple[str, ...]:
+def _row(found: Difference) -> tuple[str, ...]:
     metric, difference = found.metric, found.difference
     value, low, high = (
         metric.format_value(number, "+").removesuffix("%")

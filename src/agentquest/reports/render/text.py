@@ -14,17 +14,17 @@ _SIDE_BY_SIDE = 60
 def text_report(report: Report, width: int = WIDTH) -> str:
     """The report in lines of at most `width` characters, where its tables allow it."""
     parts = [
-        wrapped(f"AgentQuest report: {one_line(report.manifest.run_id)}", width),
-        *(wrapped(f"!!! {one_line(warning)}", width, "    ") for warning in report.warnings),
+        wrap_text(f"AgentQuest report: {one_line(report.manifest.run_id)}", width),
+        *(wrap_text(f"!!! {one_line(warning)}", width, "    ") for warning in report.warnings),
         pairs(report.facts, width),
     ]
     if report.published:
-        lines = (wrapped(f"  {one_line(line)}", width, "    ") for line in report.published)
+        lines = (wrap_text(f"  {one_line(line)}", width, "    ") for line in report.published)
         parts.append("Published scores for this protocol\n" + "\n".join(lines))
     for table in report.tables:
         body = pairs(table.rows, width) if len(table.headings) == 2 else text_table(table, width)
         parts.append(f"{table.title}\n{body}")
-    parts.append("\n".join(wrapped(note, width) for note in report.notes))
+    parts.append("\n".join(wrap_text(note, width) for note in report.notes))
     return "\n\n".join(parts) + "\n"
 
 
@@ -33,7 +33,7 @@ def text_table(table: Table, width: int = WIDTH) -> str:
     rows = [tuple(map(one_line, row)) for row in (table.headings, *table.rows)]
     columns = list(zip(*rows, strict=True))
     widest = max((len(cell) for column in columns[1:] for cell in column), default=0)
-    names = _shortened(columns[0], max(_SHORTEST_NAME, width - widest - 4))
+    names = _shorten(columns[0], max(_SHORTEST_NAME, width - widest - 4))
     room = width - 2 - len(names[0])
     blocks: list[list[list[str]]] = []
     left = 0
@@ -53,14 +53,14 @@ def pairs(rows: Iterable[Sequence[str]], width: int = WIDTH) -> str:
     known = [(one_line(name), one_line(value)) for name, value in rows]
     longest = max((len(name) for name, _ in known), default=0)
     if width < _SIDE_BY_SIDE:
-        return "\n".join(wrapped(f"  {name}: {value}", width, "    ") for name, value in known)
+        return "\n".join(wrap_text(f"  {name}: {value}", width, "    ") for name, value in known)
     indent = " " * (longest + 4)
     return "\n".join(
-        wrapped(f"  {name.ljust(longest)}  {value}", width, indent) for name, value in known
+        wrap_text(f"  {name.ljust(longest)}  {value}", width, indent) for name, value in known
     )
 
 
-def wrapped(text: str, width: int, indent: str = "") -> str:
+def wrap_text(text: str, width: int, indent: str = "") -> str:
     """The text in lines of at most `width` characters; its own spaces stay."""
     if len(text) <= width:
         return text.rstrip()
@@ -81,7 +81,7 @@ def _lines(block: Sequence[Sequence[str]]) -> Iterable[str]:
         yield f"  {'  '.join(cells)}".rstrip()
 
 
-def _shortened(names: Sequence[str], most: int) -> list[str]:
+def _shorten(names: Sequence[str], most: int) -> list[str]:
     """Names of one width; a long one loses its middle, as its ends tell most."""
     each = min(max(map(len, names)), most)
     shown = (
