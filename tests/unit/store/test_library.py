@@ -116,7 +116,7 @@ def test_a_run_that_is_neither_complete_nor_written_to_has_stopped(folder: Path)
     for file in folder.rglob(EPISODES):
         os.utime(file, (long_ago, long_ago))
     states = {name: one.state for name, one in summaries(Library(folder)).items()}
-    assert states == {"first": "complete", "lost": "owed", "sweep/second": "stopped"}
+    assert states == {"first": "complete", "lost": "pending", "sweep/second": "stopped"}
 
 
 def test_a_new_run_under_an_old_name_shows_its_own_figures(folder: Path) -> None:
