@@ -4,12 +4,14 @@ Pages are htpy nodes. Templates escape their values by type in the same way, in 
 time that htpy takes for an element.
 """
 
+import html
 from collections.abc import Iterable
 from typing import TypeAlias
 
 from htpy import Renderable
 from markupsafe import Markup, escape
 
+_SAFE = frozenset((Markup, int, float))
 # A text, which is escaped where it is used, or a finished piece of a page.
 Piece: TypeAlias = str | Renderable
 
@@ -17,17 +19,19 @@ Piece: TypeAlias = str | Renderable
 class Template:
     """HTML with `%` places, to be called with their values."""
 
-    _SAFE = frozenset((Markup, int, float))
-
     def __init__(self, html: str) -> None:
         self._html = html
 
     def __call__(self, *values: Piece | float) -> Markup:
         """The HTML with these values."""
-        safe = [one if type(one) in self._SAFE else escape(one) for one in values]
-        return Markup(self._html % tuple(safe))
+        texts = [html.escape(one) if type(one) is str else _safe(one) for one in values]
+        return Markup(self._html % tuple(texts))
 
 
 def join(pieces: Iterable[Markup]) -> Markup:
     """Finished pieces one after the other; their type says that they are escaped."""
     return Markup("".join(pieces))
+
+
+def _safe(value: Piece | float) -> Piece | float:
+    return value if type(value) in _SAFE else escape(value)

@@ -22,7 +22,7 @@ from report_runs import record, step
 ROOT = Path(__file__).parents[3]
 ANY_TEXT = st.text(st.characters(), max_size=60)
 HARM = "<b>\"&'"
-SAFE = "&lt;b&gt;&#34;&amp;&#39;"
+SAFE = "&lt;b&gt;&quot;&amp;&#x27;"
 
 
 class _Tags(HTMLParser):
@@ -53,7 +53,7 @@ def test_a_page_holds_the_visible_text_and_no_element_of_it(text: str) -> None:
 
 def test_a_template_escapes_text_and_nothing_else() -> None:
     made = Template('<i title="%s">%s %s %.1f %s</i>')(HARM, Markup("<b>"), h.em[HARM], 0.25, 3)
-    assert made == f'<i title="{SAFE}"><b> <em>{SAFE}</em> 0.2 3</i>'
+    assert made == f'<i title="{SAFE}"><b> <em>&lt;b&gt;&#34;&amp;&#39;</em> 0.2 3</i>'
     assert join([made, made]) == made + made
 
 
