@@ -177,7 +177,7 @@ def _row(site: Addresses, run: RunSummary) -> Sequence[Piece]:
         agent,
         model,
         manifest.protocol or "–",
-        badge(run.state, value_of(run, "state")),
+        badge(run.state),
         success,
         progress,
         steps,
