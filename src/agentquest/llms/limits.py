@@ -97,7 +97,7 @@ class Concurrency:
                 place.set_result(None)
 
 
-# Holds double up to this, unless the server asks for a longer one.
+# Holds triple up to this, unless the server asks for a longer one.
 LONGEST_HOLD_S = 20.0
 # Requests start just below the measured pace and grow by this factor each, so that the next
 # refusal is many requests away.
@@ -110,9 +110,10 @@ _FALLS = 3
 
 @dataclass
 class Round:
-    """The requests between two holds."""
+    """The requests between two holds; when `probing`, one at a time until one gets through."""
 
     began: float
+    probing: bool = False
     sent: int = 0
     refused: int = 0
     first_refused: int = 0
@@ -143,7 +144,7 @@ class Throttle:
     """Holds requests back when a server refuses them, and finds the pace that it allows.
 
     One refusal (429, or any answer with Retry-After) or one failed connection holds back the
-    whole client, so that queued requests wait instead of being refused one by one. Holds double
+    whole client, so that queued requests wait instead of being refused one by one. Holds triple
     for as long as nothing gets through. After a hold, requests are spaced by what the server
     accepted until then, the hold included: that is the pace of a limit per second and of one
     per minute alike. The pace grows with every request until one is refused again.
@@ -226,11 +227,11 @@ class Throttle:
                 self._next_at = 0.0
 
     def _hold_seconds(self, asked: float | None) -> float:
-        doubled = min(LONGEST_HOLD_S, self._interval * 2.0 ** min(self._strikes - 1, 64))
+        tripled = min(LONGEST_HOLD_S, self._interval * 3.0 ** min(self._strikes - 1, 64))
         if asked is None:
-            return doubled
+            return tripled
         # A server whose own time turns out to be too short is still asked less and less often.
-        return max(asked, doubled) if self._strikes > 1 else asked
+        return max(asked, tripled) if self._strikes > 1 else asked
 
     def _held_total(self) -> float:
         """How long requests have been on hold, all holds together."""
@@ -248,15 +249,18 @@ class Throttle:
 
     def _resume(self, hold: Hold, now: float) -> None:
         """Begin a new round, at the pace that was accepted."""
-        past = self._round
+        past, was_free = self._round, self.pace is None
         self._held_before += hold.until - hold.since
-        self._hold, self._round, self._next_at = None, Round(now), now
+        self._hold, self._next_at = None, now
         self._accepted += past.sent - past.refused
         followers = past.sent - past.first_refused - 1
         if followers >= _SAMPLE:
             self._by_chance = past.refused - 1 <= followers / 2
         if self._accepted and now > self._measured_from and not hold.failure.away:
             self._set_pace(self._accepted / (now - self._measured_from))
+        # A pace measured over a hold of our own choice is too fast if the limit is a long one.
+        is_guess = was_free and self.pace is not None and hold.failure.retry_after is None
+        self._round = Round(now, probing=is_guess or self._strikes > 1)
 
     def _set_pace(self, measured: float) -> None:
         if self._strikes == 1:
@@ -273,7 +277,7 @@ class Throttle:
         if self.pace is not None:
             self.pace *= _GROWTH
             self._next_at = now + 1.0 / self.pace
-        if self._strikes > 1:  # one at a time, until it is known whether the server still refuses
+        if self._round.probing and self._strikes:
             self._next_at = max(self._next_at, now + self._interval)
         return permit
 
