@@ -8,6 +8,7 @@ speak like them.
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator, Set
 from pathlib import Path
 
@@ -176,3 +177,9 @@ class Limits:
 """
     assert not named(code)
     assert not find_knowledge(texts(ast.parse(code)), declared_verbs())
+
+
+def test_files_of_tests_have_names_of_their_own() -> None:
+    """Two of one name can be collected alone, but not together."""
+    names = Counter(file.name for file in Path(__file__).parents[1].rglob("test_*.py"))
+    assert [name for name, number in names.items() if number > 1] == []
