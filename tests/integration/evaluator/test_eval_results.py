@@ -16,50 +16,7 @@ from agentquest.records.episode import EpisodeRecord
 from agentquest.store.folder import EPISODES, RESULTS
 from agentquest.store.index import INDEX
 from chat_server import ChatServer
-
-# The document's example is not valid JSON, so its shape stands here by hand:
-# the keys in their order, and the type of each value.
-DOCUMENT: dict[str, Any] = {
-    "model": str,
-    "timestamp": str,
-    "config": {
-        "num_games": int,
-        "task_types": [int],
-        "seed": int,
-        "use_few_shot": bool,
-        "max_steps": int,
-        "temperature": float,
-        "max_tokens": int,
-    },
-    "summary": {"total_games": int, "successes": int, "success_rate": float, "avg_steps": float},
-    "results": [
-        {
-            "task_type": int,
-            "game_id": str,
-            "success": bool,
-            "steps": int,
-            "actions": [str],
-            "observations": [str],
-            "game_file": str,
-        }
-    ],
-}
-
-
-def check(found: Any, expected: Any, path: str) -> None:
-    if isinstance(expected, dict):
-        assert isinstance(found, dict), path
-        # The documented keys come first, in the documented order.
-        assert list(found)[: len(expected)] == list(expected), path
-        for key, inner in expected.items():
-            check(found[key], inner, f"{path}.{key}")
-    elif isinstance(expected, list):
-        assert isinstance(found, list), path
-        assert found, path
-        for number, item in enumerate(found):
-            check(item, expected[0], f"{path}.{number}")
-    else:
-        assert type(found) is expected, f"{path} is {found!r}"
+from documented_results import DOCUMENTED, require_shape
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +40,7 @@ async def a_run(folder: Path) -> None:
 
 
 def test_it_has_the_documents_keys_and_types(document: dict[str, Any]) -> None:
-    check(document, DOCUMENT, "results.json")
+    require_shape(document, DOCUMENTED)
     assert document["model"] == "qwen/qwen3-8b"
     assert datetime.datetime.fromisoformat(document["timestamp"]).tzinfo is not None
     assert document["config"] == {

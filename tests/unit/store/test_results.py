@@ -14,33 +14,8 @@ from agentquest.records.manifest import Manifest
 from agentquest.records.outcome import End
 from agentquest.store.folder import EPISODES, RESULTS
 from agentquest.store.stored_run import StoredRun
+from documented_results import DOCUMENTED, require_shape
 from report_runs import hostile, hostile_manifest, manifest, play, record, saved, step
-
-DOCUMENTED: dict[str, Any] = {
-    "model": str,
-    "timestamp": str,
-    "config": {
-        "num_games": int,
-        "task_types": [int],
-        "seed": int,
-        "use_few_shot": bool,
-        "max_steps": int,
-        "temperature": float,
-        "max_tokens": int,
-    },
-    "summary": {"total_games": int, "successes": int, "success_rate": float, "avg_steps": float},
-    "results": [
-        {
-            "task_type": int,
-            "game_id": str,
-            "success": bool,
-            "steps": int,
-            "actions": [str],
-            "observations": [str],
-            "game_file": str,
-        }
-    ],
-}
 
 
 @pytest.fixture
@@ -54,20 +29,6 @@ def results_of(tmp_path: Path) -> Any:
         return document
 
     return write
-
-
-def require_shape(value: Any, shape: Any, where: str = "results.json") -> None:
-    if isinstance(shape, dict):
-        assert isinstance(value, dict), where
-        assert list(value)[: len(shape)] == list(shape), f"{where}: the documented keys come first"
-        for key, inner in shape.items():
-            require_shape(value[key], inner, f"{where}.{key}")
-    elif isinstance(shape, list):
-        assert isinstance(value, list), where
-        for position, item in enumerate(value):
-            require_shape(item, shape[0], f"{where}[{position}]")
-    else:
-        assert type(value) is shape, f"{where} is {value!r}"
 
 
 def test_a_played_run_has_the_documented_shape(results_of: Any) -> None:
