@@ -14,11 +14,14 @@ import pytest
 from agent_processes import agentquest, clean_environment
 from green_client import Green
 
+from agentquest import load_run
 from agentquest.a2a.assessment import Assessment
+from agentquest.a2a.client.connection import find_agent
 from agentquest.a2a.config import AssessmentConfig
 from agentquest.a2a.documents import end_reason
 from agentquest.a2a.launcher import AssessmentFailed
 from agentquest.a2a.requests import AssessmentRequest
+from agentquest.benchmarks.alfworld.benchmark import AlfWorldBenchmark
 from agentquest.config import config_from
 from agentquest.metrics.behaviour import behaviour_of
 from agentquest.running.factory import make_benchmark
@@ -330,3 +333,22 @@ def test_real_games(tmp_path):
             data = Green(process, tmp_path).assess(agent.url, num_games=12, concurrency=4).data
     assert data["data"] == "real"
     assert (data["success_rate"], data["errors"]) == (1, 0)
+
+
+def test_a_benchmarks_own_metrics_are_measured(tmp_path, scripted, monkeypatch):
+    monkeypatch.setattr(AlfWorldBenchmark, "metrics", ("custom_metric:OPENED",))
+
+    async def assess():
+        async def ignore(text):
+            pass
+
+        request = AssessmentRequest(agent_url=scripted, config=AssessmentConfig(task_types=(1,)))
+        endpoint = await find_agent(scripted, 10)
+        await Assessment(request, "builtin").play("an agent", endpoint, tmp_path, ignore)
+
+    asyncio.run(assess())
+    (folder,) = tmp_path.iterdir()
+    result = load_run(folder)
+    assert result.rows
+    assert all(row.values["opened"] is not None for row in result.rows)
+    assert result.summary["metrics"]["opened"]["n"] == len(result.rows)
