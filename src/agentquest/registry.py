@@ -25,7 +25,7 @@ BENCHMARKS = {
 AGENTS = {
     "a2a": "agentquest.a2a.remote_agent:RemoteAgent",
     "human": "agentquest.agents.human:HumanAgent",
-    "mcp": "agentquest.adapters.mcp_desk:CallerAgent",
+    "mcp": "agentquest.adapters.mcp_callers:CallerAgent",
     "clumsy": "agentquest.agents.baselines:ClumsyAgent",
     "command": "agentquest.agents.command:CommandAgent",
     "oracle": "agentquest.agents.baselines:OracleAgent",

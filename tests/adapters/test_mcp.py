@@ -13,7 +13,7 @@ from foreign import foreign_python
 from server_process import served
 
 from agentquest import extras
-from agentquest.adapters.mcp_desk import Desk
+from agentquest.adapters.mcp_callers import CallerExecutor
 from agentquest.adapters.mcp_server import GameServer
 from agentquest.api import evaluate, load_run
 from agentquest.cli.app import main
@@ -47,19 +47,19 @@ class Host:
         return await self.server.call("tester", name, arguments)
 
     @property
-    def seat(self):
-        return self.server.callers.peek("tester").seat
+    def caller(self):
+        return self.server.callers.peek("tester")
 
 
 async def _playing(run, work):
     """Do `work` with a caller's tools while the run is open."""
-    stop, desk = asyncio.Event(), Desk()
+    stop, executor = asyncio.Event(), CallerExecutor()
     task = asyncio.create_task(
-        run.play(run.prepare(), RunEvents(), stop, lambda: None, executor=desk)
+        run.play(run.prepare(), RunEvents(), stop, lambda: None, executor=executor)
     )
-    await desk.opened.wait()
+    await executor.opened
     try:
-        return await work(Host(GameServer(run, desk)))
+        return await work(Host(GameServer(run, executor)))
     finally:
         stop.set()
         await task
@@ -110,8 +110,8 @@ async def test_who_leaves_has_lost_or_owes_as_the_run_says(tmp_path):
         async def work(host):
             await host.call("start", {})
             await host.call("act", {"command": "look"})
-            await host.seat.leave()
-            assert not host.seat.is_playing
+            await host.caller.leave()
+            assert not host.caller.is_playing
 
         await _playing(run, work)
         (record,) = load_run(run.directory.path).records

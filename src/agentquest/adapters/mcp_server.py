@@ -15,7 +15,6 @@ import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import count
 from typing import Any
 
 import mcp_types as types
@@ -30,12 +29,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agentquest.adapters.arenas import briefing_of
-from agentquest.adapters.mcp_desk import NO_EPISODE, CallerSettings, Desk, Seat
+from agentquest.adapters.mcp_callers import NO_EPISODE, Caller, CallerExecutor, CallerSettings
 from agentquest.errors import UserError
 from agentquest.http.connections import CONNECTION
 from agentquest.http.sessions import SessionStore, Stage, StoreFull
 from agentquest.lib import Arena
-from agentquest.records.messages import ToolCall, ToolSpec
+from agentquest.records.messages import ToolSpec
 from agentquest.records.outcome import MEANINGS
 from agentquest.running.factory import agent_settings
 from agentquest.running.run import Run
@@ -71,21 +70,12 @@ class ToolAnswer:
     is_error: bool = False
 
 
-@dataclass
-class Caller:
-    """Who plays, and over which connection they last called; calls wait for each other."""
-
-    key: str
-    seat: Seat
-    connection: str = ""
-    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-    numbers: "count[int]" = field(default_factory=lambda: count(1))
-
-
 class GameServer:
     """The tools of one run, for all its callers."""
 
-    def __init__(self, run: Run, desk: Desk, max_callers: int = 1, idle_s: float = 3600.0) -> None:
+    def __init__(
+        self, run: Run, executor: CallerExecutor, max_callers: int = 1, idle_s: float = 3600.0
+    ) -> None:
         benchmark, chosen = run.benchmark, run.config.agent
         briefing = briefing_of(Arena(benchmark), run.selection.tasks[0])
         settings = agent_settings(chosen.name, chosen.settings)
@@ -94,7 +84,7 @@ class GameServer:
         self._game_tools: tuple[ToolSpec, ...] = briefing.typed_tools if typed else briefing.tools
         self.tools = (*_OWN_TOOLS, *self._game_tools)
         self._show_admissible = settings.show_admissible
-        self._desk = desk
+        self._executor = executor
         self._max_callers, self._idle_s = max_callers, idle_s
         self.callers: SessionStore[str, Caller] = SessionStore(max_callers, idle_s, evicts=False)
         named = ", ".join(f"`{tool.name}`" for tool in self._game_tools)
@@ -153,10 +143,10 @@ class GameServer:
             if caller is None:
                 if name != "start":
                     raise UserError(NO_EPISODE)
-                caller = Caller(key, Seat(self._desk, key[:8]))
+                caller = Caller(self._executor, key)
                 await self._end(self.callers.add(key, caller))
             caller.connection = connection
-            async with caller.turn:
+            async with caller.lock:
                 self.callers.mark(key, Stage.BUSY)
                 try:
                     return await self._use(caller, name, arguments)
@@ -166,32 +156,29 @@ class GameServer:
             return ToolAnswer(str(error), {"error": str(error)}, is_error=True)
 
     async def _use(self, caller: Caller, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
-        seat = caller.seat
         if name == "start":
-            return await self._start(seat, arguments.get("task_id"))
+            return await self._start(caller, arguments.get("task_id"))
         if name == "give_up":
-            await seat.give_up()
+            await caller.give_up()
         elif name != "observe":
-            written = json.dumps(dict(arguments))
-            call = ToolCall(id=f"call_{next(caller.numbers)}", name=name, arguments=written)
-            await seat.call(call, self._game_tools)
-        elif seat.spec is None:
+            await caller.call(name, arguments, self._game_tools)
+        elif caller.spec is None:
             raise UserError(NO_EPISODE)
-        return self._describe(seat)
+        return self._describe(caller)
 
-    async def _start(self, seat: Seat, task_id: Any) -> ToolAnswer:
+    async def _start(self, caller: Caller, task_id: Any) -> ToolAnswer:
         if not (task_id is None or isinstance(task_id, str)):
             raise UserError("task_id must be text")
-        if await seat.start(task_id) is None:
+        if await caller.start(task_id) is None:
             return ToolAnswer("There is no task left: all are played.", {"tasks_left": 0})
-        seen = self._describe(seat)
-        return ToolAnswer(f"Goal: {seat.goal}\n\n{seen.text}", {"goal": seat.goal, **seen.data})
+        seen, goal = self._describe(caller), caller.goal
+        return ToolAnswer(f"Goal: {goal}\n\n{seen.text}", {"goal": goal, **seen.data})
 
-    def _describe(self, seat: Seat) -> ToolAnswer:
+    def _describe(self, caller: Caller) -> ToolAnswer:
         """The newest observation, and how the episode ended if it did."""
-        record, observation = seat.record, seat.observation
-        assert seat.spec is not None
-        data: dict[str, Any] = {"task_id": seat.spec.task.id, "done": record is not None}
+        record, observation = caller.record, caller.observation
+        assert caller.spec is not None
+        data: dict[str, Any] = {"task_id": caller.spec.task.id, "done": record is not None}
         if record is not None:
             observed = record.steps[-1].observation if record.steps else record.first_observation
             verdict = f"The episode is over: {MEANINGS[record.end]}."
@@ -208,7 +195,7 @@ class GameServer:
 
     async def _end(self, callers: list[Caller]) -> None:
         for caller in callers:
-            await caller.seat.leave()
+            await caller.leave()
 
     async def _list_tools(self, context: Any, params: Any) -> types.ListToolsResult:
         names_game = _stands_alone(context)

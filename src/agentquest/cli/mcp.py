@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentquest.adapters.mcp_desk import AGENT, Desk
+from agentquest.adapters.mcp_callers import AGENT, CallerExecutor
 from agentquest.cli.benchmark_choice import BenchmarkWords, read_words
 from agentquest.cli.terminal import StopSignals
 from agentquest.config import load_config
@@ -79,15 +79,13 @@ def command(
 
     async def work() -> None:
         with signals.listening() as stop:
-            desk = Desk()
+            executor = CallerExecutor()
             playing = asyncio.create_task(
-                run.play(pending, RunEvents(), stop, run.stored.save_results, executor=desk)
+                run.play(pending, RunEvents(), stop, run.stored.save_results, executor=executor)
             )
-            opening = asyncio.create_task(desk.opened.wait())
-            await asyncio.wait({opening, playing}, return_when=asyncio.FIRST_COMPLETED)
-            opening.cancel()
+            await asyncio.wait({executor.opened, playing}, return_when=asyncio.FIRST_COMPLETED)
             if not playing.done():
-                server = GameServer(run, desk, max_sessions, idle)
+                server = GameServer(run, executor, max_sessions, idle)
                 serving = (
                     server.serve_stdio()
                     if http is None

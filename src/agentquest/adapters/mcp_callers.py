@@ -1,14 +1,15 @@
 """A run whose agents call in: every episode is played and recorded as in any other run.
 
-`Desk` stands where an executor stands: it holds the episodes that are to be played and
-hands them to callers. A `Seat` is one caller. Between its calls the episode
-waits in `Agent.act`, so the step limit, the score and the record are the runner's
-own, whatever the caller claims.
+`CallerExecutor` holds the pending episodes and hands them to callers. Between a caller's
+calls the episode waits in `Agent.act`, so the step limit, the score and the record are the
+runner's own, whatever the caller claims.
 """
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import Any, ClassVar
 
 from agentquest.errors import ConfigError, ParseError, UserError
@@ -16,6 +17,7 @@ from agentquest.lib import Answer, Episode, LoopAgent, Observation, Settings
 from agentquest.lib.commands import command_of
 from agentquest.lib.loop_agent import Act, GameOver
 from agentquest.records.episode import EpisodeRecord
+from agentquest.records.how import How
 from agentquest.records.messages import ToolCall, ToolSpec
 from agentquest.running.events import RunEvents
 from agentquest.running.factory import Resources
@@ -38,38 +40,44 @@ class CallerSettings(Settings):
 
 
 class CallerAgent(LoopAgent):
-    """Whoever calls the tools; `agentquest mcp` gives it a seat."""
+    """Whoever calls the tools; `agentquest mcp` says who that is."""
 
     Settings: ClassVar[type[Settings]] = CallerSettings
 
-    def __init__(self, shared: "Seat") -> None:
-        self._seat = shared
+    def __init__(self, shared: "Caller") -> None:
+        self._caller = shared
 
     @classmethod
     async def open_shared(cls, settings: Any) -> None:
         raise ConfigError(f"the agent {AGENT!r} is whoever calls `agentquest mcp`")
 
     async def play(self, episode: Episode, first: str, act: Act) -> None:
-        await self._seat.occupy(self)
+        await self._caller.attend(self)
 
 
 class CallerLeft(Exception):
     """The caller went away in the middle of an episode: the agent's own fault."""
 
 
-class Seat:
-    """One caller, with at most one episode going on."""
+class Caller:
+    """One caller, with at most one episode going on.
 
-    def __init__(self, desk: "Desk", name: str) -> None:
-        self.name = name
+    `connection` is where the newest call came from; `lock` lets calls wait for each other.
+    """
+
+    def __init__(self, executor: "CallerExecutor", key: str) -> None:
+        self.key = key
+        self.connection = ""
+        self.lock = asyncio.Lock()
         self.spec: EpisodeSpec | None = None
         self.record: EpisodeRecord | None = None
-        self._desk = desk
+        self._executor = executor
         self._agent: CallerAgent | None = None
-        self._ready = asyncio.Event()
+        self._attending: asyncio.Future[Any]
         self._left = asyncio.Event()
         self._playing: asyncio.Task[EpisodeRecord] | None = None
-        desk.seats.add(self)
+        self._numbers = count(1)
+        executor.callers.add(self)
 
     @property
     def is_playing(self) -> bool:
@@ -90,28 +98,28 @@ class Seat:
         """Begin a pending episode; None when there is none."""
         if self.is_playing:
             raise UserError("the episode goes on; `give_up` would end it as lost")
-        spec = self._desk.take(task_id)
+        spec = self._executor.take(task_id)
         if spec is None:
             return None
         self.spec, self.record, self._agent = spec, None, None
-        self._ready.clear()
-        self._playing = asyncio.create_task(self._desk.play(spec, self))
-        ready = asyncio.create_task(self._ready.wait())
-        try:
-            await asyncio.wait({ready, self._playing}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            ready.cancel()
+        self._attending = asyncio.get_running_loop().create_future()
+        self._playing = asyncio.create_task(self._executor.play(spec, self))
+        await asyncio.wait({self._attending, self._playing}, return_when=asyncio.FIRST_COMPLETED)
         if self._agent is None:
             self.record = await self._playing
         return spec
 
-    async def call(self, call: ToolCall, tools: Sequence[ToolSpec]) -> None:
-        """Play one call; a malformed one costs a step, as it does for every agent."""
-        how, told, action = "tool_call", "", None
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], tools: Sequence[ToolSpec]
+    ) -> None:
+        """Play one tool call; a malformed one costs a step, as it does for every agent."""
+        written = json.dumps(dict(arguments))
+        call = ToolCall(id=f"call_{next(self._numbers)}", name=name, arguments=written)
+        how, told, action = How.TOOL_CALL, "", None
         try:
             action = command_of(call, tools)
         except ParseError as error:
-            how, told = "malformed_call", f"{error} Nothing was done."
+            how, told = How.MALFORMED_CALL, f"{error} Nothing was done."
         await self._submit(Answer(action=action, how=how, tool_calls=(call,), told=told))
 
     async def give_up(self) -> None:
@@ -124,7 +132,7 @@ class Seat:
             self._left.set()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._playing
-        self._desk.seats.discard(self)
+        self._executor.callers.discard(self)
 
     async def stop(self) -> None:
         """End without a verdict, when the server stops: the episode is played again."""
@@ -132,10 +140,10 @@ class Seat:
             self._playing.cancel()
             await asyncio.gather(self._playing, return_exceptions=True)
 
-    async def occupy(self, agent: CallerAgent) -> None:
+    async def attend(self, agent: CallerAgent) -> None:
         """The agent's side: be there until the caller leaves."""
         self._agent = agent
-        self._ready.set()
+        self._attending.set_result(None)
         await self._left.wait()
         raise CallerLeft("the caller left")
 
@@ -148,12 +156,12 @@ class Seat:
             self.record = await self._playing
 
 
-class Desk:
+class CallerExecutor:
     """Hands out the pending episodes of a run, each to one caller at a time."""
 
     def __init__(self) -> None:
-        self.opened = asyncio.Event()
-        self.seats: set[Seat] = set()
+        self.opened: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self.callers: set[Caller] = set()
         self._pending: dict[str, EpisodeSpec] = {}
 
     async def run(
@@ -167,11 +175,11 @@ class Desk:
         """Be open until `stop`."""
         self._pending = {spec.key: spec for spec in specs}
         self._resources, self._events = resources, events
-        self.opened.set()
+        self.opened.set_result(None)
         try:
             await stop.wait()
         finally:
-            await asyncio.gather(*(seat.stop() for seat in self.seats))
+            await asyncio.gather(*(caller.stop() for caller in self.callers))
 
     def take(self, task_id: str | None) -> EpisodeSpec | None:
         """The next pending episode, of any task or of this one; None when there is none.
@@ -185,11 +193,11 @@ class Desk:
             raise UserError(f"no episode of task {task_id[:200]!r} is left to play here")
         return None
 
-    async def play(self, spec: EpisodeSpec, seat: Seat) -> EpisodeRecord:
+    async def play(self, spec: EpisodeSpec, caller: Caller) -> EpisodeRecord:
         """From the first observation to the saved record."""
         shared = self._resources
-        resources = Resources(shared.context, shared.benchmark, seat)
-        record = await play_one(spec, resources, self._events, seat.name)
+        resources = Resources(shared.context, shared.benchmark, caller)
+        record = await play_one(spec, resources, self._events, caller.key[:8])
         if not record.scored:
             self._pending[spec.key] = spec
         return record
