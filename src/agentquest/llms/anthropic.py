@@ -17,11 +17,11 @@ from agentquest.llms.types import Reply
 from agentquest.llms.wire import (
     arguments_object,
     count_of,
+    declare_tool,
     drop_unset,
     in_turns,
     join_texts,
     objects,
-    schema_of,
     text_json,
     text_of,
 )
@@ -89,8 +89,7 @@ class AnthropicSettings(ModelSettings):
             raise ValueError("give effort or extra_body.output_config, not both")
         return self
 
-    def request_fields(self) -> dict[str, Any]:
-        """What these settings put into every request; `extra_body` has the last word."""
+    def request_fields(self, seed: int | None = None) -> dict[str, Any]:
         fields: dict[str, Any] = {
             "model": self.model,
             "max_tokens": self.max_tokens,
@@ -138,18 +137,8 @@ class AnthropicMessages(HttpModel):
         said = ", ".join(f'{{"role": "{role}", "content": [{content}]}}' for role, content in turns)
         return (f'"system": [{blocks}], ' if blocks else "") + f'"messages": [{said}]'
 
-    def _build_fields(self, tools: Sequence[ToolSpec], seed: int | None) -> dict[str, Any]:
-        fields = self.settings.request_fields()
-        if tools:
-            fields["tools"] = [
-                {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "input_schema": schema_of(tool),
-                }
-                for tool in tools
-            ]
-        return fields
+    def _write_tools(self, tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
+        return [declare_tool(tool, "input_schema") for tool in tools]
 
     def _error_status(self, error: object) -> int:
         kind = error.get("type") if isinstance(error, dict) else None
@@ -169,14 +158,13 @@ class AnthropicMessages(HttpModel):
         generated = content or (usage and usage.completion_tokens > 0)
         if not generated and finish in (None, "end_turn", "stop_sequence"):
             raise ValueError("no token was generated")
-        model = data.get("model")
         return Reply(
             text=text,
             reasoning=thoughts,
             tool_calls=calls,
             finish_reason=finish,
             usage=usage,
-            model=model if isinstance(model, str) else self.settings.model,
+            model=text_of(data, "model") or self.settings.model,
             opaque=_opaque(content),
         )
 

@@ -19,11 +19,11 @@ from agentquest.llms.cache import ResponseCache, request_key
 from agentquest.llms.clock import Clock, Deadline
 from agentquest.llms.config import ModelSettings
 from agentquest.llms.failures import ModelFailure, Transient
-from agentquest.llms.limits import Permit, RequestLimits, Throttle
+from agentquest.llms.limits import Permit, RequestLimits
 from agentquest.llms.preflight import explain_failure, question, remarks
 from agentquest.llms.prices import Price
 from agentquest.llms.redaction import Redactor
-from agentquest.llms.retry import READABLE, RetryPolicy, call_with_retries, failure_of_status
+from agentquest.llms.retry import READABLE, call_with_retries, failure_of_status
 from agentquest.llms.status import Monitor, Status
 from agentquest.llms.types import ChatModel, Reply
 from agentquest.llms.wire import Fragments, events, is_stream
@@ -69,9 +69,6 @@ class HttpModel(ChatModel, ABC):
         self._calls = itertools.count()
         self._fragments = Fragments(self._write_message)
         self._rests: dict[tuple[int, int | None], tuple[Sequence[ToolSpec], bytes]] = {}
-        self._policy = RetryPolicy(
-            settings.max_retries, settings.wait_interval, settings.deadline_s
-        )
         self._cache = ResponseCache(settings.cache_dir) if settings.cache_dir else None
         self._transport = Transport(
             settings.url,
@@ -81,13 +78,7 @@ class HttpModel(ChatModel, ABC):
             max_bytes=settings.max_response_bytes,
         )
         self._redact = self._transport.redact
-        self.limits = RequestLimits(
-            max_concurrency=settings.max_concurrency,
-            requests_per_minute=settings.requests_per_minute,
-            tokens_per_minute=settings.tokens_per_minute,
-            throttle=Throttle(self._clock, settings.wait_interval),
-            clock=self._clock,
-        )
+        self.limits = RequestLimits(settings, self._clock)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.settings.model!r} at {self.settings.base_url!r})"
@@ -118,7 +109,6 @@ class HttpModel(ChatModel, ABC):
         key = request_key(self.settings.url, body, seed)
         known = await asyncio.to_thread(self._cache.get, key)
         if known is not None:
-            self._monitor.traffic.cached += 1
             return known
         reply = await ask(body)
         try:
@@ -150,7 +140,8 @@ class HttpModel(ChatModel, ABC):
                 failure = transient
             except ModelFailure as final:
                 failure = final
-            if not left or deadline.left <= wait or not _may_be_chance(failure):
+            may_pass = isinstance(failure, Transient) and not failure.unreachable
+            if not left or deadline.left <= wait or not may_pass:
                 break
             await self._clock.sleep(wait)
         # Raised outside the handler, so that only this line is shown.
@@ -173,8 +164,8 @@ class HttpModel(ChatModel, ABC):
         """The fields of a request that hold the conversation: JSON without its braces."""
 
     @abstractmethod
-    def _build_fields(self, tools: Sequence[ToolSpec], seed: int | None) -> dict[str, Any]:
-        """All other fields of a request, in a fixed order."""
+    def _write_tools(self, tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
+        """The field `tools` of a request."""
 
     @abstractmethod
     def _read_reply(self, data: dict[str, Any]) -> Reply:
@@ -208,7 +199,10 @@ class HttpModel(ChatModel, ABC):
         known = self._rests.get((id(tools), seed))
         if known is not None and known[0] is tools:
             return known[1]
-        rest = json.dumps(self._build_fields(tools, seed), allow_nan=False).encode()
+        fields = self.settings.request_fields(seed)
+        if tools:
+            fields = {**fields, "tools": self._write_tools(tools)}
+        rest = json.dumps(fields, allow_nan=False).encode()
         if len(self._rests) >= _RESTS:
             self._rests.clear()
         if isinstance(tools, tuple):
@@ -220,7 +214,7 @@ class HttpModel(ChatModel, ABC):
         call = next(self._calls)
 
         async def attempt(number: int, deadline: Deadline) -> Reply:
-            permit = await self.limits.enter(len(body), self.settings.max_tokens, deadline)
+            permit = await self.limits.enter(len(body), deadline)
             try:
                 return await self._try(body, number, deadline, permit)
             except Transient as transient:
@@ -232,7 +226,7 @@ class HttpModel(ChatModel, ABC):
                 self.limits.leave(permit)
 
         try:
-            return await call_with_retries(attempt, self._policy, self._clock, self._rng)
+            return await call_with_retries(attempt, self.settings, self._clock, self._rng)
         finally:
             self._monitor.forget(call)
 
@@ -251,7 +245,7 @@ class HttpModel(ChatModel, ABC):
 
     def _is_away(self, failure: Transient) -> bool:
         """Whether the server has gone down since it last answered."""
-        if not self._monitor.traffic.replies:
+        if not self._monitor.has_replied:
             return False
         in_a_row = failure.status in _GATEWAY and self._monitor.failed_in_a_row >= _MANY
         return failure.unreachable or in_a_row
@@ -287,7 +281,3 @@ class HttpModel(ChatModel, ABC):
             clock=self._clock,
             attempts=number,
         )
-
-
-def _may_be_chance(failure: Transient | ModelFailure) -> bool:
-    return isinstance(failure, Transient) and not failure.unreachable

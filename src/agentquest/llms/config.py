@@ -169,6 +169,13 @@ class ModelSettings(Settings):
             self.price_per_million_cache_write,
         )
 
+    def request_fields(self, seed: int | None = None) -> dict[str, Any]:
+        """What these settings put into every request, in a fixed order; unset fields are left out.
+
+        `extra_body` has the last word.
+        """
+        return self.extra_body
+
     def key(self) -> SecretStr:
         """The key to send, empty for none; a named variable must be set."""
         if self.api_key is not None:

@@ -19,10 +19,12 @@ from agentquest.llms.types import Reply
 from agentquest.llms.wire import (
     arguments_object,
     count_of,
+    declare_tool,
     drop_unset,
     in_turns,
     join_texts,
     text_json,
+    text_of,
 )
 from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
 
@@ -65,8 +67,7 @@ class GeminiSettings(ModelSettings):
         name = quote(self.model.removeprefix("models/"), safe="/")
         return f"{self.base_url}/models/{name}:{method}"
 
-    def request_fields(self, seed: int | None) -> dict[str, Any]:
-        """What these settings put into every request; `extra_body` has the last word."""
+    def request_fields(self, seed: int | None = None) -> dict[str, Any]:
         thinking = {
             "thinkingBudget": self.thinking_budget,
             "thinkingLevel": self.thinking_level and self.thinking_level.upper(),
@@ -107,19 +108,9 @@ class GeminiModel(HttpModel):
         fixed = f'"systemInstruction": {{"parts": [{system}]}}, ' if system else ""
         return f'{fixed}"contents": [{said}]'
 
-    def _build_fields(self, tools: Sequence[ToolSpec], seed: int | None) -> dict[str, Any]:
-        fields = self.settings.request_fields(seed)
-        if tools:
-            declared = [
-                {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parametersJsonSchema": tool.parameters or {"type": "object", "properties": {}},
-                }
-                for tool in tools
-            ]
-            fields["tools"] = [{"functionDeclarations": declared}]
-        return fields
+    def _write_tools(self, tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
+        declared = [declare_tool(tool, "parametersJsonSchema") for tool in tools]
+        return [{"functionDeclarations": declared}]
 
     def _assemble(self, events: list[dict[str, Any]]) -> dict[str, Any]:
         whole: dict[str, Any] = {}
@@ -155,7 +146,6 @@ class GeminiModel(HttpModel):
             "STOP",
         ):
             raise ValueError("no token was generated")
-        model = data.get("modelVersion")
         return Reply(
             text="".join(part["text"] for part in texts if not part.get("thought")),
             reasoning=join_texts([part["text"] for part in texts if part.get("thought")]),
@@ -163,7 +153,7 @@ class GeminiModel(HttpModel):
             finish_reason="prohibited_content" if reason else str(finish or "stop").lower(),
             refusal=f"The prompt was blocked: {reason}" if reason else "",
             usage=usage,
-            model=model if isinstance(model, str) else self.settings.model,
+            model=text_of(data, "modelVersion") or self.settings.model,
             opaque=_opaque(parts),
         )
 
@@ -197,14 +187,12 @@ def _calls(parts: list[dict[str, Any]]) -> tuple[ToolCall, ...]:
     if not all(isinstance(call, dict) and isinstance(call.get("name"), str) for call in wanted):
         raise ValueError("a function call has no name")
     return tuple(
-        [
-            ToolCall(
-                id=str(call.get("id") or f"{_OWN_ID}{number}"),
-                name=call["name"],
-                arguments=json.dumps(call.get("args") or {}),
-            )
-            for number, call in enumerate(wanted)
-        ]
+        ToolCall(
+            id=str(call.get("id") or f"{_OWN_ID}{number}"),
+            name=call["name"],
+            arguments=json.dumps(call.get("args") or {}),
+        )
+        for number, call in enumerate(wanted)
     )
 
 

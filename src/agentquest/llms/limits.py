@@ -6,11 +6,13 @@ per minute in *every* minute, not only on average: the burst it allows is taken 
 """
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from agentquest.llms.clock import Clock, Deadline
+from agentquest.llms.config import ModelSettings
 from agentquest.llms.failures import ModelUnavailable, ServerAway, Transient
 from agentquest.records.messages import Usage
 
@@ -67,14 +69,9 @@ class Concurrency:
         """How many requests wait for a place."""
         return sum(not place.done() for place in self._queue)
 
-    @property
-    def free(self) -> bool:
-        """Whether a place can be had without waiting."""
-        return self.in_flight < self.maximum and not self._queue
-
     async def acquire(self) -> None:
         """Wait for a place; `release` must follow."""
-        if self.free:
+        if self.in_flight < self.maximum and not self._queue:
             self.in_flight += 1
             return
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -285,36 +282,30 @@ class Throttle:
 class RequestLimits:
     """All limits of one server together."""
 
-    def __init__(
-        self,
-        *,
-        max_concurrency: int,
-        requests_per_minute: int | None,
-        tokens_per_minute: int | None,
-        throttle: Throttle,
-        clock: Clock,
-    ) -> None:
-        self.concurrency = Concurrency(max_concurrency)
-        self.throttle = throttle
-        self._requests = Bucket(requests_per_minute, clock) if requests_per_minute else None
-        self._tokens = Bucket(tokens_per_minute, clock) if tokens_per_minute else None
+    def __init__(self, settings: ModelSettings, clock: Clock) -> None:
+        requests, tokens = settings.requests_per_minute, settings.tokens_per_minute
+        self.concurrency = Concurrency(settings.max_concurrency)
+        self.throttle = Throttle(clock, settings.wait_interval)
+        self._requests = Bucket(requests, clock) if requests else None
+        self._tokens = Bucket(tokens, clock) if tokens else None
+        self._max_completion = settings.max_tokens or math.inf
         self._usual_completion = _FIRST_GUESS
 
-    async def enter(self, prompt_chars: int, max_tokens: int | None, deadline: Deadline) -> Permit:
+    async def enter(self, prompt_chars: int, deadline: Deadline) -> Permit:
         """Wait until a request may be sent; `leave` must follow.
 
         Time in our own queues does not count against the deadline, time on hold does.
         """
-        if self.concurrency.free:
-            self.concurrency.in_flight += 1
-        else:
-            queued = self.throttle.stopwatch()
-            await self.concurrency.acquire()
-            deadline.postpone(queued())
+        queued = self.throttle.stopwatch()
+        await self.concurrency.acquire()
         try:
-            guess = 0.0
-            if self._requests is not None or self._tokens is not None:
-                guess = await self._take(prompt_chars, max_tokens, deadline)
+            # Four characters are about a token; an answer takes what answers usually take.
+            guess = prompt_chars / 4.0 + min(self._usual_completion, self._max_completion)
+            if self._requests is not None:
+                await self._requests.take()
+            if self._tokens is not None:
+                await self._tokens.take(guess)
+            deadline.postpone(queued())
             permit = await self.throttle.enter(deadline)
             permit.guess = guess
             return permit
@@ -330,24 +321,6 @@ class RequestLimits:
         elif permit.failure is not None and (permit.failure.told_to_wait or permit.failure.away):
             self.throttle.note_refusal(permit, permit.failure)
         self.concurrency.release()
-
-    async def _take(self, prompt_chars: int, max_tokens: int | None, deadline: Deadline) -> float:
-        """Wait for the configured limits per minute; returns the tokens to expect."""
-        queued = self.throttle.stopwatch()
-        guess = self._guess(prompt_chars, max_tokens)
-        if self._requests is not None:
-            await self._requests.take()
-        if self._tokens is not None:
-            await self._tokens.take(guess)
-        deadline.postpone(queued())
-        return guess
-
-    def _guess(self, prompt_chars: int, max_tokens: int | None) -> float:
-        """Tokens a request will use: four characters each, and what answers usually take."""
-        completion = self._usual_completion
-        if max_tokens is not None:
-            completion = min(completion, max_tokens)
-        return prompt_chars / 4.0 + completion
 
     def _learn(self, usage: Usage | None, guess: float) -> None:
         if usage is None or self._tokens is None:

@@ -11,7 +11,15 @@ from agentquest.lib.settings import operational
 from agentquest.llms.client import HttpModel
 from agentquest.llms.config import ModelSettings
 from agentquest.llms.types import CUT_OFF, REFUSED, Reply
-from agentquest.llms.wire import Spoken, count_of, drop_unset, join_texts, schema_of, split_thinking
+from agentquest.llms.wire import (
+    Spoken,
+    count_of,
+    declare_tool,
+    drop_unset,
+    join_texts,
+    split_thinking,
+    text_of,
+)
 from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
 
 
@@ -43,15 +51,14 @@ class OpenAISettings(ModelSettings):
             raise ValueError("chat_template_kwargs must be a mapping")
         return value
 
-    def request_fields(self) -> dict[str, Any]:
-        """The request without its messages, in a fixed order; unset fields are left out."""
+    def request_fields(self, seed: int | None = None) -> dict[str, Any]:
         fields: dict[str, Any] = {
             "model": self.model,
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,
             "top_p": self.top_p,
             "stop": list(self.stop) or None,
-            "seed": self.seed,
+            "seed": seed,
             "stream": self.stream or None,
             "stream_options": {"include_usage": True} if self.stream else None,
         }
@@ -78,29 +85,21 @@ class OpenAIChat(HttpModel):
             return f'"messages": {json.dumps(mark_for_cache(turns))}'
         return f'"messages": [{", ".join(self._fragments.of(messages))}]'
 
-    def _build_fields(self, tools: Sequence[ToolSpec], seed: int | None) -> dict[str, Any]:
-        fields = self.settings.request_fields()
-        if seed is not None:
-            fields["seed"] = seed
-        if tools:
-            fields["tools"] = write_tools(tools)
-        return fields
+    def _write_tools(self, tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
+        return write_tools(tools)
 
     def _find_error(self, data: dict[str, Any]) -> object:
         # OpenRouter reports a provider's failure inside a response of status 200.
-        choices = data.get("choices")
-        if data.get("error") or not isinstance(choices, list) or not choices:
-            return data.get("error")
-        return choices[0].get("error") if isinstance(choices[0], dict) else None
+        return data.get("error") or _first_choice(data).get("error")
 
     def _assemble(self, events: list[dict[str, Any]]) -> dict[str, Any]:
         return assemble_chat(events)
 
     def _read_reply(self, data: dict[str, Any]) -> Reply:
-        choices = data.get("choices")
-        if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        choice = _first_choice(data)
+        if not choice:
             raise ValueError("there is no choice in it")
-        message, finish = choices[0].get("message"), choices[0].get("finish_reason")
+        message, finish = choice.get("message"), choice.get("finish_reason")
         if not isinstance(message, dict):
             raise ValueError("the choice has no message")
         if not (finish is None or isinstance(finish, str)):
@@ -112,7 +111,6 @@ class OpenAIChat(HttpModel):
         # If the model itself said nothing, asking again would change its score.
         if not generated and finish not in CUT_OFF and finish not in REFUSED:
             raise ValueError("no token was generated")
-        model = data.get("model")
         return Reply(
             text=text,
             reasoning=reasoning,
@@ -121,7 +119,7 @@ class OpenAIChat(HttpModel):
             refusal=refusal if isinstance(refusal, str) else "",
             usage=usage,
             cost=read_cost(data.get("usage")),
-            model=model if isinstance(model, str) else self.settings.model,
+            model=text_of(data, "model") or self.settings.model,
             opaque=read_opaque(message),
         )
 
@@ -173,26 +171,12 @@ def mark_for_cache(turns: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def write_tools(tools: Iterable[ToolSpec]) -> list[dict[str, Any]]:
     """Tools as functions with a JSON schema."""
-    return [
-        {
-            "type": "function",
-            "function": {
-                "name": tool.name,
-                "description": tool.description,
-                "parameters": schema_of(tool),
-            },
-        }
-        for tool in tools
-    ]
+    return [{"type": "function", "function": declare_tool(tool)} for tool in tools]
 
 
 def read_message(message: Mapping[str, Any]) -> Spoken:
     """The text and the reasoning of an assistant message, wherever the server put them."""
-    content = message.get("content")
-    if isinstance(content, str):
-        thought_parts: list[str] = []
-    else:
-        content, thought_parts = _content(content)
+    content, thought_parts = _content(message.get("content"))
     text, tagged = split_thinking(content)
     fields = [message.get("reasoning_content"), message.get("reasoning")]
     pieces = [field for field in fields if isinstance(field, str)] + thought_parts + [tagged]
@@ -211,19 +195,17 @@ def read_tool_calls(calls: object) -> tuple[ToolCall, ...]:
         return ()
     if not isinstance(calls, list):
         raise ValueError("tool_calls is not a list")
-    return tuple([_tool_call(call) for call in calls])
+    return tuple(map(_tool_call, calls))
 
 
 def _tool_call(call: object) -> ToolCall:
     function = call.get("function") if isinstance(call, dict) else None
     if not isinstance(call, dict) or not isinstance(function, dict):
         raise ValueError("a tool call holds no function")
-    name, arguments, identity = function.get("name"), function.get("arguments"), call.get("id")
+    name, arguments = function.get("name"), function.get("arguments")
     if not isinstance(name, str) or not isinstance(arguments, str | None):
         raise ValueError("a tool call is not named in text")
-    return ToolCall(
-        id=identity if isinstance(identity, str) else "", name=name, arguments=arguments or ""
-    )
+    return ToolCall(id=text_of(call, "id"), name=name, arguments=arguments or "")
 
 
 def _content(content: object) -> tuple[str, list[str]]:
@@ -242,30 +224,27 @@ def _content(content: object) -> tuple[str, list[str]]:
         if isinstance(part.get("text"), str):
             text.append(part["text"])
         elif "thinking" in part:
-            thoughts.append(_thinking_part(part["thinking"]))
+            thoughts.append(_content(part["thinking"])[0])
     return "".join(text), thoughts
 
 
-def _thinking_part(thinking: object) -> str:
-    if isinstance(thinking, str):
-        return thinking
-    return _content(thinking)[0]
+def read_usage(
+    usage: object, prompt: str = "prompt", completion: str = "completion"
+) -> Usage | None:
+    """Token counts of a response, or None if there are no proper ones.
 
-
-def read_usage(usage: object) -> Usage | None:
-    """Token counts of a response, or None if there are no proper ones."""
-    if not isinstance(usage, dict):
+    `prompt` and `completion` are what the API calls the two.
+    """
+    sent, received = count_of(usage, f"{prompt}_tokens"), count_of(usage, f"{completion}_tokens")
+    if not isinstance(usage, dict) or sent is None or received is None:
         return None
-    prompt, completion = count_of(usage, "prompt_tokens"), count_of(usage, "completion_tokens")
-    if prompt is None or completion is None:
-        return None
-    reasoning = count_of(usage.get("completion_tokens_details"), "reasoning_tokens")
+    reasoning = count_of(usage.get(f"{completion}_tokens_details"), "reasoning_tokens")
     if reasoning is None:
         reasoning = count_of(usage, "reasoning_tokens")
-    details = usage.get("prompt_tokens_details")
+    details = usage.get(f"{prompt}_tokens_details")
     return Usage(
-        prompt_tokens=prompt,
-        completion_tokens=completion,
+        prompt_tokens=sent,
+        completion_tokens=received,
         reasoning_tokens=reasoning or 0,
         cached_tokens=count_of(details, "cached_tokens") or 0,
         cache_write_tokens=count_of(details, "cache_write_tokens") or 0,
@@ -295,9 +274,7 @@ def assemble_chat(chunks: list[dict[str, Any]]) -> dict[str, Any]:
         for name in ("model", "usage"):
             if chunk.get(name):
                 whole[name] = chunk[name]
-        choice = _first(chunk)
-        if choice is None:
-            continue
+        choice = _first_choice(chunk)
         finish = choice.get("finish_reason") or finish
         delta = choice.get("delta")
         if isinstance(delta, dict):
@@ -310,23 +287,19 @@ def assemble_chat(chunks: list[dict[str, Any]]) -> dict[str, Any]:
     return whole
 
 
-def _first(chunk: dict[str, Any]) -> dict[str, Any] | None:
-    choices = chunk.get("choices")
-    if not isinstance(choices, list) or not choices:
-        return None
-    choice = choices[0]
-    return choice if isinstance(choice, dict) else None
+def _first_choice(data: dict[str, Any]) -> dict[str, Any]:
+    """The first choice of a response or chunk; empty if there is none."""
+    choices = data.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first if isinstance(first, dict) else {}
 
 
 def _add(delta: dict[str, Any], message: dict[str, Any], calls: dict[int, dict[str, Any]]) -> None:
     for name in _TEXTS:
         if isinstance(delta.get(name), str):
             message[name] = (message.get(name) or "") + delta[name]
-    if isinstance(delta.get("reasoning_details"), list):
-        message["reasoning_details"] = [
-            *message.get("reasoning_details", []),
-            *delta["reasoning_details"],
-        ]
+    if isinstance(delta.get(_DETAILS), list):
+        message[_DETAILS] = [*message.get(_DETAILS, []), *delta[_DETAILS]]
     for piece in delta.get("tool_calls") or []:
         if not isinstance(piece, dict) or not isinstance(piece.get("function"), dict | None):
             raise ValueError("a piece of a tool call is not an object")

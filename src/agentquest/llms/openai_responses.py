@@ -12,10 +12,10 @@ from pydantic import Field, field_validator
 from agentquest.lib.settings import operational
 from agentquest.llms.client import HttpModel
 from agentquest.llms.config import ModelSettings
-from agentquest.llms.openai_chat import read_cost
+from agentquest.llms.openai_chat import read_cost, read_usage
 from agentquest.llms.types import Reply
-from agentquest.llms.wire import count_of, drop_unset, join_texts, objects, schema_of, text_of
-from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
+from agentquest.llms.wire import declare_tool, drop_unset, join_texts, objects, text_of
+from agentquest.records.messages import Message, ToolCall, ToolSpec
 
 # The key of `opaque`: output items that must be sent back as they came.
 _ITEMS = "responses"
@@ -55,8 +55,7 @@ class ResponsesSettings(ModelSettings):
             raise ValueError("the Responses API does not support stop texts")
         return value
 
-    def request_fields(self) -> dict[str, Any]:
-        """What these settings put into every request; `extra_body` has the last word."""
+    def request_fields(self, seed: int | None = None) -> dict[str, Any]:
         reasoning = drop_unset({"effort": self.reasoning_effort, "summary": self.reasoning_summary})
         fields: dict[str, Any] = {
             "model": self.model,
@@ -83,20 +82,8 @@ class OpenAIResponses(HttpModel):
     def _write_conversation(self, messages: Sequence[Message]) -> str:
         return f'"input": [{", ".join(filter(None, self._fragments.of(messages)))}]'
 
-    def _build_fields(self, tools: Sequence[ToolSpec], seed: int | None) -> dict[str, Any]:
-        fields = self.settings.request_fields()
-        if tools:
-            fields["tools"] = [
-                {
-                    "type": "function",
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters": schema_of(tool),
-                    "strict": False,
-                }
-                for tool in tools
-            ]
-        return fields
+    def _write_tools(self, tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
+        return [{"type": "function", **declare_tool(tool), "strict": False} for tool in tools]
 
     def _error_status(self, error: object) -> int:
         code = str(error.get("code")) if isinstance(error, dict) else ""
@@ -120,11 +107,11 @@ class OpenAIResponses(HttpModel):
         text, refusal = _read_words(output)
         calls = tuple([_call(item) for item in output if item.get("type") == "function_call"])
         reasoning = join_texts(list(_thoughts(output)))
-        usage, finish = _usage(data.get("usage")), _finish(data, bool(calls))
+        usage = read_usage(data.get("usage"), "input", "output")
+        finish = _finish(data, bool(calls))
         generated = text or refusal or calls or reasoning or (usage and usage.completion_tokens)
         if not generated and finish == "stop":
             raise ValueError("no token was generated")
-        model = data.get("model")
         return Reply(
             text=text,
             reasoning=reasoning,
@@ -133,7 +120,7 @@ class OpenAIResponses(HttpModel):
             refusal=refusal,
             usage=usage,
             cost=read_cost(data.get("usage")),
-            model=model if isinstance(model, str) else self.settings.model,
+            model=text_of(data, "model") or self.settings.model,
             opaque=_opaque(output),
         )
 
@@ -205,17 +192,3 @@ def _finish(data: dict[str, Any], calls: bool) -> str:
     details = data.get("incomplete_details")
     reason = details.get("reason") if isinstance(details, dict) else None
     return reason if isinstance(reason, str) else "incomplete"
-
-
-def _usage(usage: object) -> Usage | None:
-    prompt, completion = count_of(usage, "input_tokens"), count_of(usage, "output_tokens")
-    if not isinstance(usage, dict) or prompt is None or completion is None:
-        return None
-    details = usage.get("input_tokens_details")
-    return Usage(
-        prompt_tokens=prompt,
-        completion_tokens=completion,
-        reasoning_tokens=count_of(usage.get("output_tokens_details"), "reasoning_tokens") or 0,
-        cached_tokens=count_of(details, "cached_tokens") or 0,
-        cache_write_tokens=count_of(details, "cache_write_tokens") or 0,
-    )

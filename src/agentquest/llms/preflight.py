@@ -46,41 +46,33 @@ def explain_failure(
 def _explain(
     failure: Transient | ModelFailure, settings: ModelSettings, wants_tools: bool
 ) -> tuple[type[ModelFailure], str]:
-    said, name = str(failure), settings.model
+    said, name, where = str(failure), settings.model, settings.base_url
     words = said.lower()
     if isinstance(failure, Transient):
-        return _passing(failure, settings, wants_tools)
+        if failure.unreachable:
+            advice = "is it running, and is llm.base_url correct?"
+            return ModelUnavailable, f"no server at {where}; {advice} {said}"
+        if failure.status == 200:
+            return BadRequest, f"{settings.url} answers, but not like a model server: {said}"
     if isinstance(failure, AuthenticationFailed):
         key = "without a key (set llm.api_key_env)"
         if settings.api_key_env is not None:
             key = f"with the key in ${settings.api_key_env}"
         elif settings.api_key is not None:
             key = "with the configured key"
-        return type(failure), f"{settings.base_url} denies access {key}: {said}"
+        return type(failure), f"{where} denies access {key}: {said}"
     if isinstance(failure, ContextTooLong):
         room = f"llm.max_tokens={settings.max_tokens} leaves no room for a prompt"
         return BadRequest, f"{name}: {room}: {said}"
     if wants_tools and ("tool" in words or "function call" in words):
-        return BadRequest, f"{name} at {settings.base_url} cannot call tools: {said}"
+        return BadRequest, f"{name} at {where} cannot call tools: {said}"
+    if isinstance(failure, Transient):
+        return ModelUnavailable, f"{where}: {said}"
     if isinstance(failure, BadRequest) and _is_of_the_model(failure, words, name):
-        return BadRequest, f"{settings.base_url} does not have the model {name!r}: {said}"
+        return BadRequest, f"{where} does not have the model {name!r}: {said}"
     if isinstance(failure, BadRequest) and failure.status in (404, 405):
         return BadRequest, f"nothing answers at {settings.url}; is llm.base_url correct? {said}"
-    return type(failure), f"{name} at {settings.base_url}: {said}"
-
-
-def _passing(
-    failure: Transient, settings: ModelSettings, wants_tools: bool
-) -> tuple[type[ModelFailure], str]:
-    said = str(failure)
-    if failure.unreachable:
-        where = f"no server at {settings.base_url}"
-        return ModelUnavailable, f"{where}; is it running, and is llm.base_url correct? {said}"
-    if failure.status == 200:
-        return BadRequest, f"{settings.url} answers, but not like a model server: {said}"
-    if wants_tools and "tool" in said.lower():
-        return BadRequest, f"{settings.model} at {settings.base_url} cannot call tools: {said}"
-    return ModelUnavailable, f"{settings.base_url}: {said}"
+    return type(failure), f"{name} at {where}: {said}"
 
 
 def _is_of_the_model(failure: BadRequest, words: str, name: str) -> bool:

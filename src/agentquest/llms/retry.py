@@ -10,12 +10,12 @@ import math
 import random
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from datetime import timezone
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
 from agentquest.llms.clock import Clock, Deadline
+from agentquest.llms.config import ModelSettings
 from agentquest.llms.failures import (
     AuthenticationFailed,
     BadRequest,
@@ -66,26 +66,19 @@ _TOO_LONG = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class RetryPolicy:
-    """How often and how long a call is tried."""
-
-    max_retries: int
-    wait_interval: float
-    deadline_s: float
-
-    def wait(self, retry: int, rng: random.Random, retry_after: float | None = None) -> float:
-        """Seconds before the retry number `retry`, counted from 1."""
-        if retry_after is not None:
-            return retry_after + rng.uniform(0.0, self.wait_interval)
-        # The exponent is bounded only so that a float can hold the result.
-        longest = min(LONGEST_WAIT_S, self.wait_interval * 2.0 ** min(retry - 1, 64))
-        return rng.uniform(0.0, longest)
+def retry_wait(
+    interval: float, retry: int, rng: random.Random, retry_after: float | None = None
+) -> float:
+    """Seconds before the retry number `retry`, counted from 1."""
+    if retry_after is not None:
+        return retry_after + rng.uniform(0.0, interval)
+    # The exponent is bounded only so that a float can hold the result.
+    return rng.uniform(0.0, min(LONGEST_WAIT_S, interval * 2.0 ** min(retry - 1, 64)))
 
 
 async def call_with_retries(
     attempt: Callable[[int, Deadline], Awaitable[T]],
-    policy: RetryPolicy,
+    settings: ModelSettings,
     clock: Clock,
     rng: random.Random,
 ) -> T:
@@ -94,7 +87,7 @@ async def call_with_retries(
     A server that tells us to wait, or that is away, is waited for until the deadline; only
     other failures use up retries.
     """
-    deadline = Deadline(clock, policy.deadline_s)
+    deadline = Deadline(clock, settings.deadline_s)
     number = 1
     failures = 0
     while True:
@@ -103,10 +96,10 @@ async def call_with_retries(
         except Transient as transient:
             failure = transient
         failures += not (failure.told_to_wait or failure.away)
-        if failures > policy.max_retries:
+        if failures > settings.max_retries:
             stopped = "no retries left"
             break
-        wait = policy.wait(number, rng, failure.retry_after)
+        wait = retry_wait(settings.wait_interval, number, rng, failure.retry_after)
         if wait >= deadline.left:
             stopped = f"the next attempt, in {wait:.1f} s, would be past the deadline"
             break

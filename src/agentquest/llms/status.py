@@ -1,7 +1,7 @@
 """What a client is doing now, for live views and logs: a slow or failing server is never silent."""
 
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from agentquest.llms.clock import Clock
 from agentquest.llms.failures import Transient
@@ -13,18 +13,10 @@ logger = logging.getLogger(__name__)
 _QUIET_S = 30.0
 
 
-@dataclass
-class Traffic:
-    """What a client has done so far."""
-
-    requests: int = 0
-    replies: int = 0
-    cached: int = 0
-
-
 @dataclass(frozen=True)
 class Status:
-    """A client at one moment. Times are seconds; `tries` is the most of any open call."""
+    """A client at one moment. Times are seconds; `tries` is the most of any open call, `requests`
+    counts all that were sent."""
 
     in_flight: int = 0
     oldest_s: float = 0.0
@@ -35,7 +27,7 @@ class Status:
     away: bool = False
     tries: int = 1
     last_error: str = ""
-    traffic: Traffic = field(default_factory=Traffic)
+    requests: int = 0
 
     @property
     def line(self) -> str:
@@ -59,8 +51,9 @@ class Monitor:
     """Collects what `Status` reports, at almost no cost while all goes well."""
 
     def __init__(self, clock: Clock) -> None:
-        self.traffic = Traffic()
+        self.has_replied = False
         self._clock = clock
+        self._requests = 0
         self._open: dict[int, float] = {}
         self._tries: dict[int, int] = {}
         self._failing_since: float | None = None
@@ -70,9 +63,9 @@ class Monitor:
 
     def sent(self) -> tuple[int, float]:
         """A request goes out; gives its number and time."""
-        self.traffic.requests = number = self.traffic.requests + 1
-        self._open[number] = now = self._clock.now()
-        return number, now
+        self._requests += 1
+        self._open[self._requests] = now = self._clock.now()
+        return self._requests, now
 
     def done(self, number: int) -> None:
         """A request is no longer in flight."""
@@ -80,7 +73,7 @@ class Monitor:
 
     def replied(self) -> None:
         """Note a reply, and log that the server is back if it was away."""
-        self.traffic.replies += 1
+        self.has_replied = True
         self.failed_in_a_row = 0
         if self._failing_since is not None:
             if self._away:
@@ -117,5 +110,5 @@ class Monitor:
             away=self._away,
             tries=max(self._tries.values(), default=1),
             last_error=self._last_error,
-            traffic=Traffic(**vars(self.traffic)),
+            requests=self._requests,
         )

@@ -16,9 +16,10 @@ def drop_unset(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def schema_of(tool: ToolSpec) -> dict[str, Any]:
-    """The JSON schema of a tool's parameters; an empty one for a tool without."""
-    return tool.parameters or {"type": "object", "properties": {}}
+def declare_tool(tool: ToolSpec, schema: str = "parameters") -> dict[str, Any]:
+    """A tool as models see it; `schema` is what the API calls the JSON schema of its parameters."""
+    parameters = tool.parameters or {"type": "object", "properties": {}}
+    return {"name": tool.name, "description": tool.description, schema: parameters}
 
 
 def arguments_object(written: str) -> dict[str, Any]:

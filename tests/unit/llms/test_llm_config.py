@@ -82,7 +82,7 @@ def test_everything_that_is_set_is_sent() -> None:
         seed=4,
         extra_body={"top_k": 3, "chat_template_kwargs": {"x": 1}},
         enable_thinking=False,
-    ).request_fields()
+    ).request_fields(seed=4)
     assert sent == {
         "model": "m",
         "temperature": 0.3,

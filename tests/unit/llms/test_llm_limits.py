@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentquest.llms.clock import Deadline
-from agentquest.llms.limits import Bucket, Concurrency, Permit, RequestLimits, Throttle
+from agentquest.llms.config import ModelSettings
+from agentquest.llms.limits import Bucket, Concurrency, Permit, RequestLimits
 from agentquest.records.messages import Usage
 from fake_clock import FakeClock
 
@@ -156,16 +157,15 @@ def test_cancelled_waiters_take_no_place_with_them(cancelled: set[int], late: bo
 
 
 def limits_of(clock: FakeClock, **limits: int | None) -> RequestLimits:
-    settings_ = {"max_concurrency": 8, "requests_per_minute": None, "tokens_per_minute": None}
-    throttle = Throttle(clock.clock, 1.0)
-    return RequestLimits(**{**settings_, **limits}, throttle=throttle, clock=clock.clock)  # type: ignore[arg-type]
+    settings_ = ModelSettings.model_validate({"model": "m", "max_concurrency": 8, **limits})
+    return RequestLimits(settings_, clock.clock)
 
 
 @asynccontextmanager
 async def passing(
     door: RequestLimits, clock: FakeClock, deadline: Deadline | None = None
 ) -> AsyncIterator[Permit]:
-    permit = await door.enter(400, 8192, deadline or Deadline(clock.clock, 10))
+    permit = await door.enter(400, deadline or Deadline(clock.clock, 10))
     try:
         yield permit
     finally:

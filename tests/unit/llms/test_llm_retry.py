@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from agentquest.errors import ContextExceeded, ModelError
 from agentquest.llms.clock import Deadline
+from agentquest.llms.config import ModelSettings
 from agentquest.llms.failures import (
     AuthenticationFailed,
     BadRequest,
@@ -23,10 +24,10 @@ from agentquest.llms.failures import (
 from agentquest.llms.redaction import Redactor
 from agentquest.llms.retry import (
     LONGEST_WAIT_S,
-    RetryPolicy,
     call_with_retries,
     failure_of_status,
     retry_after,
+    retry_wait,
 )
 from fake_clock import FakeClock
 
@@ -69,8 +70,14 @@ class Calls:
         return "answer"
 
 
-def run(calls: Calls, policy: RetryPolicy, clock: FakeClock) -> str:
-    return asyncio.run(call_with_retries(calls, policy, clock.clock, TopOfRange()))
+def policy(retries: int, interval: float, deadline_s: float) -> ModelSettings:
+    return ModelSettings(
+        model="m", max_retries=retries, wait_interval=interval, deadline_s=deadline_s
+    )
+
+
+def run(calls: Calls, settings: ModelSettings, clock: FakeClock) -> str:
+    return asyncio.run(call_with_retries(calls, settings, clock.clock, TopOfRange()))
 
 
 @pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504, 520, 529])
@@ -192,7 +199,7 @@ def test_when_to_come_back(headers: dict[str, str], seconds: float | None) -> No
 def test_waits_double_from_the_interval_up_to_a_minute() -> None:
     clock = FakeClock()
     calls = Calls(clock, *(Transient("again") for _ in range(9)))
-    assert run(calls, RetryPolicy(9, 0.5, 1e6), clock) == "answer"
+    assert run(calls, policy(9, 0.5, 1e6), clock) == "answer"
     assert clock.sleeps == [0.5, 1, 2, 4, 8, 16, 32, 60, 60]
     assert calls.numbers == list(range(1, 11))
 
@@ -203,27 +210,27 @@ def test_waits_double_from_the_interval_up_to_a_minute() -> None:
     seed=st.integers(0, 100),
 )
 def test_jitter_is_full_and_bounded(retry: int, interval: float, seed: int) -> None:
-    wait = RetryPolicy(1, interval, 1).wait(retry, random.Random(seed))
+    wait = retry_wait(interval, retry, random.Random(seed))
     assert 0 <= wait <= min(LONGEST_WAIT_S, interval * 2 ** min(retry - 1, 64))
 
 
 def test_jitter_spreads_over_the_whole_interval() -> None:
     rng = random.Random(1)
-    waits = [RetryPolicy(1, 8.0, 1).wait(1, rng) for _ in range(500)]
+    waits = [retry_wait(8.0, 1, rng) for _ in range(500)]
     assert min(waits) < 0.5
     assert max(waits) > 7.5
 
 
 @given(asked=st.floats(0, 1000), seed=st.integers(0, 100))
 def test_the_server_is_never_asked_before_the_time_it_named(asked: float, seed: int) -> None:
-    wait = RetryPolicy(1, 2.0, 1).wait(1, random.Random(seed), asked)
+    wait = retry_wait(2.0, 1, random.Random(seed), asked)
     assert asked <= wait <= asked + 2.0
 
 
 def test_the_time_named_is_waited() -> None:
     clock = FakeClock()
     calls = Calls(clock, Transient("busy", status=429, retry_after=7.0))
-    run(calls, RetryPolicy(3, 0.0, 100), clock)
+    run(calls, policy(3, 0.0, 100), clock)
     assert clock.sleeps == [7.0]
 
 
@@ -232,7 +239,7 @@ def test_retries_are_counted(retries: int) -> None:
     clock = FakeClock()
     calls = Calls(clock, *(Transient("HTTP 503", status=503) for _ in range(20)))
     with pytest.raises(ModelUnavailable, match="HTTP 503") as caught:
-        run(calls, RetryPolicy(retries, 1.0, 1e6), clock)
+        run(calls, policy(retries, 1.0, 1e6), clock)
     assert len(calls.numbers) == caught.value.attempts == retries + 1
     assert len(clock.sleeps) == retries
     assert caught.value.status == 503
@@ -242,7 +249,7 @@ def test_what_cannot_pass_is_not_tried_again() -> None:
     clock = FakeClock()
     calls = Calls(clock, Transient("again"), BadRequest("no"))
     with pytest.raises(BadRequest):
-        run(calls, RetryPolicy(9, 1.0, 1e6), clock)
+        run(calls, policy(9, 1.0, 1e6), clock)
     assert calls.numbers == [1, 2]
 
 
@@ -250,7 +257,7 @@ def test_no_wait_goes_past_the_deadline() -> None:
     clock = FakeClock()
     calls = Calls(clock, *(Transient("again") for _ in range(20)))
     with pytest.raises(ModelUnavailable, match="deadline"):
-        run(calls, RetryPolicy(20, 1.0, 10.0), clock)
+        run(calls, policy(20, 1.0, 10.0), clock)
     assert clock.sleeps == [1, 2, 4]
 
 
@@ -258,7 +265,7 @@ def test_a_server_that_asks_for_longer_than_the_deadline_is_given_up_at_once() -
     clock = FakeClock()
     calls = Calls(clock, Transient("busy", status=429, retry_after=3600.0))
     with pytest.raises(ModelUnavailable, match="deadline"):
-        run(calls, RetryPolicy(20, 1.0, 600.0), clock)
+        run(calls, policy(20, 1.0, 600.0), clock)
     assert clock.sleeps == []
 
 

@@ -440,7 +440,7 @@ def test_what_the_client_does_now_can_be_seen() -> None:
     assert failed.line.endswith("attempt 2: HTTP 500: broken")
     assert 38 < held.held_s < 40
     assert held.line.startswith("rate limited, on hold for 40 s: HTTP 429")
-    assert (done.failing_s, done.tries, done.traffic.requests) == (None, 1, 3)
+    assert (done.failing_s, done.tries, done.requests) == (None, 1, 3)
 
 
 def test_a_reply_that_does_not_come_is_told() -> None:
