@@ -19,7 +19,7 @@ from agentquest.benchmarks.alfworld.reading import strip_location
 from agentquest.benchmarks.webshop.game import WebshopGame
 from agentquest.errors import ParseError
 from agentquest.lib import Arena, Session, Task, Turn
-from agentquest.lib.commands import command_of
+from agentquest.lib.commands import command_of, make_tool
 from agentquest.records.messages import ToolCall, ToolSpec
 
 logger = logging.getLogger(__name__)
@@ -86,17 +86,13 @@ def style_of(arena: Arena) -> Style:
     """AgentBench's own style for ALFWorld and WebShop; the plain one for any other benchmark."""
     briefing = briefing_of(arena)
     if arena.benchmark.name == "alfworld":
-        act = _tool(
-            "take_action", "Take one of the available actions.", "action", "The action.", "<action>"
-        )
+        take = "Take one of the available actions."
+        act = make_tool("take_action", take, "<action>", action="The action.")
         return AlfworldStyle(briefing.instructions, (act,))
     if arena.benchmark.name == "webshop":
-        search = _tool(
-            "search_action", "Search for products.", "keywords", "Words.", "search[<keywords>]"
-        )
-        click = _tool(
-            "click_action", "Click what the page offers.", "value", "Its text.", "click[<value>]"
-        )
+        find, press = "Search for products.", "Click what the page offers."
+        search = make_tool("search_action", find, "search[<keywords>]", keywords="Words.")
+        click = make_tool("click_action", press, "click[<value>]", value="Its text.")
         return WebshopStyle(briefing.instructions, (search, click))
     return Style(briefing.instructions, briefing.tools)
 
@@ -218,13 +214,3 @@ def _first_call(messages: list[Json]) -> ToolCall | None:
                 if isinstance(name, str) and isinstance(arguments, str):
                     return ToolCall(id=str(call.get("id", "")), name=name, arguments=arguments)
     return None
-
-
-def _tool(name: str, description: str, parameter: str, meaning: str, command: str) -> ToolSpec:
-    schema = {
-        "type": "object",
-        "properties": {parameter: {"type": "string", "description": meaning}},
-        "required": [parameter],
-        "additionalProperties": False,
-    }
-    return ToolSpec(name=name, description=description, parameters=schema, command=command)

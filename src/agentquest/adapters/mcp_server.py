@@ -80,8 +80,7 @@ class GameServer:
         briefing = briefing_of(Arena(benchmark), run.selection.tasks[0])
         settings = agent_settings(chosen.name, chosen.settings)
         assert isinstance(settings, CallerSettings)
-        typed = settings.tools == "typed" and briefing.typed_tools
-        self._game_tools: tuple[ToolSpec, ...] = briefing.typed_tools if typed else briefing.tools
+        self._game_tools = briefing.choose_tools(settings.tools)
         self.tools = (*_OWN_TOOLS, *self._game_tools)
         self._show_admissible = settings.show_admissible
         self._executor = executor

@@ -76,8 +76,7 @@ def environment_factory(
 ) -> type[TextEnvironment]:
     """A class with one method per tool. `tools` is `one`, or `typed` where a benchmark has both."""
     arena = shared_arena(benchmark, settings)
-    briefing = briefing_of(arena)
-    chosen = briefing.typed_tools if tools == "typed" and briefing.typed_tools else briefing.tools
+    chosen = briefing_of(arena).choose_tools(tools)
     members: dict[str, Any] = {tool.name: _method(tool) for tool in chosen}
     members |= {"_arena": arena, "_tools": chosen, "_max_steps": max_steps}
     members |= {"_show_admissible": show_admissible, "__doc__": f"{arena.benchmark.title} for TRL."}

@@ -14,7 +14,7 @@ from agentquest.lib import Agent, Answer, Episode, Observation, Settings
 from agentquest.lib.commands import command_of
 from agentquest.llms.types import ChatModel, Reply, ReplyKind
 from agentquest.records.how import How
-from agentquest.records.messages import ToolCall, ToolSpec
+from agentquest.records.messages import ToolCall
 
 SYSTEM = (
     "{instructions}\n\nAct by calling the tools, one call at a time;"
@@ -62,8 +62,7 @@ class ToolsAgent(Agent):
     async def begin(self, episode: Episode) -> None:
         await super().begin(episode)
         briefing = episode.briefing
-        typed = self._settings.tools == "typed" and briefing.typed_tools
-        self._tools: tuple[ToolSpec, ...] = briefing.typed_tools if typed else briefing.tools
+        self._tools = briefing.choose_tools(self._settings.tools)
         self._chat = ChatHistory(SYSTEM.format(instructions=briefing.instructions))
 
     async def act(self, observation: Observation) -> Answer:

@@ -75,6 +75,10 @@ class Briefing:
     tools: tuple[ToolSpec, ...] = ()
     typed_tools: tuple[ToolSpec, ...] = ()
 
+    def choose_tools(self, kind: str) -> tuple[ToolSpec, ...]:
+        """The `typed` tools where there are such and they are asked for, else the plain ones."""
+        return self.typed_tools if kind == "typed" and self.typed_tools else self.tools
+
 
 @dataclass(frozen=True)
 class Episode:

@@ -19,7 +19,7 @@ from pydantic import field_validator
 
 from agentquest.errors import UnknownName, UserError
 from agentquest.lib.agent import Briefing, Explorer
-from agentquest.lib.commands import filled
+from agentquest.lib.commands import filled, make_tool
 from agentquest.lib.driver import Driver
 from agentquest.lib.game import DriverGame, Game
 from agentquest.lib.oracle import Oracle
@@ -28,23 +28,12 @@ from agentquest.lib.pictures import Moment
 from agentquest.lib.settings import Settings, suggestion, validated
 from agentquest.lib.types import Observation, Task
 from agentquest.records.manifest import Provenance, Verbs
-from agentquest.records.messages import ToolSpec
 
 if TYPE_CHECKING:  # playing needs no HTML
     from htpy import Node
 
 
-ANY_COMMAND = ToolSpec(
-    name="act",
-    description="Give a command.",
-    parameters={
-        "type": "object",
-        "properties": {"command": {"type": "string", "description": "The command."}},
-        "required": ["command"],
-        "additionalProperties": False,
-    },
-    command="<command>",
-)
+ANY_COMMAND = make_tool("act", "Give a command.", "<command>", command="The command.")
 
 
 class RandomExplorer(Explorer):

@@ -12,6 +12,7 @@ import json
 import random
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from agentquest.errors import ParseError
 from agentquest.records.messages import ToolCall, ToolSpec
@@ -36,6 +37,27 @@ def filled(command: str, rng: random.Random, text: str = "") -> str:
 def fill_blanks(command: str, text: str) -> str:
     """The command with a person's words in its blanks."""
     return BLANK.sub(lambda _: text, command)
+
+
+def make_tool(
+    name: str, description: str, command: str, /, **arguments: str | dict[str, Any]
+) -> ToolSpec:
+    """A tool that takes the blanks of its command.
+
+    `arguments` has a JSON schema for each of them, or what it means if it is any text.
+    """
+    schemas = {
+        blank: {"type": "string", "description": about} if isinstance(about, str) else about
+        for blank, about in arguments.items()
+    }
+    blanks = BLANK.findall(command)
+    schema = {
+        "type": "object",
+        "properties": {blank: schemas[blank] for blank in blanks},
+        "required": blanks,
+        "additionalProperties": False,
+    }
+    return ToolSpec(name=name, description=description, parameters=schema, command=command)
 
 
 def command_of(call: ToolCall, tools: Iterable[ToolSpec]) -> str:

@@ -19,7 +19,7 @@ from agentquest.benchmarks.alfworld.engine.narrator import NOTHING_HAPPENS
 from agentquest.benchmarks.alfworld.explorer.knowledge import SHUT
 from agentquest.benchmarks.alfworld.explorer.player import AlfWorldExplorer
 from agentquest.lib import Demonstration
-from agentquest.lib.commands import BLANK
+from agentquest.lib.commands import make_tool
 from agentquest.records.messages import ToolSpec
 
 ROLE = (
@@ -27,18 +27,11 @@ ROLE = (
 )
 EXAMPLES = '"go to desk 1" or "take book 1 from desk 1"'
 TOOLS = (
-    ToolSpec(
-        name="act",
-        description="Carry out one command in the household, exactly as it would be typed.",
-        parameters={
-            "type": "object",
-            "properties": {
-                "command": {"type": "string", "description": "The command, such as `look`."}
-            },
-            "required": ["command"],
-            "additionalProperties": False,
-        },
-        command="<command>",
+    make_tool(
+        "act",
+        "Carry out one command in the household, exactly as it would be typed.",
+        "<command>",
+        command="The command, such as `look`.",
     ),
 )
 HELP_LINES = ("type 'inventory' to check items",)
@@ -115,20 +108,7 @@ def typed_tools(dialect: Dialect) -> tuple[ToolSpec, ...]:
         ("slice", "Slice an object with a knife in your hand.", "slice <object> with <tool>"),
         ("examine", "Look at an object or receptacle.", "examine <thing>"),
     )
-    return tuple(_tool(*kind) for kind in kinds)
-
-
-def _tool(name: str, description: str, command: str) -> ToolSpec:
-    names = BLANK.findall(command)
-    schema = {
-        "type": "object",
-        "properties": {
-            blank: {"type": "string", "description": _MEANINGS[blank]} for blank in names
-        },
-        "required": names,
-        "additionalProperties": False,
-    }
-    return ToolSpec(name=name, description=description, parameters=schema, command=command)
+    return tuple(make_tool(*kind, **_MEANINGS) for kind in kinds)
 
 
 @cache

@@ -10,7 +10,7 @@ from agentquest.benchmarks.mastermind.driver import MasterMindDriver
 from agentquest.benchmarks.mastermind.explorer import MasterMindExplorer
 from agentquest.benchmarks.mastermind.tasks import TRAIN, goals_of
 from agentquest.lib import Demonstration
-from agentquest.records.messages import ToolSpec
+from agentquest.lib.commands import make_tool
 
 ROLE = (
     "You are an agent that plays Mastermind. "
@@ -30,22 +30,15 @@ and how many are correct but in the wrong position. Each digit counts once.
 - A text that is no guess tells you nothing and costs a step.
 - The game is won when all digits are in their position. Use as few guesses as you can."""
 TOOLS = (
-    ToolSpec(
-        name="guess",
-        description="Guess the secret number.",
-        parameters={
-            "type": "object",
-            "properties": {
-                "number": {
-                    "type": "string",
-                    "pattern": "^[0-9]+$",
-                    "description": "All digits of the guess, zeros at its front included.",
-                }
-            },
-            "required": ["number"],
-            "additionalProperties": False,
+    make_tool(
+        "guess",
+        "Guess the secret number.",
+        "Guess: <number>",
+        number={
+            "type": "string",
+            "pattern": "^[0-9]+$",
+            "description": "All digits of the guess, zeros at its front included.",
         },
-        command="Guess: <number>",
     ),
 )
 _LONGEST_EXAMPLE = 12

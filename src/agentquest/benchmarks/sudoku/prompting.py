@@ -11,7 +11,7 @@ from agentquest.benchmarks.sudoku.driver import GOAL, puzzle_driver
 from agentquest.benchmarks.sudoku.explorer import SudokuExplorer
 from agentquest.benchmarks.sudoku.grid import CELLS
 from agentquest.lib import Demonstration
-from agentquest.records.messages import ToolSpec
+from agentquest.lib.commands import make_tool
 
 ROLE = (
     "You are an agent that solves a Sudoku. "
@@ -34,20 +34,13 @@ given cell. The board stays as it was, and the step is spent.
 - The game is over when the board is full."""
 _WHERE = {"type": "integer", "minimum": 0, "maximum": 8}
 TOOLS = (
-    ToolSpec(
-        name="fill",
-        description="Write a value into a cell of the board.",
-        parameters={
-            "type": "object",
-            "properties": {
-                "row": {**_WHERE, "description": "0 is the top row."},
-                "column": {**_WHERE, "description": "0 is the leftmost column."},
-                "value": {"type": "integer", "minimum": 1, "maximum": 9},
-            },
-            "required": ["row", "column", "value"],
-            "additionalProperties": False,
-        },
-        command="Row: <row>, Column: <column>, Value: <value>",
+    make_tool(
+        "fill",
+        "Write a value into a cell of the board.",
+        "Row: <row>, Column: <column>, Value: <value>",
+        row={**_WHERE, "description": "0 is the top row."},
+        column={**_WHERE, "description": "0 is the leftmost column."},
+        value={"type": "integer", "minimum": 1, "maximum": 9},
     ),
 )
 _CELLS_LEFT = 5

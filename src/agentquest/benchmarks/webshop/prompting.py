@@ -13,30 +13,26 @@ from agentquest.benchmarks.webshop.shop.sessions import Sessions
 from agentquest.benchmarks.webshop.shop.shop import Session, Shop
 from agentquest.benchmarks.webshop.tasks import numbers_of
 from agentquest.lib import Demonstration
-from agentquest.records.messages import ToolSpec
+from agentquest.lib.commands import make_tool
 
 ROLE = (
     "You are an agent in an online shop. "
     "Your goal is to buy what the instruction asks for by taking actions."
 )
 EXAMPLES = '"search[red shoes]" or "click[Buy Now]"'
-
-
-def _tool(name: str, description: str, parameter: str, meaning: str) -> ToolSpec:
-    schema = {
-        "type": "object",
-        "properties": {parameter: {"type": "string", "description": meaning}},
-        "required": [parameter],
-        "additionalProperties": False,
-    }
-    return ToolSpec(
-        name=name, description=description, parameters=schema, command=f"{name}[<{parameter}>]"
-    )
-
-
 TOOLS = (
-    _tool("search", "Look for products, from the search page.", "query", "The words to look for."),
-    _tool("click", "Press something that the page offers.", "target", "Its text on the page."),
+    make_tool(
+        "search",
+        "Look for products, from the search page.",
+        "search[<query>]",
+        query="The words to look for.",
+    ),
+    make_tool(
+        "click",
+        "Press something that the page offers.",
+        "click[<target>]",
+        target="Its text on the page.",
+    ),
 )
 INSTRUCTIONS = """You are in an online shop. Buy the product that the instruction asks for.
 A page is shown as pieces of text with [SEP] between them. Actions:
