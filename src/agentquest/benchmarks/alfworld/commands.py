@@ -1,6 +1,5 @@
 """Commands of ALFWorld for the command line: `agentquest download alfworld`, `agentquest homes`."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -15,9 +14,9 @@ from agentquest.benchmarks.alfworld.download import (
 )
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.engine.game_files import GameText
-from agentquest.benchmarks.alfworld.homes import HomeGame, game_ids
+from agentquest.benchmarks.alfworld.homes import game_ids
 from agentquest.benchmarks.alfworld.homes.compare import distributions, side_by_side
-from agentquest.benchmarks.alfworld.homes.export import reference_logic, write_out
+from agentquest.benchmarks.alfworld.homes.export import read_logic, reference_logic, write_out
 from agentquest.benchmarks.alfworld.tasks import BUILTIN, data_root, find_tasks, open_problem
 from agentquest.downloads.bars import DownloadBars
 from agentquest.errors import UserError
@@ -75,13 +74,12 @@ def homes(
       agentquest homes export my_games --count 20
       agentquest homes export my_games --logic FOLDER  (alfworld not installed)
     """
-    actions: dict[str, Callable[[], None]] = {
-        "compare": lambda: _compare(folder, split),
-        "export": lambda: _export(folder, split, count, logic),
-    }
-    if action not in actions:
+    if action == "compare":
+        _compare(folder, split)
+    elif action == "export":
+        _export(folder, split, count, logic)
+    else:
         raise UserError(f"{action!r} is not an action; there are: compare, export")
-    actions[action]()
 
 
 def _compare(folder: Path | None, split: str) -> None:
@@ -95,28 +93,20 @@ def _compare(folder: Path | None, split: str) -> None:
 
 
 def _plan_length(problem: str) -> int:
-    engine = AlfWorldEngine.from_text(GameText(problem, goal="solve it"))
-    return len(engine.plan().commands)
+    return len(_walkthrough(problem))
 
 
 def _export(folder: Path | None, split: str, count: int, logic: Path | None) -> None:
     if folder is None:
         raise UserError("export needs a folder to write to")
-    domain, grammar = reference_logic() if logic is None else _read_logic(logic)
+    domain, grammar = reference_logic() if logic is None else read_logic(logic)
     ids = game_ids(split)[: count or None]
     for game_id in track(ids, "writing", console=Console(stderr=True)):
-        write_out([game_id], folder, domain, grammar, walkthrough=_walkthrough)
+        write_out(
+            [game_id], folder, domain, grammar, walkthrough=lambda home: _walkthrough(home.problem)
+        )
     typer.echo(f"wrote {counted(len(ids), 'game')} to {folder}")
 
 
-def _walkthrough(home: HomeGame) -> list[str]:
-    return list(AlfWorldEngine.from_text(GameText(home.problem, home.goal)).plan().commands)
-
-
-def _read_logic(folder: Path) -> tuple[str, str]:
-    try:
-        return (folder / "alfred.pddl").read_text("utf-8"), (folder / "alfred.twl2").read_text(
-            "utf-8"
-        )
-    except OSError as error:
-        raise UserError(f"cannot read the logic files: {error}") from None
+def _walkthrough(problem: str) -> tuple[str, ...]:
+    return AlfWorldEngine.from_text(GameText(problem, goal="solve it")).plan().commands

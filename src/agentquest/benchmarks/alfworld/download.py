@@ -1,9 +1,9 @@
 """The real ALFWorld games: the project's three release archives, fetched and unpacked.
 
-All three unpack into one tree, `json_2.1.1/<split>/<task>/<trial>/`, though the
-newest is published under another number. What lies in the data folder belongs to
-the user and stays; a list of the files of each archive is left in
-`.agentquest/`, by which a second call sees that nothing is missing.
+All three unpack into one tree, `json_2.1.1/<split>/<task>/<trial>/`, though the newest
+is published under another number. Existing files in the data folder are kept. A list of
+each archive's files is written to `.agentquest/`, so that a second call can tell whether
+anything is missing.
 """
 
 import json
@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from agentquest.benchmarks.alfworld.tasks import DATA_FOLDER
 from agentquest.downloads import Progress, Retry, extract_zip, fetch
 from agentquest.errors import DataError, NetworkError
+from agentquest.files import explain_write_errors, write_atomically
 
 OFFICIAL_URL = "https://github.com/alfworld/alfworld/releases/download"
-TREE = "json_2.1.1"
 _PUBLISHED_TREE = re.compile(r"json_2\.1\.\d+(_[a-z-]+)?")
 
 
@@ -76,14 +77,13 @@ def download_alfworld(
     retry: Retry | None = None,
     on_archive: Callable[[str], Progress] | None = None,
 ) -> tuple[Unpacked, ...]:
-    """Have the real games in the data folder; what is there already is not fetched again.
+    """Download and unpack the real games, except for archives that are complete already.
 
-    `force` fetches again and overwrites extracted files. `on_archive` is called
-    with the name of each archive that has to be fetched, and gives the callback
-    for its bytes. An archive found in the data folder, put there by hand, is
-    used instead of the network and stays.
+    `force` fetches again and overwrites extracted files. `on_archive` is called with the
+    name of each archive to fetch, and returns its progress callback. An archive that the
+    user put into the data folder is used instead of the network, and kept.
     """
-    folder = data_path if data_path is not None else default_data_folder()
+    folder = data_path or default_data_folder()
     todo = list(archives)
     results: list[Unpacked] = []
     for position, archive in enumerate(todo):
@@ -101,24 +101,22 @@ def download_alfworld(
             )  # fmt: skip
         except NetworkError as error:
             raise _with_the_rest(error, folder, base_url, todo[position + 1 :]) from error
-        results.append(_unpack(folder, archive, force))
+        done = extract_zip(target, folder, place=_place, force=force)
+        _list_files(folder, archive, sorted(done.written + done.kept))
+        results.append(Unpacked(archive.name, len(done.written), len(done.kept), present=False))
         if not by_hand:
             target.unlink()
     return tuple(results)
 
 
-def _unpack(folder: Path, archive: Archive, force: bool) -> Unpacked:
-    done = extract_zip(folder / archive.name, folder, place=_place, force=force)
-    _list_files(folder, archive, sorted(done.written + done.kept))
-    return Unpacked(archive.name, len(done.written), len(done.kept), present=False)
-
-
 def _place(name: PurePosixPath) -> PurePosixPath:
-    """Into the one tree, whatever number the archive's own top folder bears."""
+    """Replaces the archive's own top folder, whose number varies."""
     top, *rest = name.parts
     if not rest or _PUBLISHED_TREE.fullmatch(top) is None:
-        raise DataError(f"unexpected file in the ALFWorld archive: {name} (not under {TREE}/)")
-    return PurePosixPath(TREE, *rest)
+        raise DataError(
+            f"unexpected file in the ALFWorld archive: {name} (not under {DATA_FOLDER}/)"
+        )
+    return PurePosixPath(DATA_FOLDER, *rest)
 
 
 def _list_path(folder: Path, archive: Archive) -> Path:
@@ -127,13 +125,9 @@ def _list_path(folder: Path, archive: Archive) -> Path:
 
 def _list_files(folder: Path, archive: Archive, names: list[str]) -> None:
     path = _list_path(folder, archive)
-    draft = path.with_name(path.name + ".tmp")
-    try:
+    with explain_write_errors(path):
         path.parent.mkdir(exist_ok=True)
-        draft.write_text(json.dumps({"files": names}), encoding="utf-8")
-        draft.replace(path)
-    except OSError as error:
-        raise DataError(f"cannot write {path}: {error}") from error
+        write_atomically(path, json.dumps({"files": names}))
 
 
 def _listed_files(folder: Path, archive: Archive) -> list[str] | None:
@@ -151,7 +145,7 @@ def _listed_files(folder: Path, archive: Archive) -> list[str] | None:
 def _with_the_rest(
     error: NetworkError, folder: Path, base_url: str, rest: Iterable[Archive]
 ) -> NetworkError:
-    """The same failure, naming also the archives whose turn never came."""
+    """The same failure, with the archives that would have come next."""
     lines = [f"  {a.url(base_url)}  as  {folder / a.name}" for a in rest]
     more = "\n".join(["\nAfter that also needed:", *lines]) if lines else ""
     return NetworkError(f"{error}{more}")

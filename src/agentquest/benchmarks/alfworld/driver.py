@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from agentquest.benchmarks.alfworld.engine.dialects import Dialect
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
-from agentquest.benchmarks.alfworld.engine.game_files import GoalSource, goal_source_named
+from agentquest.benchmarks.alfworld.engine.game_files import HUMAN, TEMPLATE
 from agentquest.benchmarks.alfworld.engine.narrator import NOTHING_HAPPENS
 from agentquest.benchmarks.alfworld.engine.state import State as GameState
 from agentquest.benchmarks.alfworld.oracle.planner import Plan
@@ -46,18 +46,33 @@ class AlfWorldState(State):
         return list(self.plan.commands)
 
 
-@dataclass(frozen=True)
 class AlfWorldObservation(Observation):
-    """The game's text, followed by the admissible commands until the game is over."""
+    """The game's text, followed by the admissible commands until the game is over.
+
+    `admissible` and `output` take half the time of a step, so they are computed when first read.
+    """
+
+    _game: AlfWorldEngine
 
     @classmethod
     def of(cls, text: str, game: AlfWorldEngine, valid: bool = True) -> "AlfWorldObservation":
-        """What a player sees of the game now."""
-        won, output = game.won, text
-        if not won:
-            commands = game.admissible_text
-            output = f"{text}\nAdmissible commands:\n{commands}\n{RESPONSE_FORMAT}"
-        return cls(output, won, not won, text, tuple(game.admissible), valid)
+        """What a player sees of a game, which must not be played on: it is read later."""
+        made, won = cls.__new__(cls), game.won
+        made.__dict__.update(success=won, can_proceed=not won, text=text, valid=valid, _game=game)
+        return made
+
+    @cached_property
+    def admissible(self) -> tuple[str, ...]:
+        """The commands that the game would carry out at that moment, sorted."""
+        return tuple(self._game.admissible)
+
+    @cached_property
+    def output(self) -> str:
+        """The whole message for an agent that sees nothing else."""
+        if not self.can_proceed:
+            return self.text
+        commands = self._game.admissible_text
+        return f"{self.text}\nAdmissible commands:\n{commands}\n{RESPONSE_FORMAT}"
 
 
 class AlfWorldMetrics(Metrics):
@@ -94,11 +109,8 @@ class AlfWorldMetrics(Metrics):
 
     def unreachable_steps(self) -> list[int]:
         """Indices of the steps after which no plan could win any more."""
-        return [
-            i
-            for i, step in enumerate(self.interactions)
-            if not step.state.plan.reachable  # type: ignore[attr-defined]
-        ]
+        states = [step.state for step in self.interactions]
+        return [i for i, state in enumerate(states) if not state.plan.reachable]  # type: ignore[attr-defined]
 
     def export(
         self,
@@ -124,7 +136,7 @@ class AlfWorldDriver(Driver):
         self,
         problem: str | Path,
         dialect: str | Dialect | None = None,
-        goals: str | GoalSource = GoalSource.TEMPLATE,
+        goals: str = TEMPLATE,
         goal_seed: int = 0,
     ) -> None:
         super().__init__()
@@ -135,8 +147,8 @@ class AlfWorldDriver(Driver):
         self._facts = {"dialect": self.engine.dialect.value}
         if text.grammar:
             self._facts |= {"grammar": "modified", "grammar_fingerprint": text.grammar}
-        if goal_source_named(goals) is GoalSource.HUMAN:
-            self._facts |= {"goals": GoalSource.HUMAN.value, "goal_seed": str(goal_seed)}
+        if goals == HUMAN:
+            self._facts |= {"goals": HUMAN, "goal_seed": str(goal_seed)}
         self.current_state = AlfWorldState()
         self._games: dict[GameState, AlfWorldEngine] = {}
 
@@ -173,17 +185,18 @@ class AlfWorldDriver(Driver):
     def _reset(self) -> tuple[str, Observation]:
         text = self.engine.reset()
         self._games.clear()
-        self.current_state = AlfWorldState("", self._game())
+        game = self._game()
+        self.current_state = AlfWorldState("", game)
         self.metrics.milestones = self.current_state.policy_commands
         self.metrics.problem = self.problem
-        return self.engine.goal_text, AlfWorldObservation.of(text, self.engine)
+        return self.engine.goal_text, AlfWorldObservation.of(text, game)
 
     def _step(self, action: Action) -> tuple[State, Observation]:
         text = self.engine.step(action.value)
-        valid = text is not NOTHING_HAPPENS
+        game, valid = self._game(), text is not NOTHING_HAPPENS
         if valid:
-            self.current_state = AlfWorldState(action.value, self._game())
-        return self.current_state, AlfWorldObservation.of(text, self.engine, valid)
+            self.current_state = AlfWorldState(action.value, game)
+        return self.current_state, AlfWorldObservation.of(text, game, valid)
 
     def _game(self) -> AlfWorldEngine:
         """A snapshot of the game. Returning to an earlier state returns its cached snapshot, so

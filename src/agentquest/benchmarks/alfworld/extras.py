@@ -2,9 +2,8 @@
 
     qualitative, quantitative = get_progress(driver.metrics)
 
-Needs the recorded interactions only, so it works on the
-episodes of any player, in both dialects; the engine is not asked. The machine of the heat tasks is
-AgentQuest's published one; the others follow it.
+It reads only the recorded interactions, so it works for any player and in both dialects. The
+machine of the heat tasks is AgentQuest's published one; the others follow it.
 
 pick_and_place_simple
     State 0, initial: Correct object not in hand. (Start)                               0.0
@@ -33,21 +32,21 @@ pick_two_obj_and_place
     State 3, first object placed and second picked up: One in position, one in hand     0.75
     State 4, both objects placed correctly: Both in one receptacle. (End)               1.0
 
-The correct object is any of the class that the goal names; where there are
-several, the one that is furthest counts, so treating one and placing another is
-no success. Heating undoes cooling and the other way round, as in the game.
-Where the goal asks for slices, an object counts as placed once it is sliced.
-A game that was won is in its last state whatever else was read: an object may
-have been cool, or a lamp on, before the agent came.
+The correct object is any of the class that the goal names. Of several, the one that is
+furthest along counts: treating one and placing another is no success. Heating undoes cooling
+and vice versa, as in the game. If the goal asks for slices, an object counts as placed only
+if it is sliced. A game that was won is in its last state whatever else was read: an object
+may have been cool, or a lamp on, from the start.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from agentquest.benchmarks.alfworld.reading import Known, kind_of
 from agentquest.benchmarks.alfworld.task_types import StatedGoal, read_goal_sentence
 from agentquest.errors import UserError
-from agentquest.lib import Interaction, Metrics, Observation
+from agentquest.lib import Metrics, Observation
 from agentquest.lib.aggregate import aggregate_metrics
 
 __all__ = [
@@ -64,44 +63,35 @@ __all__ = [
 Progress = tuple[list[str], list[float]]
 
 
-def get_progress(metrics: Metrics) -> Progress:
-    """Names and values of the states after each step, for whatever task the goal states."""
-    return _progress(metrics, None)
+def get_progress(metrics: Metrics, task_type: str | None = None) -> Progress:
+    """Names and values of the states after each step.
+
+    Raises UserError if the goal states none of the six tasks, or not the `task_type` given.
+    """
+    goal = metrics.goal
+    quest = read_goal_sentence(goal)
+    if quest is None:
+        raise UserError(f"the goal {goal[:120]!r} states none of ALFWorld's six tasks")
+    if task_type is not None and quest.task.name != task_type:
+        raise UserError(f"the goal {goal[:120]!r} is a {quest.task.name} task, not {task_type}")
+    machine, last = _MACHINES[quest.task.short]
+    known = Known()
+    states = []
+    for step in metrics.interactions:
+        known.read(_text_of(step.observation))
+        states.append(last if step.observation.success else machine(quest, known))
+    return [state.name for state in states], [state.progress for state in states]
 
 
-def get_progress_pick_and_place(metrics: Metrics) -> Progress:
-    """`get_progress` for an episode known to be of pick_and_place_simple."""
-    return _progress(metrics, "pick_and_place_simple")
-
-
-def get_progress_look_at_obj_in_light(metrics: Metrics) -> Progress:
-    """`get_progress` for an episode known to be of look_at_obj_in_light."""
-    return _progress(metrics, "look_at_obj_in_light")
-
-
-def get_progress_pick_clean_then_place(metrics: Metrics) -> Progress:
-    """`get_progress` for an episode known to be of pick_clean_then_place_in_recep."""
-    return _progress(metrics, "pick_clean_then_place_in_recep")
-
-
-def get_progress_pick_heat_then_place(metrics: Metrics) -> Progress:
-    """`get_progress` for an episode known to be of pick_heat_then_place_in_recep."""
-    return _progress(metrics, "pick_heat_then_place_in_recep")
-
-
-def get_progress_pick_cool_then_place(metrics: Metrics) -> Progress:
-    """`get_progress` for an episode known to be of pick_cool_then_place_in_recep."""
-    return _progress(metrics, "pick_cool_then_place_in_recep")
-
-
-def get_progress_pick_two_obj_and_place(metrics: Metrics) -> Progress:
-    """`get_progress` for an episode known to be of pick_two_obj_and_place."""
-    return _progress(metrics, "pick_two_obj_and_place")
-
-
-def _progress(metrics: Metrics, wanted: str | None) -> Progress:
-    milestones = follow(metrics.goal, metrics.interactions, wanted)
-    return [state.name for state in milestones], [state.progress for state in milestones]
+# For episodes known to be of one type.
+get_progress_pick_and_place = partial(get_progress, task_type="pick_and_place_simple")
+get_progress_look_at_obj_in_light = partial(get_progress, task_type="look_at_obj_in_light")
+get_progress_pick_clean_then_place = partial(
+    get_progress, task_type="pick_clean_then_place_in_recep"
+)
+get_progress_pick_heat_then_place = partial(get_progress, task_type="pick_heat_then_place_in_recep")
+get_progress_pick_cool_then_place = partial(get_progress, task_type="pick_cool_then_place_in_recep")
+get_progress_pick_two_obj_and_place = partial(get_progress, task_type="pick_two_obj_and_place")
 
 
 class Milestone(NamedTuple):
@@ -117,22 +107,6 @@ INITIAL = Milestone("initial", 0.0)
 _PLACED = Milestone("object placed correctly", 1.0)
 _EXAMINED = Milestone("object examined in light", 1.0)
 _BOTH_PLACED = Milestone("both objects placed correctly", 1.0)
-
-
-def follow(goal: str, steps: Iterable[Interaction], wanted: str | None = None) -> list[Milestone]:
-    """The state after each step; `wanted` is the task type that the goal must have, if given."""
-    quest = read_goal_sentence(goal)
-    if quest is None:
-        raise UserError(f"the goal {goal[:120]!r} states none of ALFWorld's six tasks")
-    if wanted is not None and quest.task.name != wanted:
-        raise UserError(f"the goal {goal[:120]!r} is a {quest.task.name} task, not {wanted}")
-    machine, last = _MACHINES[quest.task.short]
-    known = Known()
-    milestones = []
-    for step in steps:
-        known.read(_text_of(step.observation))
-        milestones.append(last if step.observation.success else machine(quest, known))
-    return milestones
 
 
 def _text_of(observation: Observation) -> str:

@@ -21,9 +21,9 @@ class AlfWorldGame(Game):
     won: bool = False
     reward: float = 0.0
 
-    def __init__(self, parsed: "_Parsed") -> None:
-        self._parsed = parsed  # keeps it to be found by other copies
-        self.engine = parsed.engine.copy()
+    def __init__(self, parsed: AlfWorldEngine) -> None:
+        self._parsed = parsed  # keeps it alive for other games of the same problem
+        self.engine = parsed.copy()
         self.goal = self.engine.goal_text
 
     def reset(self) -> str:
@@ -52,13 +52,13 @@ class AlfWorldGame(Game):
 
 
 class ParsedGames:
-    """Opens games; one that is being played, or was asked for lately, is not read again."""
+    """Opens games; those being played, and the most recent ones, are not read again."""
 
     def __init__(self, dialect: Dialect | None, keep: int = KEPT) -> None:
         self._dialect = dialect
         self._keep = keep
-        self._alive: WeakValueDictionary[str, _Parsed] = WeakValueDictionary()
-        self._recent: OrderedDict[str, _Parsed] = OrderedDict()
+        self._alive: WeakValueDictionary[str, AlfWorldEngine] = WeakValueDictionary()
+        self._recent: OrderedDict[str, AlfWorldEngine] = OrderedDict()
 
     def __reduce__(self) -> tuple[type["ParsedGames"], tuple[Dialect | None, int]]:
         return ParsedGames, (self._dialect, self._keep)
@@ -67,17 +67,10 @@ class ParsedGames:
         """A new game of the problem, which shares its world with others of the same."""
         found = self._alive.get(problem)
         if found is None:
-            found = _Parsed(AlfWorldEngine.from_text(open_problem(problem), self._dialect))
+            found = AlfWorldEngine.from_text(open_problem(problem), self._dialect)
             self._alive[problem] = found
         self._recent[problem] = found
         self._recent.move_to_end(problem)
         while len(self._recent) > self._keep:
             self._recent.popitem(last=False)
         return AlfWorldGame(found)
-
-
-class _Parsed:
-    """A parsed game to make copies of; it is never played itself."""
-
-    def __init__(self, engine: AlfWorldEngine) -> None:
-        self.engine = engine

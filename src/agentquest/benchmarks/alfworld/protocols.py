@@ -15,16 +15,24 @@ from typing import Any
 from agentquest.protocols import ALL_TASKS, OUR_PROMPT, Protocol
 from agentquest.records.manifest import PublishedScore
 
+
+def _games(split: str, dialect: str | None = None, **limits: int) -> dict[str, Any]:
+    """All games of a split, in one dialect or in each file's own."""
+    return {
+        "benchmark": "alfworld",
+        "benchmark_settings.split": split,
+        **ALL_TASKS,
+        "benchmark_settings.dialect": dialect,
+        **limits,
+    }
+
+
 UNSEEN_134_TWO_SHOT = Protocol(
     "unseen-134-two-shot",
     "All 134 unseen games in dialect 0.3: 2 examples, 49 turns, the whole history in the prompt, "
     "no list of valid actions. Near ReAct's setting, but thoughts cost no turns.",
     {
-        "benchmark": "alfworld",
-        "benchmark_settings.split": "valid_unseen",
-        **ALL_TASKS,
-        "benchmark_settings.dialect": "0.3",
-        "max_steps": 49,
+        **_games("valid_unseen", max_steps=49, dialect="0.3"),
         "agent.use_few_shot": True,
         "agent.num_examples": 2,
         "agent.history_length": 49,
@@ -37,11 +45,7 @@ UNSEEN_134 = Protocol(
     "unseen-134",
     "All 134 unseen games, each in its file's own dialect, 50 steps.",
     {
-        "benchmark": "alfworld",
-        "benchmark_settings.split": "valid_unseen",
-        **ALL_TASKS,
-        "benchmark_settings.dialect": None,
-        "max_steps": 50,
+        **_games("valid_unseen", max_steps=50),
         **OUR_PROMPT,
     },
 )
@@ -49,11 +53,7 @@ SEEN_140 = Protocol(
     "seen-140",
     "All 140 seen games, each once, 50 steps.",
     {
-        "benchmark": "alfworld",
-        "benchmark_settings.split": "valid_seen",
-        **ALL_TASKS,
-        "benchmark_settings.dialect": None,
-        "max_steps": 50,
+        **_games("valid_seen", max_steps=50),
         **OUR_PROMPT,
     },
 )
@@ -61,10 +61,7 @@ TRAIN_200 = Protocol(
     "train-200",
     "The 200 games of valid_train, which AgentGym evaluates on.",
     {
-        "benchmark": "alfworld",
-        "benchmark_settings.split": "valid_train",
-        **ALL_TASKS,
-        "benchmark_settings.dialect": None,
+        **_games("valid_train"),
         **OUR_PROMPT,
     },
 )
@@ -72,13 +69,9 @@ AGENTIFY_100 = Protocol(
     "agentify-100",
     "100 unseen games spread over the six types, 50 steps.",
     {
-        "benchmark": "alfworld",
-        "benchmark_settings.split": "valid_unseen",
-        **ALL_TASKS,
+        **_games("valid_unseen", max_steps=50),
         "num_games": 100,
         "seed": 42,
-        "benchmark_settings.dialect": None,
-        "max_steps": 50,
         **OUR_PROMPT,
     },
 )
@@ -110,11 +103,7 @@ GIGPO = Protocol(
     "GiGPO's setting on all 140 seen games, each once: admissible commands shown, 2 turns of "
     "history, <think>/<action>, T 0.4, 512 tokens, 50 steps.",
     {
-        "benchmark": "alfworld",
-        "benchmark_settings.split": "valid_seen",
-        **ALL_TASKS,
-        "benchmark_settings.dialect": None,
-        "max_steps": 50,
+        **_games("valid_seen", max_steps=50),
         **GIGPO_READING,
         "agent.tail": 30,
         "agent.admissible_join": "\n ",
@@ -139,11 +128,7 @@ AGENTGYM_200 = Protocol(
     "AgentGym's evaluation: the 200 games of valid_train in dialect 0.3, a chat, 30 rounds, "
     "greedy, `You arrive at loc N.` left out.",
     {
-        "benchmark": "alfworld",
-        "benchmark_settings.split": "valid_train",
-        **ALL_TASKS,
-        "benchmark_settings.dialect": "0.3",
-        "max_steps": 30,
+        **_games("valid_train", max_steps=30, dialect="0.3"),
         **PROMPTED,
         "agent.style": "chat",
         "agent.reader": "react",

@@ -18,6 +18,22 @@ class TaskType(NamedTuple):
     sliced_sentences: tuple[str, str]
 
 
+def _treatment(number: int, verb: str, adjective: str) -> TaskType:
+    return TaskType(
+        number,
+        f"pick_{verb}_then_place_in_recep",
+        verb,
+        (
+            f"put a {adjective} {{obj}} in {{recep}}",
+            f"{verb} some {{obj}} and put it in {{recep}}",
+        ),
+        (
+            f"put a {adjective} slice of {{obj}} in {{recep}}",
+            f"{verb} some sliced {{obj}} and put it in {{recep}}",
+        ),
+    )
+
+
 TASK_TYPES: tuple[TaskType, ...] = (
     TaskType(
         1,
@@ -33,27 +49,9 @@ TASK_TYPES: tuple[TaskType, ...] = (
         ("look at {obj} under the {toggle}", "examine the {obj} with the {toggle}"),
         ("look at sliced {obj} under the {toggle}", "examine the sliced {obj} with the {toggle}"),
     ),
-    TaskType(
-        3,
-        "pick_clean_then_place_in_recep",
-        "clean",
-        ("put a clean {obj} in {recep}", "clean some {obj} and put it in {recep}"),
-        ("put a clean slice of {obj} in {recep}", "clean some sliced {obj} and put it in {recep}"),
-    ),
-    TaskType(
-        4,
-        "pick_heat_then_place_in_recep",
-        "heat",
-        ("put a hot {obj} in {recep}", "heat some {obj} and put it in {recep}"),
-        ("put a hot slice of {obj} in {recep}", "heat some sliced {obj} and put it in {recep}"),
-    ),
-    TaskType(
-        5,
-        "pick_cool_then_place_in_recep",
-        "cool",
-        ("put a cool {obj} in {recep}", "cool some {obj} and put it in {recep}"),
-        ("put a cool slice of {obj} in {recep}", "cool some sliced {obj} and put it in {recep}"),
-    ),
+    _treatment(3, "clean", "clean"),
+    _treatment(4, "heat", "hot"),
+    _treatment(5, "cool", "cool"),
     TaskType(
         6,
         "pick_two_obj_and_place",

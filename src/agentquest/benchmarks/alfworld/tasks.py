@@ -1,9 +1,8 @@
-"""Which games there are: real data where the user has it, built-in homes otherwise.
+"""Which games there are: real data if the user has it, built-in homes otherwise.
 
-Where real data is looked for, in this order: the `data_path` given, the folder
-named by `ALFWORLD_DATA`, the default cache `~/.cache/alfworld`. A folder that
-was named but holds no games is an error, never silently replaced. `builtin` in
-either place asks for the built-in homes.
+Real data is looked for in the `data_path` given, in the folder that `ALFWORLD_DATA` names,
+and in the default cache `~/.cache/alfworld`. A named folder without games is an error, never
+silently replaced. `builtin` in either place asks for the built-in homes.
 """
 
 import os
@@ -14,11 +13,12 @@ from pathlib import Path
 from agentquest.benchmarks.alfworld import homes
 from agentquest.benchmarks.alfworld.engine.game_files import (
     GAME_FILE,
+    GOAL_SOURCES,
+    HUMAN,
     MAX_BYTES,
     PROBLEM_FILE,
+    TEMPLATE,
     GameText,
-    GoalSource,
-    goal_source_named,
     read_game,
 )
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES, task_type
@@ -51,38 +51,35 @@ def find_tasks(
 
 
 def data_root(data_path: str | Path | None = None) -> Path | None:
-    """The folder with the splits of the real data; None when the built-in homes are meant."""
-    if data_path is not None:
-        if str(data_path) == BUILTIN:
-            return None
-        return _splits_folder(Path(data_path).expanduser(), f"data_path {str(data_path)!r}")
-    named = os.environ.get("ALFWORLD_DATA")
-    if named == BUILTIN:
+    """The folder with the splits of the real data; None for the built-in homes."""
+    named_by = "data_path"
+    if data_path is None:
+        named_by, data_path = "ALFWORLD_DATA", os.environ.get("ALFWORLD_DATA") or None
+    if data_path is None:
+        cache = Path.home() / ".cache" / "alfworld" / DATA_FOLDER
+        return cache if _has_split(cache) else None
+    if str(data_path) == BUILTIN:
         return None
-    if named:
-        return _splits_folder(Path(named).expanduser(), f"ALFWORLD_DATA {named!r}")
-    cache = Path.home() / ".cache" / "alfworld" / DATA_FOLDER
-    return cache if _has_split(cache) else None
+    return _splits_folder(Path(data_path).expanduser(), f"{named_by} {str(data_path)!r}")
 
 
-def open_problem(
-    problem: str | Path, goals: str | GoalSource = GoalSource.TEMPLATE, goal_seed: int = 0
-) -> GameText:
+def open_problem(problem: str | Path, goals: str = TEMPLATE, goal_seed: int = 0) -> GameText:
     """The text of a game: a path on disk, or `builtin:<id>`.
 
     With `goals="human"` the goal is one of the descriptions that people wrote.
     """
     name = str(problem)
-    wanted = goal_source_named(goals)
+    if goals not in GOAL_SOURCES:
+        raise UnknownName(f"unknown goals {goals!r}; there are: {', '.join(GOAL_SOURCES)}")
     if name.startswith(f"{BUILTIN}:"):
-        if wanted is GoalSource.HUMAN:
+        if goals == HUMAN:
             raise DataError(f"{name}: the built-in homes have no descriptions written by people")
         home = homes.game(name.removeprefix(f"{BUILTIN}:"))
         return GameText(home.problem, home.goal)
     path = Path(problem)
     if not _is_there(path):
         raise DataError(f"{name[:300]}: no such game (a path, or {BUILTIN}:<split>/<task>/<trial>)")
-    return read_game(path, wanted, goal_seed)
+    return read_game(path, goals, goal_seed)
 
 
 def _is_there(path: Path) -> bool:

@@ -46,7 +46,7 @@ class _Scene:
 class AlfWorldEngine:
     """One game in progress."""
 
-    __slots__ = ("_problem", "_scene", "dialect", "goal", "goal_text", "world")
+    __slots__ = ("__weakref__", "_problem", "_scene", "dialect", "goal", "goal_text", "world")
 
     def __init__(self, problem: ParsedProblem, goal_text: str, dialect: Dialect) -> None:
         self._problem = problem

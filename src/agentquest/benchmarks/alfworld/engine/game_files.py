@@ -17,7 +17,6 @@ import json
 import os
 import stat
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +29,7 @@ GAME_FILE = "game.tw-pddl"
 PROBLEM_FILE = "initial_state.pddl"
 TRAJECTORY_FILE = "traj_data.json"
 MAX_BYTES = 16_000_000
-
-
-class GoalSource(str, Enum):
-    """Whose words the goal is in."""
-
-    TEMPLATE = "template"
-    HUMAN = "human"
+TEMPLATE, HUMAN = GOAL_SOURCES = ("template", "human")  # who worded the goal
 
 
 @dataclass(frozen=True)
@@ -71,14 +64,14 @@ class GameText:
         return self.dialect
 
 
-def read_game(path: Path, goals: GoalSource = GoalSource.TEMPLATE, goal_seed: int = 0) -> GameText:
+def read_game(path: Path, goals: str = TEMPLATE, goal_seed: int = 0) -> GameText:
     """Read a game file or problem directory; every error names the file."""
     file = path / GAME_FILE if path.is_dir() else path
     bare = path.is_dir() and not file.exists()
     source = str(path if bare else file)
     try:
         text = _read_directory(path) if bare else _read_game_file(file)
-        if goals is GoalSource.HUMAN:
+        if goals == HUMAN:
             folder = file.parent
             trajectory = read_json(folder / TRAJECTORY_FILE)
             text = replace(text, goal=human_goal(trajectory, _task_id(folder), goal_seed))
@@ -151,15 +144,6 @@ def read_text(file: Path) -> str:
         raise DataError(f"{file.name} is not UTF-8: {error.reason}") from None
     except OSError as error:
         raise DataError(f"cannot read {file.name}: {error.strerror or error}") from None
-
-
-def goal_source_named(wanted: str | GoalSource) -> GoalSource:
-    """The choice of that name; raises UnknownName with the names there are."""
-    try:
-        return GoalSource(wanted)
-    except ValueError:
-        names = ", ".join(goals.value for goals in GoalSource)
-        raise UnknownName(f"unknown goals {wanted!r}; there are: {names}") from None
 
 
 def goal_from_trajectory(trajectory: dict[str, Any], task_id: str) -> str:

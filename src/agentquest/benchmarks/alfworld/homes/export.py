@@ -1,8 +1,7 @@
 """Writing built-in homes as standard ALFWorld game folders, for the reference engine to play.
 
-A game file also carries the reference's own domain and grammar. Those texts are
-not ours and are not kept here: they come from an installed `alfworld` package, or
-from a folder that has them, at the moment of writing.
+A game file also contains the reference's domain and grammar. Those texts are not ours:
+they are read from an installed `alfworld` package, or from a folder, when games are written.
 """
 
 import importlib.util
@@ -11,16 +10,16 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from agentquest.benchmarks.alfworld.homes import HomeGame, game
+from agentquest.benchmarks.alfworld.tasks import DATA_FOLDER
 from agentquest.errors import DataError, UserError
 
-DATA_FOLDER = "json_2.1.1"
 _GOAL_MARK = "UNKNOWN GOAL"
 
 Walkthrough = Callable[[HomeGame], Sequence[str]]
 
 
 def reference_logic() -> tuple[str, str]:
-    """The domain and the grammar of the installed `alfworld` package."""
+    """The domain and the grammar of the installed `alfworld` package, which is not imported."""
     spec = importlib.util.find_spec("alfworld")
     if spec is None or not spec.submodule_search_locations:
         raise UserError(
@@ -28,8 +27,16 @@ def reference_logic() -> tuple[str, str]:
             " install the package 'alfworld' into this environment, or name a folder that has"
             " alfred.pddl and alfred.twl2 (`agentquest homes export FOLDER --logic THERE`)"
         )
-    data = Path(next(iter(spec.submodule_search_locations))) / "data"
-    return _read(data / "alfred.pddl"), _read(data / "alfred.twl2")
+    return read_logic(Path(next(iter(spec.submodule_search_locations))) / "data")
+
+
+def read_logic(folder: Path) -> tuple[str, str]:
+    """The domain and the grammar in a folder."""
+    try:
+        domain, grammar = (folder / name for name in ("alfred.pddl", "alfred.twl2"))
+        return domain.read_text("utf-8"), grammar.read_text("utf-8")
+    except OSError as error:
+        raise UserError(f"cannot read the logic files: {error}") from None
 
 
 def write_out(
@@ -60,10 +67,3 @@ def write_out(
         (target / "game.tw-pddl").write_text(json.dumps(contents), encoding="utf-8")
         written.append(target)
     return written
-
-
-def _read(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"the installed alfworld package has no readable {file}: {error}") from None
