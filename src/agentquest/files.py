@@ -1,6 +1,7 @@
 """Files that survive a crash: replaced at once, synced with their folder, one writer at a time."""
 
 import contextlib
+import hashlib
 import json
 import os
 import tempfile
@@ -78,6 +79,15 @@ def _sync(path: Path) -> None:
         os.fsync(number)
     finally:
         os.close(number)
+
+
+def hash_file(file: Path) -> str:
+    """The SHA-256 of a file's content, which may be larger than memory."""
+    digest = hashlib.sha256()
+    with file.open("rb") as opened:
+        while block := opened.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def to_json(content: Any) -> str:

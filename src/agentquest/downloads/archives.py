@@ -60,32 +60,21 @@ def extract_zip(
     place: Callable[[PurePosixPath], PurePosixPath] = lambda name: name,
     force: bool = False,
     max_bytes: int = MAX_BYTES,
-    progress: Callable[[int, int | None], None] | None = None,
 ) -> Extraction:
     """Extract into `folder`, each file whole or not at all.
 
     `place` says where in the folder a member goes. Files that exist stay as they
-    are unless `force`. `progress` gets the bytes done and the bytes in all.
+    are unless `force`.
     """
-    written: list[str] = []
-    kept: list[str] = []
-    done = 0
     with _open_archive(archive) as opened:
         plan = _plan(archive, opened, place, max_bytes)
-        total = sum(member.file_size for member in plan.values())
-        missing = [n for n in plan if force or not os.path.lexists(folder / n)]
-        _require_room(folder, sum(plan[name].file_size for name in missing))
-        wanted = set(missing)
-        for name, member in plan.items():
-            if name in wanted:
-                _extract_one(opened, member, folder / name)
-                written.append(name)
-            else:
-                kept.append(name)
-            done += member.file_size
-            if progress is not None:
-                progress(done, total)
-    return Extraction(tuple(written), tuple(kept))
+        kept = () if force else tuple(name for name in plan if os.path.lexists(folder / name))
+        missing = plan.keys() - kept
+        written = tuple(name for name in plan if name in missing)
+        _require_room(folder, sum(plan[name].file_size for name in written))
+        for name in written:
+            _extract_one(opened, plan[name], folder / name)
+    return Extraction(written, kept)
 
 
 @contextmanager

@@ -5,12 +5,11 @@ under its own name can be trusted. `<name>.part.json` holds the server's descrip
 file. Without it the bytes may belong to another version of the file and are not continued.
 """
 
-import hashlib
 import json
 import os
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -24,7 +23,7 @@ from agentquest.downloads.requests import (
     request_file,
 )
 from agentquest.errors import DataError, NetworkError, UserError
-from agentquest.files import sync_folder, write_atomically
+from agentquest.files import hash_file, sync_folder, write_atomically
 
 Progress = Callable[[int, int | None], None]
 """Called with the bytes that have arrived and the file's size, None while unknown."""
@@ -71,7 +70,8 @@ def fetch(
             _accept_existing(target, sha256)
             return target
         _make_folder(target.parent)
-        _Transfer(url, target, sha256, progress, retry or Retry(), max_bytes).run()
+        say = progress or (lambda done, total: None)
+        _Transfer(url, target, sha256, say, retry or Retry(), max_bytes).run()
     except OSError as error:  # of files: network errors are handled in `requests`
         where = error.filename or target
         raise DataError(f"cannot write {where}: {error.strerror or error}") from error
@@ -113,7 +113,7 @@ class Partial:
 
     def describe(self, version: Version) -> None:
         """Write down which version of the file the bytes belong to."""
-        write_atomically(self.description, json.dumps({"url": self.url, **asdict(version)}))
+        write_atomically(self.description, json.dumps({"url": self.url, **version._asdict()}))
 
     def discard(self) -> None:
         """Remove both files, so that the next attempt starts over."""
@@ -129,25 +129,21 @@ class Partial:
         self.description.unlink(missing_ok=True)
 
 
+@dataclass
 class _Transfer:
     """The attempts at one file, and when to stop."""
 
-    def __init__(
-        self,
-        url: str,
-        target: Path,
-        sha256: str | None,
-        progress: Progress | None,
-        retry: Retry,
-        max_bytes: int,
-    ) -> None:
-        self.url, self.target, self.sha256 = url, target, sha256
-        self.max_bytes = max_bytes
-        self.progress = progress or (lambda done, total: None)
-        self.retry = retry
-        self.partial = Partial(url, target)
-        self.furthest = 0
-        self.unsound = 0
+    url: str
+    target: Path
+    sha256: str | None
+    progress: Progress
+    retry: Retry
+    max_bytes: int
+    furthest: int = 0
+    unsound: int = 0
+
+    def __post_init__(self) -> None:
+        self.partial = Partial(self.url, self.target)
 
     def run(self) -> None:
         if self.partial.size and self.partial.version() is None:
@@ -262,7 +258,7 @@ def _accept_existing(target: Path, sha256: str | None) -> None:
 def _problem(path: Path, suffix: str, sha256: str | None) -> str | None:
     """What is wrong with the content of a whole file, or None."""
     if sha256 is not None:
-        found = _digest(path)
+        found = hash_file(path)
         wrong = found != sha256.lower()
         return f"its sha256 is {found}, expected {sha256.lower()}" if wrong else None
     if suffix.lower() == ".zip":
@@ -271,14 +267,6 @@ def _problem(path: Path, suffix: str, sha256: str | None) -> str | None:
         except DataError as error:
             return str(error)
     return None
-
-
-def _digest(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(_CHUNK):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def _is(value: object, kind: type) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from email.message import Message
+from typing import NamedTuple
 
 from agentquest.words import parse_whole_number
 
@@ -37,8 +38,7 @@ class FileChanged(Exception):
     """The part on disk belongs to another version of the file: start over."""
 
 
-@dataclass(frozen=True)
-class Version:
+class Version(NamedTuple):
     """What a server says of a file: enough to notice that it has changed."""
 
     etag: str | None = None
@@ -52,24 +52,16 @@ class Version:
             return self.etag
         return self.last_modified
 
-    def contradicts(self, other: "Version") -> bool:
+    def contradicts(self, other: "Version | None") -> bool:
         """True when both name the same property and differ in it."""
-        pairs = (
-            (self.etag, other.etag),
-            (self.last_modified, other.last_modified),
-            (self.total, other.total),
-        )
+        pairs = zip(self, other or Version(), strict=True)
         return any(a is not None and b is not None and a != b for a, b in pairs)
 
     def completed_by(self, other: "Version | None") -> "Version":
         """What is unknown here taken from `other`, which describes the same file."""
-        if other is None:
-            return self
-        return Version(
-            self.etag if self.etag is not None else other.etag,
-            self.last_modified if self.last_modified is not None else other.last_modified,
-            self.total if self.total is not None else other.total,
-        )
+        known = {} if other is None else other._asdict()
+        mine = {name: value for name, value in self._asdict().items() if value is not None}
+        return Version(**{**known, **mine})
 
 
 @dataclass
@@ -155,7 +147,7 @@ def _read_response(
     if total is None and length is not None:
         total = have + length
     version = _version(response.headers, total)
-    if known is not None and version.contradicts(known):
+    if version.contradicts(known):
         raise FileChanged("the file changed on the server")
     return FileResponse(have, version.completed_by(known), response)
 
@@ -163,9 +155,9 @@ def _read_response(
 def _already_whole(headers: Message, have: int, known: Version | None) -> FileResponse:
     """A 416: nothing follows what we have, so it is either complete or another file."""
     found = _CONTENT_RANGE.fullmatch(headers.get("Content-Range", ""))
-    known_total = known.total if known is not None else None
-    version = _version(headers, _number(found[3]) if found else known_total)
-    if version.total != have or (known is not None and version.contradicts(known)):
+    known = known or Version()
+    version = _version(headers, _number(found[3]) if found else known.total)
+    if version.total != have or version.contradicts(known):
         raise FileChanged("the file on the server is not the one that was partly downloaded")
     return FileResponse(have, version.completed_by(known), None)
 

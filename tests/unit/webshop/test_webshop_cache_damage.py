@@ -109,8 +109,8 @@ def test_a_sound_cache_is_opened_without_a_word(made, cache, caplog):
 
 def test_a_process_reads_an_unchanged_catalogue_once(cache, monkeypatch):
     read = []
-    digest = integrity._digest
-    monkeypatch.setattr(integrity, "_digest", lambda path: read.append(path) or digest(path))
+    digest = integrity.hash_file
+    monkeypatch.setattr(integrity, "hash_file", lambda path: read.append(path) or digest(path))
     for _ in range(3):
         open_catalogue(cache=cache)
     assert len(read) == len(set(read)) > 20
@@ -120,7 +120,7 @@ def test_a_large_catalogue_is_read_once_by_all_processes(made, cache, monkeypatc
     monkeypatch.setattr(integrity, "_LARGE", 0)
     open_catalogue(cache=cache)
     integrity._sound.clear()  # as in another process
-    monkeypatch.setattr(integrity, "_digest", lambda path: pytest.fail("was read again"))
+    monkeypatch.setattr(integrity, "hash_file", lambda path: pytest.fail("was read again"))
     open_catalogue(cache=cache)
     monkeypatch.undo()
     monkeypatch.setattr(integrity, "_LARGE", 0)

@@ -18,7 +18,7 @@ from agentquest.benchmarks.alfworld.homes import game_ids
 from agentquest.benchmarks.alfworld.homes.compare import distributions, side_by_side
 from agentquest.benchmarks.alfworld.homes.export import read_logic, reference_logic, write_out
 from agentquest.benchmarks.alfworld.tasks import BUILTIN, data_root, find_tasks, open_problem
-from agentquest.downloads.bars import DownloadBars
+from agentquest.downloads import download_bars
 from agentquest.errors import UserError
 from agentquest.words import counted
 
@@ -39,8 +39,8 @@ def download(
 
     Example: agentquest download alfworld --data-path ~/alfworld
     """
-    with DownloadBars() as bars:
-        done = download_alfworld(data_path, base_url=base_url, force=force, on_archive=bars.bar)
+    with download_bars() as add_bar:
+        done = download_alfworld(data_path, base_url=base_url, force=force, on_archive=add_bar)
     for archive in done:
         state = (
             "already there" if archive.present else f"{counted(archive.written, 'file')} written"

@@ -12,9 +12,11 @@ from rich.progress import Progress
 
 from agentquest.benchmarks.webshop.benchmark import WebshopBenchmark
 from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
+from agentquest.benchmarks.webshop.download import FILES, OFFICIAL_URL, download_webshop
 from agentquest.benchmarks.webshop.serving.site_session import MAX_STEPS
 from agentquest.benchmarks.webshop.shop.shop import Shop
-from agentquest.benchmarks.webshop.tasks import BUILTIN, data_root
+from agentquest.benchmarks.webshop.tasks import BUILTIN, data_root, default_data_folder
+from agentquest.downloads import download_bars
 from agentquest.errors import ConfigError
 from agentquest.extras import require
 from agentquest.http.sockets import is_loopback
@@ -23,9 +25,6 @@ from agentquest.words import counted, plural
 
 if TYPE_CHECKING:
     from agentquest.benchmarks.webshop.serving.running import Access
-from agentquest.benchmarks.webshop.download import OFFICIAL_URL, download_webshop
-from agentquest.benchmarks.webshop.tasks import default_data_folder
-from agentquest.downloads.bars import DownloadBars
 
 TOKEN = "AGENTQUEST_TOKEN"
 HUMAN_RUN = Path("runs/webshop-human")
@@ -203,14 +202,9 @@ def download(
 
     Example: agentquest download webshop --size all
     """
-    with DownloadBars() as bars:
-        download_webshop(
-            data_path,
-            size=size.value,
-            base_url=base_url,
-            force=force,
-            on_file=lambda file: bars.bar(file.name),
-        )
-        folder = data_path or default_data_folder()
-        catalogue = open_catalogue(folder, size=size.value, progress=bars.bar("catalogue"))
+    folder = data_path or default_data_folder()
+    with download_bars() as add_bar:
+        files = FILES[size.value]
+        download_webshop(folder, files, base_url=base_url, force=force, on_file=add_bar)
+        catalogue = open_catalogue(folder, size=size.value, progress=add_bar("catalogue"))
     typer.echo(f"WebShop data is in {folder}: {counted(len(catalogue), 'product')}")

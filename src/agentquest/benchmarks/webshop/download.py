@@ -13,7 +13,6 @@ from html import unescape
 from pathlib import Path
 from urllib.parse import urlencode, urljoin
 
-from agentquest.benchmarks.webshop.tasks import default_data_folder
 from agentquest.downloads import Progress, Retry, fetch
 from agentquest.downloads.requests import (
     AttemptFailed,
@@ -21,8 +20,7 @@ from agentquest.downloads.requests import (
     FileChanged,
     request_file,
 )
-from agentquest.errors import NetworkError, UnknownName
-from agentquest.lib.settings import suggestion
+from agentquest.errors import NetworkError
 
 OFFICIAL_URL = "https://drive.usercontent.google.com"
 _BY_HAND_URL = "https://drive.google.com/uc"
@@ -93,45 +91,33 @@ FILES = {
 }
 
 
-def files_of(size: str) -> tuple[OfficialFile, ...]:
-    """The files of a size; raises UnknownName for another word."""
-    if size not in FILES:
-        raise UnknownName(f"{size!r} is not a size of WebShop; {suggestion(size, list(FILES))}")
-    return FILES[size]
-
-
 def download_webshop(
-    data_path: Path | None = None,
+    folder: Path,
+    files: tuple[OfficialFile, ...],
     *,
-    size: str = "small",
     base_url: str = OFFICIAL_URL,
-    files: tuple[OfficialFile, ...] | None = None,
     force: bool = False,
     retry: Retry | None = None,
-    on_file: Callable[[OfficialFile], Progress] | None = None,
+    on_file: Callable[[str], Progress] = lambda name: lambda done, total: None,
 ) -> tuple[Path, ...]:
     """Have the files of a catalogue in the data folder, whole and checked.
 
-    What is there and sound is not fetched again, unless `force`. `on_file` is
-    called with each file that has to be fetched, and gives the callback for its bytes.
+    What is there and sound is not fetched again, unless `force`. `on_file` is called with the
+    name of each file that has to be fetched, and gives the callback for its bytes.
     """
-    folder = data_path if data_path is not None else default_data_folder()
-    todo = files if files is not None else files_of(size)
-    for position, file in enumerate(todo):
-        target = folder / file.name
-        progress = None
-        url = file.url(base_url)
+    for position, file in enumerate(files):
+        target, url, progress = folder / file.name, file.url(base_url), None
         try:
             if force or not target.exists():
-                progress = on_file(file) if on_file is not None else None
+                progress = on_file(file.name)
                 url = _confirm(url, file)
             fetch(  # checks what is there
                 url, target, sha256=file.sha256, progress=progress, retry=retry, force=force,
                 max_bytes=file.size,
             )  # fmt: skip
         except NetworkError as error:
-            raise _by_hand(error, folder, todo[position:]) from error
-    return tuple(folder / file.name for file in todo)
+            raise _by_hand(error, folder, files[position:]) from error
+    return tuple(folder / file.name for file in files)
 
 
 def _confirm(url: str, file: OfficialFile) -> str:

@@ -25,7 +25,7 @@ from agentquest.benchmarks.webshop.catalogue.products import Product
 from agentquest.benchmarks.webshop.catalogue.tables import Rows, find_key
 from agentquest.benchmarks.webshop.search.search import SearchIndex
 from agentquest.errors import DataError
-from agentquest.files import write_atomically
+from agentquest.files import hash_file, write_atomically
 
 logger = logging.getLogger(__name__)
 
@@ -200,23 +200,16 @@ def _digest_of(path: Path, root: Path) -> str:
             return str(known["sha256"])
     except (OSError, ValueError, KeyError, TypeError):
         pass  # not hashed yet, or the memo is damaged: hash it now
-    with path.open("rb") as file:
-        digest = hashlib.sha256()
-        while block := file.read(1 << 20):
-            digest.update(block)
-    _save_memo(memo, _memo(identity, digest.hexdigest()))
-    return digest.hexdigest()
+    digest = hash_file(path)
+    try:
+        memo.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(memo, json.dumps(_memo(identity, digest)))
+    except OSError as error:
+        raise DataError(f"{memo.parent}: cannot be written ({error.strerror})") from error
+    return digest
 
 
 def _memo(identity: list[Any], sha256: str) -> dict[str, Any]:
     """A memo of a file's digest, with a checksum: a damaged one would name other data."""
     check = hashlib.sha256(json.dumps([identity, sha256]).encode()).hexdigest()
     return {"file": identity, "sha256": sha256, "check": check}
-
-
-def _save_memo(path: Path, content: dict[str, Any]) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, json.dumps(content))
-    except OSError as error:
-        raise DataError(f"{path.parent}: cannot be written ({error.strerror})") from error

@@ -12,12 +12,11 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from agentquest.files import sync_folder, write_atomically
+from agentquest.files import hash_file, sync_folder, write_atomically
 
 MANIFEST = "manifest.json"
 _VERIFIED = "verified.json"
 _LARGE = 256 << 20
-_BLOCK = 1 << 20
 
 Signature = list[list[int | str]]
 _sound: dict[Path, Signature] = {}  # folders that this process has verified
@@ -26,7 +25,7 @@ _sound: dict[Path, Signature] = {}  # folders that this process has verified
 def seal(folder: Path) -> None:
     """Write the manifest of a finished folder and sync everything to disk."""
     files = sorted(path for path in folder.iterdir() if path.is_file())
-    entries = {path.name: [path.stat().st_size, _digest(path)] for path in files}
+    entries = {path.name: [path.stat().st_size, hash_file(path)] for path in files}
     text = json.dumps(entries, sort_keys=True)
     manifest = folder / MANIFEST
     manifest.write_text(json.dumps({"files": entries, "check": _hash(text)}), "utf-8")
@@ -50,7 +49,7 @@ def damage(folder: Path) -> str | None:
             path = folder / name
             if path.stat().st_size != size:
                 return f"{name} has {path.stat().st_size} bytes instead of {size}"
-            if _digest(path) != digest:
+            if hash_file(path) != digest:
                 return f"{name} has changed"
     except OSError as error:
         return f"{Path(error.filename or folder).name}: {error.strerror}"
@@ -98,14 +97,6 @@ def _remember(folder: Path, signature: Signature, entries: dict[str, tuple[int, 
 
 def _is_large(entries: dict[str, tuple[int, str]]) -> bool:
     return sum(size for size, _ in entries.values()) > _LARGE
-
-
-def _digest(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def _hash(text: str) -> str:

@@ -7,7 +7,6 @@ every value that is not markup itself, exactly as the original's templates do.
 """
 
 import hashlib
-import json
 import pprint
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from markupsafe import Markup, escape
 
 from agentquest.benchmarks.webshop.catalogue.products import RATING, Product
 from agentquest.benchmarks.webshop.original.links import STYLE, Keywords, Links, Options
+from agentquest.benchmarks.webshop.shop.pages import write_script_json
 from agentquest.benchmarks.webshop.shop.prices import NO_LIMIT
 
 _CDN = "https://cdnjs.cloudflare.com/ajax/libs/font-awesome"
@@ -114,14 +114,6 @@ def _fill(template: Markup, *values: object, **named: object) -> Markup:
     if named:
         return Markup(str.__mod__(template, {key: escape(value) for key, value in named.items()}))
     return Markup(str.__mod__(template, tuple(map(escape, values))))
-
-
-def _script_json(value: Mapping[str, str | None]) -> Markup:
-    """JSON for the inside of a script, as the original's templates write it."""
-    written = json.dumps(dict(value), sort_keys=True)
-    for character in "<>&'":
-        written = written.replace(character, f"\\u{ord(character):04x}")
-    return Markup(written)
 
 
 # The search page
@@ -372,7 +364,7 @@ def _script(product: Product, options: Options) -> Markup:
     """The script that marks what is chosen; it holds the choice, and the picture of each value."""
     values = [value for group in product.options.values() for value in group]
     images = {value: product.option_images.get(value) for value in values}
-    return _fill(_SCRIPT, _script_json(options), _script_json(images))
+    return _fill(_SCRIPT, *map(Markup, (write_script_json(options), write_script_json(images))))
 
 
 _SCRIPT = Markup(
@@ -503,7 +495,7 @@ def done_page(asin: str, options: Options, reward: float, verdict: Verdict | Non
     product = None if verdict is None else verdict.product
     bought = [
         ("asin", "asin", asin, "p"),
-        ("options", "options", _script_json(options), "h4"),
+        ("options", "options", Markup(write_script_json(options)), "h4"),
         ("purchased_attrs", "attrs", product and list(product.attributes), "h4"),
         ("purchased-category", "category", product and product.category, "h4"),
         ("purchased-query", "query", product and product.query, "h4"),

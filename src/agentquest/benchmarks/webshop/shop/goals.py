@@ -132,7 +132,8 @@ class Goals(Sequence[Goal]):
         """For each owner in file order, how many goals it gives and their weight."""
 
     @abstractmethod
-    def _goal(self, owner: int, within: int, weight: float) -> Goal: ...
+    def _goal(self, owner: int, within: int) -> Goal:
+        """The goal of this place among those of its owner."""
 
     def __len__(self) -> int:
         return len(self.order)
@@ -154,10 +155,7 @@ class Goals(Sequence[Goal]):
         original = int(self.order[index])
         owner = int(np.searchsorted(self._ends, original, side="right"))
         before = int(self._ends[owner - 1]) if owner else 0
-        return self._goal(owner, original - before, self._weight(owner))
-
-    @abstractmethod
-    def _weight(self, owner: int) -> float: ...
+        return self._goal(owner, original - before)
 
     def draw(self, rng: random.Random) -> int:
         """A goal's number by weight; off by one like the original, which never draws goal 0."""
@@ -201,10 +199,7 @@ class SyntheticGoals(Goals):
     def _counts_and_weights(self) -> tuple[NDArray[Any], NDArray[Any]]:
         return self.catalogue.goal_counts, self.catalogue.goal_weights
 
-    def _weight(self, owner: int) -> float:
-        return float(self.catalogue.goal_weights[owner])
-
-    def _goal(self, owner: int, within: int, weight: float) -> Goal:
+    def _goal(self, owner: int, within: int) -> Goal:
         product = self.catalogue.product(owner)
         names = sorted(product.options)
         options = _combination({name: product.options[name] for name in names}, within)
@@ -212,8 +207,8 @@ class SyntheticGoals(Goals):
         chosen = ", and ".join(f"{name}: {value}" for name, value in options.items())
         text = f"{product.instruction}{f' with {chosen}' if chosen else ''}{limit[1]}"
         return self._record(
-            product, limit, instruction_text=text, goal_options=options, weight=weight,
-            attributes=product.instruction_attributes,
+            product, limit, instruction_text=text, goal_options=options,
+            attributes=product.instruction_attributes, weight=float(self._weights[owner]),
         )  # fmt: skip
 
 
@@ -229,10 +224,7 @@ class HumanGoals(Goals):
         count = len(self.catalogue.human)
         return np.ones(count, np.int64), np.ones(count)
 
-    def _weight(self, owner: int) -> float:
-        return 1.0
-
-    def _goal(self, owner: int, within: int, weight: float) -> Goal:
+    def _goal(self, owner: int, within: int) -> Goal:
         number, entry = (int(n) for n in self.catalogue.human[owner])
         product = self.catalogue.product(number)
         wording = product.human[entry]

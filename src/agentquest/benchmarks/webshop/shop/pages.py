@@ -164,15 +164,21 @@ def sub_page(instruction: str, url: str, product: Product, name: str) -> Page:
 
 def done_page(url: str, asin: str, options: Mapping[str, str], reward: float) -> Page:
     """The page after a purchase. Agents are told the reward, but not the goal's details."""
-    bought = json.dumps(options, sort_keys=True)
-    for character in "<>&'":
-        bought = bought.replace(character, f"\\u{ord(character):04x}")
     texts = [
         "Thank you for shopping with us!", "Your code: ", "None",
-        " (Paste it in your MTurk interface.)", "Purchased", "asin", asin, "options", bought,
+        " (Paste it in your MTurk interface.)", "Purchased", "asin", asin,
+        "options", write_script_json(options),
         "attrs", "None", "category", "None", "query", "None", "product category", "None",
         "Target", "asin", "options", "attrs", "price upper", "instuction text", "category",
         "product category", "query", "Goal ", "None", "Reward",
         "Your score (min 0.0, max 1.0)", str(reward), "Reward Details ", "None",
     ]  # fmt: skip
     return Page(tuple(Piece(text) for text in texts), url)
+
+
+def write_script_json(value: Mapping[str, str | None]) -> str:
+    """JSON that is safe inside a script, as the original's templates write it."""
+    written = json.dumps(dict(value), sort_keys=True)
+    for character in "<>&'":
+        written = written.replace(character, f"\\u{ord(character):04x}")
+    return written
