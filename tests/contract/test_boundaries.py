@@ -51,7 +51,7 @@ from agentquest.llms.gemini import GeminiModel, GeminiSettings
 from agentquest.llms.openai_chat import OpenAIChat, OpenAISettings
 from agentquest.llms.openai_responses import OpenAIResponses, ResponsesSettings
 from agentquest.llms.transport import HttpAnswer
-from agentquest.records.events import LiveEvent
+from agentquest.records.episode import LiveEvent
 from agentquest.records.manifest import MeasuredMetrics
 from agentquest.reports.render.text import text_report
 from agentquest.store.folder import EPISODES, MANIFEST, METRICS

@@ -17,8 +17,7 @@ from agentquest.metrics.table import Metric
 from agentquest.records.episode import EpisodeRecord
 from agentquest.reports.compare import compare_runs, open_runs
 from agentquest.reports.render.csv import csv_report
-from agentquest.reports.render.markdown import markdown_report
-from agentquest.reports.render.text import text_report
+from agentquest.reports.render.text import markdown_report, text_report
 from agentquest.store.folder import METRICS, RESULTS, RunFolder
 from agentquest.store.library import Library
 from agentquest.store.stored_run import StoredRun

@@ -12,8 +12,7 @@ from agentquest.errors import UserError
 from agentquest.files import write_atomically
 from agentquest.metrics.report import Report
 from agentquest.reports.render.csv import csv_report
-from agentquest.reports.render.markdown import markdown_report
-from agentquest.reports.render.text import text_report
+from agentquest.reports.render.text import markdown_report, text_report
 from agentquest.store.folder import RunFolder
 from agentquest.store.stored_run import StoredRun
 

@@ -19,8 +19,7 @@ from agentquest.reports.render.comparison import (
     markdown_comparison,
     text_comparison,
 )
-from agentquest.reports.render.markdown import markdown_table
-from agentquest.reports.render.text import text_table
+from agentquest.reports.render.text import markdown_table, text_table
 from agentquest.reports.sweep import SweptRun, json_rows, sweep_comparison, sweep_rows, sweep_table
 from agentquest.running.run import Run
 from agentquest.running.sweep import Sweep, SweepRun, load_sweep

@@ -15,14 +15,13 @@ from agentquest.lib.benchmark import Benchmark, BenchmarkSettings
 from agentquest.lib.driver import Driver, Outcome
 from agentquest.lib.game import Game
 from agentquest.lib.loop_agent import LoopAgent
-from agentquest.lib.metrics import Metrics
+from agentquest.lib.metrics import Metrics, repetition_rate, repetitions, similarity
 from agentquest.lib.oracle import Oracle
 from agentquest.lib.parsing import Parser, parse_action
 from agentquest.lib.people import TerminalView
 from agentquest.lib.pictures import Moment
 from agentquest.lib.session import Session, Turn
 from agentquest.lib.settings import Settings, operational
-from agentquest.lib.similarity import repetition_rate, repetitions, similarity
 from agentquest.lib.types import Action, Interaction, Observation, State, Task
 from agentquest.lib.vector import SessionVector
 from agentquest.records.manifest import Verbs

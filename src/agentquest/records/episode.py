@@ -128,6 +128,22 @@ class EpisodeRecord(Record):
         return [call for step in self.steps for call in step.calls]
 
 
+class LiveEvent(Record):
+    """What watchers are told while episodes are in progress: one began, made a step, or ended."""
+
+    event: Literal["start", "step", "end"]
+    key: str
+    task_id: str
+    trial: int
+    worker: str = ""
+    goal: Text = ""
+    step: Step | None = None
+    prompt: list[Message] = Field(default_factory=list)
+    end: End | None = None
+    success: bool | None = None
+    message: Text = ""
+
+
 class MessagePool:
     """Keeps each message of an episode once: prompts repeat most of what they said before."""
 

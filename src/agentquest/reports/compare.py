@@ -20,12 +20,14 @@ from agentquest.metrics.paired import (
 )
 from agentquest.metrics.rows import EpisodeRow
 from agentquest.metrics.statistics import Estimate
+from agentquest.metrics.summary import in_order
 from agentquest.metrics.table import Metric
 from agentquest.records.manifest import Manifest
 from agentquest.store.stored_run import StoredRun
 from agentquest.words import counted
 
 Tasks = dict[str, list[EpisodeRow]]
+Means = dict[str, float | None]  # by metric
 CLEAR = 0.05  # a p-value below this is called a difference
 
 
@@ -118,12 +120,15 @@ def _compare(baseline: ComparedRun, other: ComparedRun) -> Comparison:
     counts = None
     if all(was in (0, 1) and now in (0, 1) for _, was, now in rates):
         counts = count_pairs([was == 1 for _, was, _ in rates], [now == 1 for *_, now in rates])
+    theirs = {metric.key for metric in other.table}
+    table = [metric for metric in baseline.table if metric.key in theirs]
+    was = [_means(table, before[task]) for task in shared]
+    now = [_means(table, after[task]) for task in shared]
     differences = {}
-    for metric in baseline.table:
-        if metric.key in {one.key for one in other.table}:
-            found = _difference(metric, shared, before, after, counts)
-            if found is not None:
-                differences[metric.key] = found
+    for metric in table:
+        found = _difference(metric, was, now, counts)
+        if found is not None:
+            differences[metric.key] = found
     changed = tuple(task for task in shared if _hashes(before[task]) != _hashes(after[task]))
     return Comparison(
         baseline=baseline.name,
@@ -136,15 +141,28 @@ def _compare(baseline: ComparedRun, other: ComparedRun) -> Comparison:
         better=tuple(task for task, was, now in rates if now > was),
         changed_data=changed,
         left_out=_left_out(all_before, all_after, before, after),
-        unscored_episodes=(_count_unscored(baseline), _count_unscored(other)),
+        unscored_episodes=(
+            sum(not row.scored for row in baseline.rows),
+            sum(not row.scored for row in other.rows),
+        ),
         warnings=_warnings(baseline, other, before, after, changed),
     )
 
 
+def _means(table: Sequence[Metric], rows: Sequence[EpisodeRow]) -> Means:
+    """Every metric over the trials of one task. Task by task, as the rows of a large run do not
+    fit into the processor's cache."""
+    found: Means = {}
+    for key in [metric.key for metric in table]:
+        values = [value for row in rows if (value := row.values[key]) is not None]
+        found[key] = fsum(values) / len(values) if values else None
+    return found
+
+
 def _difference(
-    metric: Metric, shared: Sequence[str], before: Tasks, after: Tasks, counts: PairedCounts | None
+    metric: Metric, before: Sequence[Means], after: Sequence[Means], counts: PairedCounts | None
 ) -> Difference | None:
-    pairs = [(_mean_of(metric, before[task]), _mean_of(metric, after[task])) for task in shared]
+    pairs = [(one[metric.key], two[metric.key]) for one, two in zip(before, after, strict=True)]
     known = [(was, now) for was, now in pairs if was is not None and now is not None]
     if not known:
         return None
@@ -155,11 +173,6 @@ def _difference(
         estimate, p_value = paired_mean_difference(was, now), permutation_test(was, now)
     assert estimate is not None, "there is at least one pair"
     return Difference(metric, fsum(was) / len(was), fsum(now) / len(now), estimate, p_value)
-
-
-def _mean_of(metric: Metric, rows: Sequence[EpisodeRow]) -> float | None:
-    values = [value for row in rows if (value := row.values[metric.key]) is not None]
-    return fsum(values) / len(values) if values else None
 
 
 def _mean_success(rows: Sequence[EpisodeRow]) -> float:
@@ -180,7 +193,7 @@ def _require_same_benchmark(baseline: ComparedRun, other: ComparedRun) -> None:
 
 def _by_task(rows: Sequence[EpisodeRow]) -> Tasks:
     tasks: Tasks = {}
-    for row in sorted(rows, key=lambda row: (row.task_id, row.trial)):
+    for row in in_order(rows):
         tasks.setdefault(row.task_id, []).append(row)
     return tasks
 
@@ -244,7 +257,3 @@ def _conditions(run: ComparedRun) -> dict[str, str]:
 
 def _hashes(rows: Sequence[EpisodeRow]) -> set[str]:
     return {row.data_hash for row in rows}
-
-
-def _count_unscored(run: ComparedRun) -> int:
-    return sum(not row.scored for row in run.rows)

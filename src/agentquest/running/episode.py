@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from agentquest.errors import ContextExceeded, ModelError, NetworkError
 from agentquest.lib import Agent, Answer, Driver, Episode, Observation, Outcome
-from agentquest.lib.similarity import repetition_rate
+from agentquest.lib.metrics import repetition_rate
 from agentquest.records.episode import EpisodeRecord, Failure, MessagePool, Source, Step
 from agentquest.records.how import How
 from agentquest.records.messages import Message

@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from agentquest.llms.prices import Price, estimate_usage
-from agentquest.records.episode import EpisodeRecord, Step
-from agentquest.records.events import LiveEvent
+from agentquest.records.episode import EpisodeRecord, LiveEvent, Step
 from agentquest.records.messages import Message
 from agentquest.running.events import RunEvents
 from agentquest.running.spec import EpisodeSpec

@@ -115,7 +115,7 @@ class RowIndex:
 
     def refresh(self) -> None:
         """Read what was recorded since the last call, and save the index."""
-        if self._spans and not has_lines(self._episodes, self._spans[-1:]):
+        if self._spans and not has_lines(self._episodes, [self._spans[-1]]):
             self._load()  # the file was replaced or cut
         for span, record in self._reader.read_new():
             self._add(record, span)

@@ -18,7 +18,7 @@ import zlib
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, NamedTuple, overload
+from typing import IO, NamedTuple
 
 from pydantic import ValidationError
 
@@ -48,33 +48,26 @@ class Span(NamedTuple):
         return self.next - self.at
 
 
-class Spans(Sequence[Span]):
+class Spans:
     """Many of them in little memory."""
 
     def __init__(self) -> None:
-        self._columns = array("Q"), array("Q"), array("L")
+        self._starts, self._ends, self._checksums = array("Q"), array("Q"), array("L")
 
     def append(self, span: Span) -> None:
         """Add one at the end."""
-        for column, value in zip(self._columns, span, strict=True):
-            column.append(value)
+        self._starts.append(span.at)
+        self._ends.append(span.next)
+        self._checksums.append(span.checksum)
 
     def __len__(self) -> int:
-        return len(self._columns[0])
+        return len(self._starts)
 
-    @overload
-    def __getitem__(self, place: int) -> Span: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> list[Span]: ...
-
-    def __getitem__(self, place: int | slice) -> Span | list[Span]:
-        if isinstance(place, slice):
-            return [self[one] for one in range(len(self))[place]]
-        return Span(*(column[place] for column in self._columns))
+    def __getitem__(self, place: int) -> Span:
+        return Span(self._starts[place], self._ends[place], self._checksums[place])
 
     def __iter__(self) -> Iterator[Span]:
-        return map(Span, *self._columns)
+        return map(Span, self._starts, self._ends, self._checksums)
 
 
 def seal(content: bytes, packed: bool = False) -> bytes:

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from agentquest.records.episode import Step
-from agentquest.records.events import LiveEvent
+from agentquest.records.episode import LiveEvent, Step
 
 LIVE = "live.jsonl"
 _MOST_BYTES = 64 * 1024 * 1024

@@ -19,8 +19,7 @@ from agentquest.metrics.report import Report, build_report
 from agentquest.metrics.rows import EpisodeRow, plain_row
 from agentquest.metrics.summary import RunFigures
 from agentquest.metrics.table import Metric
-from agentquest.records.episode import EpisodeRecord
-from agentquest.records.events import LiveEvent
+from agentquest.records.episode import EpisodeRecord, LiveEvent
 from agentquest.records.manifest import Manifest, MeasuredMetrics
 from agentquest.store.folder import EPISODES, MANIFEST, METRICS, RunFolder
 from agentquest.store.index import RowIndex

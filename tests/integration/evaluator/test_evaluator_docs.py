@@ -16,8 +16,7 @@ from agentquest.config import RunConfig, load_config
 from agentquest.config.loading import FLAT_NAMES
 from agentquest.config.settings import settings_model
 from agentquest.protocols import all_protocols
-from agentquest.records.episode import Call, EpisodeRecord, Failure, Step
-from agentquest.records.events import LiveEvent
+from agentquest.records.episode import Call, EpisodeRecord, Failure, LiveEvent, Step
 from agentquest.records.manifest import Manifest, Provenance
 from agentquest.records.messages import Message, ToolCall, Usage
 from agentquest.records.outcome import AgentFaults, End

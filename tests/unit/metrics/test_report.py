@@ -20,8 +20,7 @@ from agentquest.records.manifest import Manifest, PublishedScore
 from agentquest.records.messages import Usage
 from agentquest.records.outcome import AgentFaults, End
 from agentquest.reports.render.csv import csv_report
-from agentquest.reports.render.markdown import markdown_report
-from agentquest.reports.render.text import text_report
+from agentquest.reports.render.text import markdown_report, text_report
 from agentquest.store.stored_run import StoredRun
 from agentquest.viewer.addresses import ServedAddresses
 from agentquest.viewer.layout import render

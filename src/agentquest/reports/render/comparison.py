@@ -7,8 +7,7 @@ from typing import Any
 from agentquest.metrics.report import Table
 from agentquest.metrics.table import PERCENT
 from agentquest.reports.compare import CLEAR, Comparison, Difference
-from agentquest.reports.render.markdown import markdown_table
-from agentquest.reports.render.text import WIDTH, text_table, wrap_text
+from agentquest.reports.render.text import WIDTH, markdown_table, text_table, wrap_text
 from agentquest.reports.safe_text import markdown_text, one_line
 from agentquest.words import counted
 

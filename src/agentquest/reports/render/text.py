@@ -1,10 +1,10 @@
-"""A report for the terminal, in the width there is."""
+"""A report as plain text, for the terminal or to paste into a document."""
 
 import textwrap
 from collections.abc import Iterable, Sequence
 
 from agentquest.metrics.report import Report, Table
-from agentquest.reports.safe_text import one_line
+from agentquest.reports.safe_text import markdown_text, one_line
 
 WIDTH = 80
 _SHORTEST_NAME = 12
@@ -28,6 +28,20 @@ def text_report(report: Report, width: int = WIDTH) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def markdown_report(report: Report) -> str:
+    """The report as Markdown; what came from data or models is escaped."""
+    parts = [f"# AgentQuest report: {markdown_text(report.manifest.run_id)}"]
+    parts += [f"> **Warning:** {markdown_text(warning)}" for warning in report.warnings]
+    parts.append(markdown_table(Table("Run", ("run", ""), report.facts, numbers=False)))
+    for table in report.tables:
+        parts += [f"## {table.title}", markdown_table(table)]
+    if report.published:
+        listed = "\n".join(f"- {markdown_text(line)}" for line in report.published)
+        parts += ["## Published scores for this protocol", listed]
+    parts.append("\n".join(f"- {markdown_text(note)}" for note in report.notes))
+    return "\n\n".join(parts) + "\n"
+
+
 def text_table(table: Table, width: int = WIDTH) -> str:
     """The rows under their headings; columns that do not fit stand in a further block below."""
     rows = [tuple(map(one_line, row)) for row in (table.headings, *table.rows)]
@@ -46,6 +60,17 @@ def text_table(table: Table, width: int = WIDTH) -> str:
         flush = str.rjust if table.numbers else str.ljust
         blocks[-1].append([flush(cell, each) for cell in column])
     return "\n\n".join("\n".join(_lines(block)) for block in blocks)
+
+
+def markdown_table(table: Table) -> str:
+    """Where the cells are numbers, all columns but the first stand to the right."""
+    rule = ["---", *("---:" if table.numbers else "---" for _ in table.headings[1:])]
+    lines = [
+        _markdown_line(table.headings),
+        f"| {' | '.join(rule)} |",
+        *map(_markdown_line, table.rows),
+    ]
+    return "\n".join(lines)
 
 
 def pairs(rows: Iterable[Sequence[str]], width: int = WIDTH) -> str:
@@ -74,6 +99,10 @@ def wrap_text(text: str, width: int, indent: str = "") -> str:
             replace_whitespace=False,
         )
     )
+
+
+def _markdown_line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(markdown_text(cell) for cell in cells)} |"
 
 
 def _lines(block: Sequence[Sequence[str]]) -> Iterable[str]:
