@@ -53,6 +53,39 @@ class Phase(Enum):
     IDLE = "idle"
 
 
+class _Transport:
+    """Sends together what is written together; uvicorn writes head and body of an answer apart.
+
+    Half as many system calls and packets, and the client wakes up once.
+    """
+
+    def __init__(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._loop = asyncio.get_running_loop()
+        self._written: list[bytes] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        if not self._written:
+            self._loop.call_soon(self._send)
+        self._written.append(data)
+
+    def close(self) -> None:
+        self._send()
+        self._transport.close()
+
+    def abort(self) -> None:
+        self._send()
+        self._transport.abort()
+
+    def _send(self) -> None:
+        if self._written:
+            self._transport.write(b"".join(self._written))
+            self._written.clear()
+
+
 class Connection(asyncio.Protocol):
     """Passes everything on to uvicorn's protocol, and remembers what the client has yet to send."""
 
@@ -78,7 +111,7 @@ class Connection(asyncio.Protocol):
             self.since = time.monotonic()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = cast(asyncio.Transport, transport)
+        self.transport = cast(asyncio.Transport, _Transport(transport))
         self._connections.add(self)
         self._protocol.connection_made(self.transport)
 
@@ -166,10 +199,8 @@ class Connections:
                 connection.enter(Phase.ANSWER)
             return message
 
-        has_body = any(
-            name == b"transfer-encoding" or (name == b"content-length" and value != b"0")
-            for name, value in scope["headers"]
-        )
+        headers = dict(scope["headers"])
+        has_body = headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
         connection.enter(Phase.BODY if has_body else Phase.ANSWER)
         try:
             await app(scope, receive_part if has_body else receive, send)

@@ -15,12 +15,13 @@ import json
 import secrets
 import socket
 import zlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from ipaddress import ip_address
+from typing import Any
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -38,15 +39,20 @@ API_HEADERS: Mapping[str, str] = _NO_SNIFFING | {
 }
 """For answers that are no pages."""
 
-
 Refusal = Callable[[int, str], Response]
 """Writes a refusal from its status and message."""
+
+_to_json = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+
+
+def write_json(content: Any, status: int = 200) -> Response:
+    """JSON as Flask writes it: keys sorted, ASCII, a line end."""
+    return Response(f"{_to_json(content)}\n", status, media_type="application/json")
 
 
 def json_refusal(status: int, text: str) -> Response:
     """The reason as `{"error": …}`, for programs."""
-    content = json.dumps({"error": text}, sort_keys=True, separators=(",", ":")) + "\n"
-    return Response(content.encode("ascii"), status, media_type="application/json")
+    return write_json({"error": text}, status)
 
 
 class Refused(Exception):
@@ -57,12 +63,6 @@ class Refused(Exception):
         self.status = status
         self.text = text
         self.headers = headers or {}
-
-    async def answer(self, how: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the refusal instead of the application's answer, written by `how`."""
-        response = how(self.status, self.text)
-        response.headers.update(self.headers)
-        await response(scope, receive, send)
 
 
 class Names:
@@ -106,6 +106,7 @@ class Names:
             raise Refused(403, "requests from pages of other web sites are refused")
 
 
+@lru_cache(maxsize=64)  # clients send the same name with every request
 def host_in(value: str) -> str | None:
     """The host in a Host header, without its port; None when it is malformed."""
     try:
@@ -178,7 +179,7 @@ def has_body(headers: Mapping[str, str]) -> bool:
     return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
 
 
-async def read_body(headers: Mapping[str, str], receive: Receive, limit: int) -> bytes:
+async def _read_body(headers: Mapping[str, str], receive: Receive, limit: int) -> bytes:
     """The whole body, unpacked."""
     announced = headers.get("content-length", "")
     if announced.isdigit() and (len(announced) > 15 or int(announced) > limit):
@@ -193,14 +194,8 @@ async def read_body(headers: Mapping[str, str], receive: Receive, limit: int) ->
             return unpacker.whole()
 
 
-def with_body(scope: Scope, receive: Receive, body: bytes) -> tuple[Scope, Receive]:
-    """The request again, with a body that was already read."""
-    headers = [
-        (name, value)
-        for name, value in scope["headers"]
-        if name not in (b"content-length", b"content-encoding", b"transfer-encoding")
-    ]
-    headers.append((b"content-length", str(len(body)).encode()))
+def _replay(receive: Receive, body: bytes) -> Receive:
+    """Receives a body that was already read, and then whatever comes after it."""
     message: Message | None = {"type": "http.request", "body": body, "more_body": False}
 
     async def replay() -> Message:
@@ -210,7 +205,14 @@ def with_body(scope: Scope, receive: Receive, body: bytes) -> tuple[Scope, Recei
         first, message = message, None
         return first
 
-    return {**scope, "headers": headers}, replay
+    return replay
+
+
+def _unpacked(scope: Scope, size: int) -> Scope:
+    """The request as if its body had been sent unpacked and in one piece."""
+    packing = (b"content-length", b"content-encoding", b"transfer-encoding")
+    headers = [header for header in scope["headers"] if header[0] not in packing]
+    return {**scope, "headers": [*headers, (b"content-length", str(size).encode())]}
 
 
 def page_headers(**sources: str) -> dict[str, str]:
@@ -257,52 +259,72 @@ def require_token(host: str, token: str | None, how: str) -> None:
 
 def guard_app(app: ASGIApp, rules: Rules) -> ASGIApp:
     """The application, reached only by requests that follow the rules."""
+    added = [(name.lower().encode(), value.encode()) for name, value in rules.headers.items()]
 
     async def guard(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket":
-            await _guard_websocket(app, rules, scope, receive, send)
-            return
-        if scope["type"] != "http":
+        if scope["type"] == "http":
+            await guard_request(scope, receive, _with_headers(send, added))
+        elif scope["type"] == "websocket":
+            await guard_websocket(scope, receive, send)
+        else:
             await app(scope, receive, send)
-            return
-        send = _with_headers(send, rules.headers)
-        headers = Headers(scope=scope)
+
+    async def guard_request(scope: Scope, receive: Receive, send: Send) -> None:
+        headers = _decode_headers(scope)
         try:
-            _check_head(scope, headers, rules)
-            body = await read_body(headers, receive, rules.max_body)
+            _check_head(scope["method"], scope["path"], headers, rules)
+            body = await _read_body(headers, receive, rules.max_body)
         except Refused as refused:
-            await refused.answer(rules.refusal, scope, receive, send)
+            response = rules.refusal(refused.status, refused.text)
+            response.headers.update(refused.headers)
+            await response(scope, receive, send)
             return
         except Disconnected:
             return
-        await app(*with_body(scope, receive, body), send)
+        if "content-encoding" in headers or "transfer-encoding" in headers:
+            scope = _unpacked(scope, len(body))
+        await app(scope, _replay(receive, body), send)
+
+    async def guard_websocket(scope: Scope, receive: Receive, send: Send) -> None:
+        """Any page can make a browser open one, so it is checked like a request that writes."""
+        try:
+            _check_head("POST", scope["path"], _decode_headers(scope), rules)
+        except Refused:
+            await receive()
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        await app(scope, receive, send)
 
     return guard
 
 
-async def _guard_websocket(
-    app: ASGIApp, rules: Rules, scope: Scope, receive: Receive, send: Send
-) -> None:
-    """Browsers let any page open a WebSocket anywhere: it is checked like a request that writes."""
-    try:
-        _check_head({**scope, "method": "POST"}, Headers(scope=scope), rules)
-    except Refused:
-        await receive()
-        await send({"type": "websocket.close", "code": 1008})
-        return
-    await app(scope, receive, send)
+def _decode_headers(scope: Scope) -> dict[str, str]:
+    """The request's headers by name; of one that was sent twice, the first counts."""
+    pairs = reversed(scope["headers"])
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in pairs}
 
 
-def _check_head(scope: Scope, headers: Headers, rules: Rules) -> None:
+def _with_headers(send: Send, added: Sequence[tuple[bytes, bytes]]) -> Send:
+    async def send_with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            own = message["headers"]
+            names = {name for name, _ in own}
+            message["headers"] = [*own, *(pair for pair in added if pair[0] not in names)]
+        await send(message)
+
+    return send_with_headers
+
+
+def _check_head(method: str, path: str, headers: Mapping[str, str], rules: Rules) -> None:
     rules.names.check_host(headers)
-    rules.names.check_origin(scope["method"], headers)
-    if rules.token and scope["path"] not in rules.open_paths:
+    rules.names.check_origin(method, headers)
+    if rules.token and path not in rules.open_paths:
         _check_token(headers, rules.token)
     if rules.json_only and has_body(headers):
         _check_json(headers)
 
 
-def _check_token(headers: Headers, token: str) -> None:
+def _check_token(headers: Mapping[str, str], token: str) -> None:
     kind, _, given = headers.get("authorization", "").partition(" ")
     known = secrets.compare_digest(given.strip().encode(), token.encode())
     if kind.lower() != "bearer" or not known:
@@ -310,18 +332,7 @@ def _check_token(headers: Headers, token: str) -> None:
         raise Refused(401, text, headers={"WWW-Authenticate": "Bearer"})
 
 
-def _check_json(headers: Headers) -> None:
+def _check_json(headers: Mapping[str, str]) -> None:
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json" and not (kind.startswith("application/") and "+json" in kind):
         raise Refused(415, "send JSON with Content-Type: application/json")
-
-
-def _with_headers(send: Send, headers: Mapping[str, str]) -> Send:
-    async def sending(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            answered = MutableHeaders(scope=message)
-            for name, value in headers.items():
-                answered.setdefault(name, value)
-        await send(message)
-
-    return sending

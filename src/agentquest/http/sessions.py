@@ -42,7 +42,8 @@ class Stage(IntEnum):
 
 
 @dataclass
-class _Entry(Generic[V]):
+class _Entry(Generic[K, V]):
+    key: K
     value: V
     address: str
     connection: str
@@ -72,17 +73,18 @@ class SessionStore(Generic[K, V]):
         self._idle_s = idle_s
         self._evicts = evicts
         self._clock = clock
-        # By stage, longest unused first.
-        self._stages: dict[Stage, OrderedDict[K, _Entry[V]]] = {s: OrderedDict() for s in Stage}
+        self._entries: dict[K, _Entry[K, V]] = {}
+        # The same entries by stage, longest unused first.
+        self._stages: dict[Stage, OrderedDict[K, _Entry[K, V]]] = {s: OrderedDict() for s in Stage}
         # How many sessions each client could lose; busy ones do not count.
         self._addresses: Counter[str] = Counter()
         self._connections: Counter[str] = Counter()
 
     def __len__(self) -> int:
-        return sum(map(len, self._stages.values()))
+        return len(self._entries)
 
     def __iter__(self) -> Iterator[K]:
-        return iter([key for key in self._all_keys() if key in self])
+        return iter([key for key in self._entries if key in self])
 
     def __contains__(self, key: K) -> bool:
         return self._find(key) is not None
@@ -92,8 +94,7 @@ class SessionStore(Generic[K, V]):
         entry = self._find(key)
         if entry is None:
             return None
-        entry.used_at = self._clock()
-        self._stages[entry.stage].move_to_end(key)
+        self._touch(entry)
         return entry.value
 
     def peek(self, key: K) -> V | None:
@@ -109,43 +110,45 @@ class SessionStore(Generic[K, V]):
         """
         self.remove(key)
         dropped = self.make_room()
-        self._put(key, _Entry(value, address, connection, Stage.STARTED, self._clock()))
+        self._put(_Entry(key, value, address, connection, Stage.STARTED, self._clock()))
         return dropped
 
     def make_room(self) -> list[V]:
         """Make sure that one more session fits; returns those dropped. Raises StoreFull."""
         dropped = self.expire()
         if len(self) >= self.limit:
-            key = self._choose_leaving() if self._evicts else None
-            if key is None:
+            leaving = self._choose_leaving() if self._evicts else None
+            if leaving is None:
                 raise StoreFull(f"the limit of {self.limit} sessions is reached")
-            dropped.append(self._take(key).value)
+            dropped.append(self._take(leaving))
         return dropped
 
     def mark(self, key: K, stage: Stage) -> None:
         """Record how far a session has come, which counts as a use of it."""
-        if self._find(key) is not None:
-            entry = self._take(key)
-            entry.stage, entry.used_at = stage, self._clock()
-            self._put(key, entry)
+        entry = self._find(key)
+        if entry is not None:
+            if entry.stage is not stage:
+                self._take(entry)
+                entry.stage = stage
+                self._put(entry)
+            self._touch(entry)
 
     def remove(self, key: K) -> V | None:
         """Drop one session; returns it, or None if there is none."""
-        held = any(key in entries for entries in self._stages.values())
-        return self._take(key).value if held else None
+        entry = self._entries.get(key)
+        return None if entry is None else self._take(entry)
 
     def expire(self) -> list[V]:
         """Drop the sessions that were idle for too long."""
         expired: list[V] = []
-        for stage, entries in self._stages.items():
-            if stage is not Stage.BUSY:
-                while entries and self._is_expired(next(iter(entries.values()))):
-                    expired.append(self._take(next(iter(entries))).value)
+        for entries in self._stages.values():
+            while entries and self._is_expired(oldest := next(iter(entries.values()))):
+                expired.append(self._take(oldest))
         return expired
 
     def clear(self) -> list[V]:
         """Drop all sessions, when the server stops."""
-        return [self._take(key).value for key in self._all_keys()]
+        return [self._take(entry) for entry in list(self._entries.values())]
 
     @asynccontextmanager
     async def expire_regularly(
@@ -168,71 +171,64 @@ class SessionStore(Generic[K, V]):
             with suppress(asyncio.CancelledError):
                 await task
 
-    def _choose_leaving(self) -> K | None:
+    def _choose_leaving(self) -> _Entry[K, V] | None:
         """The session that loses its place; None if a newcomer has to be refused."""
         if not self._addresses:
             return None
         address = max(self._addresses, key=self._addresses.__getitem__)
-        finished = self._find_first(Stage.FINISHED, address)
+        finished = self._find_oldest(Stage.FINISHED, address)
         if finished is not None:
             return finished
-        started = self._find_first(Stage.STARTED, address)
-        started_ones = self._stages[Stage.STARTED]
-        left_alone = self._clock() - LEFT_ALONE_S
-        if started is not None and started_ones[started].used_at < left_alone:
+        started = self._find_oldest(Stage.STARTED, address)
+        if started is not None and started.used_at < self._clock() - LEFT_ALONE_S:
             return started
         excess = self._find_excess()
         if excess is not None:
             return excess
-        if len(started_ones) >= FLOOD:
+        if len(self._stages[Stage.STARTED]) >= FLOOD:
             return None
-        in_use = self._find_first(Stage.IN_USE, address)
-        if started is None or in_use is None:
-            return in_use if started is None else started
-        used_at = self._stages[Stage.IN_USE][in_use].used_at
-        return started if started_ones[started].used_at < used_at else in_use
+        candidates = (self._find_oldest(Stage.IN_USE, address), started)
+        return min(filter(None, candidates), key=lambda entry: entry.used_at, default=None)
 
-    def _find_first(self, stage: Stage, address: str) -> K | None:
+    def _find_oldest(self, stage: Stage, address: str) -> _Entry[K, V] | None:
         """The session of an address that has been unused for longest at a stage."""
-        entries = self._stages[stage].items()
-        return next((key for key, entry in entries if entry.address == address), None)
+        entries = self._stages[stage].values()
+        return next((entry for entry in entries if entry.address == address), None)
 
-    def _find_excess(self) -> K | None:
+    def _find_excess(self) -> _Entry[K, V] | None:
         """The first never-used session of a connection that has more than its share."""
         connection = max(self._connections, key=self._connections.__getitem__)
         if not connection or self._connections[connection] * _SHARE < self.limit:
             return None
-        entries = self._stages[Stage.STARTED].items()
-        return next((key for key, entry in entries if entry.connection == connection), None)
+        entries = self._stages[Stage.STARTED].values()
+        return next((entry for entry in entries if entry.connection == connection), None)
 
-    def _all_keys(self) -> list[K]:
-        return [key for entries in self._stages.values() for key in entries]
+    def _find(self, key: K) -> _Entry[K, V] | None:
+        entry = self._entries.get(key)
+        return None if entry is None or self._is_expired(entry) else entry
 
-    def _find(self, key: K) -> _Entry[V] | None:
-        for entries in self._stages.values():
-            entry = entries.get(key)
-            if entry is not None:
-                return None if self._is_expired(entry) else entry
-        return None
+    def _is_expired(self, entry: _Entry[K, V]) -> bool:
+        return entry.stage is not Stage.BUSY and self._clock() - entry.used_at > self._idle_s
 
-    def _is_expired(self, entry: _Entry[V]) -> bool:
-        idle = self._clock() - entry.used_at
-        return entry.stage is not Stage.BUSY and idle > self._idle_s
+    def _touch(self, entry: _Entry[K, V]) -> None:
+        entry.used_at = self._clock()
+        self._stages[entry.stage].move_to_end(entry.key)
 
-    def _put(self, key: K, entry: _Entry[V]) -> None:
-        self._stages[entry.stage][key] = entry
-        self._count(entry, 1)
+    def _put(self, entry: _Entry[K, V]) -> None:
+        self._entries[entry.key] = self._stages[entry.stage][entry.key] = entry
+        if entry.stage is not Stage.BUSY:
+            self._addresses[entry.address] += 1
+            self._connections[entry.connection] += 1
 
-    def _take(self, key: K) -> _Entry[V]:
-        entry = next(held.pop(key) for held in self._stages.values() if key in held)
-        self._count(entry, -1)
-        return entry
+    def _take(self, entry: _Entry[K, V]) -> V:
+        del self._entries[entry.key], self._stages[entry.stage][entry.key]
+        if entry.stage is not Stage.BUSY:
+            _decrement(self._addresses, entry.address)
+            _decrement(self._connections, entry.connection)
+        return entry.value
 
-    def _count(self, entry: _Entry[V], change: int) -> None:
-        if entry.stage is Stage.BUSY:
-            return
-        clients = ((self._addresses, entry.address), (self._connections, entry.connection))
-        for counter, client in clients:
-            counter[client] += change
-            if not counter[client]:
-                del counter[client]
+
+def _decrement(counter: Counter[str], client: str) -> None:
+    counter[client] -= 1
+    if not counter[client]:
+        del counter[client]

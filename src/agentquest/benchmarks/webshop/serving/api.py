@@ -4,7 +4,6 @@ A client that knows nothing of sessions is answered as the original answers it; 
 request that crashes the original gets an error that says what was wrong.
 """
 
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -30,6 +29,7 @@ from agentquest.benchmarks.webshop.serving.requests import (
     read_session_name,
 )
 from agentquest.benchmarks.webshop.shop.shop import Session, Shop, parse
+from agentquest.http.guard import write_json
 from agentquest.version import __version__
 
 COOKIE = "webshop_client"
@@ -51,15 +51,9 @@ def api_app(shop: Shop, limits: SessionLimits | None = None) -> Starlette:
     )
 
 
-def as_json(content: Any, status: int = 200) -> Response:
-    """JSON as the original writes it: keys sorted, ASCII, a line end."""
-    text = json.dumps(content, sort_keys=True, separators=(",", ":")) + "\n"
-    return Response(text.encode("ascii"), status, media_type="application/json")
-
-
 async def _explain_refusal(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    response = as_json({"error": error.detail}, error.status_code)
+    response = write_json({"error": error.detail}, error.status_code)
     response.headers.update(error.headers or {})
     return response
 
@@ -77,10 +71,10 @@ class _Api:
         self.work.close()
 
     async def test(self, request: Request) -> Response:
-        return as_json({"test": "okay"})
+        return write_json({"test": "okay"})
 
     async def health(self, request: Request) -> Response:
-        return as_json(
+        return write_json(
             {
                 "data_hash": self.shop.catalogue.digest,
                 "goals": len(self.shop.goals),
@@ -95,13 +89,13 @@ class _Api:
         )
 
     async def openapi(self, request: Request) -> Response:
-        return as_json(openapi_document())
+        return write_json(openapi_document())
 
     async def reset(self, request: Request) -> Response:
         fields = await read_json(request, ("session",))
         name = read_session_name(fields.get("session"))
         session, cookie = await self.clients.start(_sender(request), name)
-        answer = as_json(WebshopUtils.reset_answer(session))
+        answer = write_json(WebshopUtils.reset_answer(session))
         if cookie is not None:
             answer.set_cookie(COOKIE, cookie, httponly=True, samesite="strict")
         return answer
@@ -118,8 +112,10 @@ class _Api:
 
     def _refuse_crashes(self, action: str) -> None:
         """The original crashes on some searches; a strict shop says so, others ignore them."""
+        if not self.shop.strict:
+            return
         name, argument = parse(action)
-        if self.shop.strict and name == "search" and argument:
+        if name == "search" and argument:
             keywords = argument.split(" ")
             if not Shop.understands(keywords):
                 message = f"the special search {keywords[0]} fails in the original too"
@@ -134,7 +130,7 @@ def _sender(request: Request) -> Sender:
 
 def _step(session: Session, action: str) -> Response:
     step = session.step(action)
-    return as_json(WebshopUtils.step_answer(session, step.reward, step.done))
+    return write_json(WebshopUtils.step_answer(session, step.reward, step.done))
 
 
 Schema = dict[str, Any]

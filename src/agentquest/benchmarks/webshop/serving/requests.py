@@ -103,7 +103,8 @@ def read_action(fields: dict[str, Any]) -> str:
 
 def address_of(request: Request) -> str:
     """The machine that asks."""
-    return request.client.host if request.client else ""
+    client = request.scope["client"]
+    return client[0] if client else ""
 
 
 def connection_of(request: Request) -> str:
