@@ -133,7 +133,7 @@ async def test_names_mean_one_thing(tmp_path):
     result = await assessed(tmp_path, saying(*commands))
     (game,) = result_document(result)["games"]
     assert game["consecutive_repetition_rate"] == 1 / 6
-    assert result.rows[0].values["repetition"] == 4 / 5
+    assert result.report.overall.cells["repetition"].estimate.value == 4 / 5
     assert "repetition_rate" not in game
     assert "consecutive repetition 16.7% of commands, 1 in total, longest run 2" in plain_report(
         result

@@ -13,6 +13,7 @@ from agentquest.a2a.white import (
     ACT,
     THINK,
     LLMWhiteAgent,
+    LLMWhiteSettings,
     WhiteExecutor,
     WhiteSource,
     has_key,
@@ -98,10 +99,10 @@ async def test_a_first_message_begins_a_new_game(counting):
 
 
 async def test_contexts_are_bounded_and_let_go(counting):
-    for number in range(10):
-        await turn(counting, str(number), OPENING)
-    assert Counting.alive == 3
-    await counting.close()
+    async with counting.serving():
+        for number in range(10):
+            await turn(counting, str(number), OPENING)
+        assert Counting.alive == 3
     assert Counting.alive == 0
 
 
@@ -187,7 +188,7 @@ class Echo:
 
 async def test_the_llm_agents_memory_is_bounded():
     model = Echo()
-    agent = LLMWhiteAgent(model)
+    agent = LLMWhiteAgent(LLMWhiteSettings(), model)
     for number in range(200):
         text = f"turn {number} " + "x" * (0 if number < 100 else 30_000)
         await agent.act(Observation(text, False, True, text=text))

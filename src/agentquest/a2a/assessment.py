@@ -8,13 +8,12 @@ hundred games.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
 
 from agentquest.a2a import limits
-from agentquest.a2a.config import AssessmentConfig
 from agentquest.a2a.documents import (
     CANCELLED,
     COMPLETED,
@@ -26,14 +25,14 @@ from agentquest.a2a.documents import (
     describe_silence,
     end_reason,
 )
-from agentquest.a2a.remote_agent import NO_TEXT, AgentEndpoint
+from agentquest.a2a.remote_agent import AgentEndpoint
 from agentquest.a2a.requests import AssessmentRequest
 from agentquest.errors import AgentQuestError, UserError
 from agentquest.records.episode import EpisodeRecord, Step
+from agentquest.records.how import How
 from agentquest.records.messages import Message
 from agentquest.reports.safe_text import one_line
 from agentquest.running.events import RunEvents
-from agentquest.running.factory import make_benchmark
 from agentquest.running.run import Run
 from agentquest.running.selection import Selection
 from agentquest.running.spec import EpisodeSpec
@@ -49,21 +48,14 @@ class PreflightFailed(AgentQuestError):
     """The first game showed that playing on is pointless; the text says why."""
 
 
-def check_games(config: AssessmentConfig, data_path: str | None) -> None:
-    """Read the data; raise a UserError if there are no such games."""
-    settings = config.benchmark_settings(data_path)
-    config.select_games(make_benchmark(config.benchmark, settings))
-
-
 class Assessment:
     """A request whose games are known. Making one reads the data; play it once."""
 
     def __init__(self, request: AssessmentRequest, data_path: str | None = None) -> None:
-        config = request.config
         self.request = request
         self._data_path = data_path
-        self.benchmark = make_benchmark(config.benchmark, config.benchmark_settings(data_path))
-        self.selection = config.select_games(self.benchmark)
+        self.benchmark = request.config.make_benchmark(data_path)
+        self.selection = request.config.select_games(self.benchmark)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -102,7 +94,8 @@ class Assessment:
             run, specs, documents = await asyncio.shield(beginning)
             again = f", {len(run.specs) - len(specs)} already played" if run.records else ""
             await notify(f"{counted(len(specs), 'game')}, run {run.run_id}{again}")
-            async with Progress(run, notify, documents) as progress:
+            progress = Progress(run, notify, documents)
+            async with progress.notifying():
                 await _play(run, specs, progress, documents, endpoint)
             status = COMPLETED
         except PreflightFailed:
@@ -154,46 +147,39 @@ def _check_first_game(run: Run, games: int) -> None:
     (record,) = records
     if record.error is not None and record.error.kind in _HOPELESS:
         raise PreflightFailed(f"the agent denied access in the first game: {record.error.message}")
-    if record.steps and all(step.how == NO_TEXT for step in record.steps):
+    if record.steps and all(step.how == How.NO_TEXT for step in record.steps):
         game = AssessedGame.from_record(0, record, run.saved_manifest)
         (reason,) = describe_silence([game])
         raise PreflightFailed(f"no reply in the first game could be read: {reason}")
 
 
 class Progress(RunEvents):
-    """Reports every finished game, and now and then a step of a running one.
-
-    Use as an asynchronous context manager. On leaving it, the games' documents are written
-    and everything is reported; after an exception, nothing more is reported.
-    """
+    """Reports every finished game, and now and then a step of a running one."""
 
     def __init__(self, run: Run, notify: Notify, documents: AssessmentDocuments) -> None:
         self._places = {spec.key: place for place, spec in enumerate(run.specs)}
         self._notify = notify
         self._documents = documents
         self._queue: asyncio.Queue[str | None] = asyncio.Queue()
-        self._notifying: asyncio.Task[None] | None = None
         self._writing: set[asyncio.Future[None]] = set()
         played = [row for row in run.rows if row.scored]
         self._finished = len(played)
         self._won = sum(row.success for row in played)
         self._notified_at = time.monotonic()
 
-    async def __aenter__(self) -> "Progress":
-        self._notifying = asyncio.create_task(self._notify_in_order())
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        assert self._notifying is not None
-        self._queue.put_nowait(None)
-        if kind is not None:
-            self._notifying.cancel()
-        await asyncio.gather(self._notifying, *self._writing, return_exceptions=kind is not None)
+    @asynccontextmanager
+    async def notifying(self) -> AsyncIterator[None]:
+        """At the end the games' documents are written and everything is reported; after an
+        exception, nothing more is reported."""
+        task = asyncio.create_task(self._notify_in_order())
+        try:
+            yield
+            self._queue.put_nowait(None)
+            await asyncio.gather(task, *self._writing)
+        except BaseException:
+            task.cancel()
+            await asyncio.gather(task, *self._writing, return_exceptions=True)
+            raise
 
     def stepped(self, spec: EpisodeSpec, step: Step, prompt: tuple[Message, ...]) -> None:
         """Report a step, unless something was reported a moment ago."""

@@ -20,6 +20,7 @@ from agentquest.config.settings import DEFAULT_BENCHMARK
 from agentquest.errors import UnknownName, UserError
 from agentquest.lib import Benchmark
 from agentquest.records.outcome import AgentFaults
+from agentquest.running.factory import make_benchmark
 from agentquest.running.selection import Selection, select
 from agentquest.words import counted
 
@@ -140,7 +141,11 @@ class AssessmentConfig(TurnRules):
             return self.num_games_per_type
         return _GAMES_PER_TYPE.get(self.coverage_mode.value)
 
-    def benchmark_settings(self, data_path: str | None) -> dict[str, Any]:
+    def make_benchmark(self, data_path: str | None) -> Benchmark:
+        """The benchmark that is played."""
+        return make_benchmark(self.benchmark, self._benchmark_settings(data_path))
+
+    def _benchmark_settings(self, data_path: str | None) -> dict[str, Any]:
         """Those of our settings that the benchmark has."""
         known = self.benchmark_class.Settings.model_fields
         given = {"split": self.split, "task_types": self.task_types, "data_path": data_path}
@@ -183,7 +188,7 @@ class AssessmentConfig(TurnRules):
         config, _ = config_from(
             {
                 "benchmark": self.benchmark,
-                "benchmark_settings": self.benchmark_settings(data_path),
+                "benchmark_settings": self._benchmark_settings(data_path),
                 "protocol": protocol,
                 **({"num_games": self.num_games} if by_total else {}),
                 "seed": self.seed,

@@ -4,9 +4,9 @@
       run_summary.json  run_report.txt  game_000.json  game_000_actions.jsonl …
       config.yaml  manifest.json  episodes.jsonl …     as every run has them
 
-The figures are those of `metrics`, which also makes `agentquest report`; the parts of
-the behaviour score are metrics here too. Figures cover the games that have a score;
-without such a game they are null. The keys of all JSON documents are a contract.
+The figures are those of `agentquest report`, with the means of the games' behaviour. They
+cover the games that have a score; without such a game they are null. The keys of all
+JSON documents are a contract.
 
 A killed run keeps its finished games; the summary is rewritten now and then, and each
 file is whole or absent.
@@ -20,25 +20,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime, timezone
 from functools import cached_property
+from statistics import fmean
 from typing import Any
 
 from agentquest.a2a import limits
-from agentquest.a2a.remote_agent import NO_TEXT
 from agentquest.a2a.requests import AssessmentRequest
 from agentquest.files import to_json, write_atomically
-from agentquest.metrics.behaviour import (
-    Behaviour,
-    Breakdown,
-    assess_behaviour,
-    behaviour_of,
-    grade,
-)
+from agentquest.metrics.behaviour import Breakdown, assess_behaviour, behaviour_of, grade
 from agentquest.metrics.report import Report, Table
-from agentquest.metrics.rows import EpisodeRow
-from agentquest.metrics.summary import Group, Summary, summarise
-from agentquest.metrics.table import Metric, built_in, metrics_table
+from agentquest.metrics.summary import Group
 from agentquest.records.episode import EpisodeRecord
-from agentquest.records.manifest import Manifest, Verbs
+from agentquest.records.how import How
+from agentquest.records.manifest import Manifest
 from agentquest.records.outcome import End
 from agentquest.reports.render.text import text_report
 from agentquest.reports.safe_text import one_line
@@ -65,6 +58,12 @@ _DATA = {
     "real": "real data",
     "builtin": "BUILT-IN data, made by AgentQuest: not comparable with published scores",
 }
+# Fields that a game's documents have as its record does.
+_OF_RECORDS = {
+    *("task_type", "split", "goal", "scored", "progress", "error"),
+    *("max_steps", "seed", "seconds", "versions"),
+}
+_OF_STEPS = {"action", "how", "valid", "reply", "observation", "progress", "seconds"}
 _RULE = "=" * 70
 # Facts of a report that are no business of a requester, or that we state differently.
 _OTHER_FACTS = ("data", "data path", "agent", "model")
@@ -84,22 +83,17 @@ class AssessedGame:
     index: int
     document: Mapping[str, Any]
     """`game_NNN.json`."""
-    parts: Mapping[str, float | None]
-    """The parts of the behaviour score, as values of metrics."""
     silent_replies: tuple[str, ...]
     """The replies without text, each with its turn."""
 
     @classmethod
     def from_record(cls, index: int, record: EpisodeRecord, manifest: Manifest) -> "AssessedGame":
         """Work out the behaviour of a game."""
-        behaviour = behaviour_of(record, manifest.verbs)
+        silent = (step for step in record.steps if step.how == How.NO_TEXT)
         return cls(
             index,
-            _game_document(index, record, behaviour),
-            _score_parts(behaviour),
-            tuple(
-                f"turn {step.index}: {step.reply}" for step in record.steps if step.how == NO_TEXT
-            ),
+            _game_document(index, record, manifest),
+            tuple(f"turn {step.index}: {step.reply}" for step in silent),
         )
 
     @property
@@ -109,23 +103,9 @@ class AssessedGame:
         return found
 
 
-def _score_parts(behaviour: Behaviour) -> dict[str, float | None]:
-    cleanup = behaviour.cleanup
-    return {
-        # A game in which nothing was opened says nothing about closing things again.
-        "cleanup_rate": cleanup.cleanup_rate if cleanup.applicable else None,
-        "consecutive_repetition_rate": behaviour.repeated_steps.repetition_rate,
-        "cycle_rate": behaviour.cycles.cycle_rate,
-        "exploration_efficiency": behaviour.exploration.exploration_efficiency,
-        **asdict(behaviour.overall.breakdown),
-    }
-
-
-_PARTS = tuple(_score_parts(assess_behaviour((), won=False, verbs=Verbs())))
-
-
-def _game_document(index: int, record: EpisodeRecord, behaviour: Behaviour) -> dict[str, Any]:
+def _game_document(index: int, record: EpisodeRecord, manifest: Manifest) -> dict[str, Any]:
     """`game_NNN.json`: the documented keys first."""
+    behaviour = behaviour_of(record, manifest.verbs)
     return {
         "game_idx": index,
         "timestamp": record.started_at,
@@ -137,20 +117,11 @@ def _game_document(index: int, record: EpisodeRecord, behaviour: Behaviour) -> d
         "repetition_rate": behaviour.repeated_steps.repetition_rate,
         "cycle_rate": behaviour.cycles.cycle_rate,
         "schema_version": SCHEMA_VERSION,
-        "task_type": record.task_type,
         "gamefile": record.task_id,
-        "split": record.split,
-        "goal": record.goal,
         "end_reason": end_reason(record),
-        "scored": record.scored,
-        "progress": record.progress,
         "invalid_actions": record.invalid_actions,
         "invalid_rate": record.invalid_actions / len(record.steps) if record.steps else 0.0,
-        "error": record.error.model_dump() if record.error else None,
-        "max_steps": record.max_steps,
-        "seed": record.seed,
-        "seconds": record.seconds,
-        "versions": record.versions,
+        **record.model_dump(include=_OF_RECORDS),
     }
 
 
@@ -159,14 +130,8 @@ def _action_lines(record: EpisodeRecord) -> str:
     lines = (
         {
             "step": step.index,
-            "action": step.action,
-            "how": step.how,
-            "valid": step.valid,
-            "reply": step.reply,
-            "observation": step.observation,
+            **step.model_dump(include=_OF_STEPS),
             "admissible_count": len(step.admissible),
-            "progress": step.progress,
-            "seconds": step.seconds,
             "usage": [call.model_dump(mode="json") for call in step.calls],
         }
         for step in record.steps
@@ -183,16 +148,10 @@ class AssessmentResult:
     manifest: Manifest
     folder: str
     games: Sequence[AssessedGame]
-    rows: Sequence[EpisodeRow]
     report: Report
     status: str
     ended_at: str | None
     seconds: float
-
-    @property
-    def num_requested(self) -> int:
-        """How many games were asked for, whether they were played or not."""
-        return self.manifest.requested
 
     @property
     def scored_games(self) -> list[AssessedGame]:
@@ -200,46 +159,31 @@ class AssessmentResult:
         return [game for game in self.games if game.document["scored"]]
 
     @cached_property
-    def summary(self) -> Summary:
-        """The figures of the games and of their task types, with the parts of the score."""
-        parts = [Metric(key, key, "", "", lambda record: None) for key in _PARTS]
-        rows = [
-            replace(row, values={**row.values, **game.parts})
-            for game, row in zip(self.games, self.rows, strict=True)
-        ]
-        return summarise(rows, (*metrics_table(self.manifest), *parts))
-
-    @cached_property
     def figures(self) -> dict[str, Any]:
         """The figures over all games."""
-        return _figures(self.summary.overall)
+        return _figures(self.report.summary.overall, self.scored_games)
 
     @cached_property
     def own_metrics(self) -> dict[str, float | None]:
         """The figures of the metrics that the benchmark or the user added, by key."""
-        standard = {metric.key for metric in built_in(self.manifest.verbs)}
-        keys = [metric.key for metric in metrics_table(self.manifest)]
-        return {key: _value(self.summary.overall, key) for key in keys if key not in standard}
+        own = [metric.key for metric in self.report.metrics if metric.path]
+        return {key: _value(self.report.summary.overall, key) for key in own}
 
     @cached_property
     def by_type(self) -> dict[str, Any]:
         """`task_type_breakdown`: `task_1` … for the types that were played."""
         found = {}
         for number, name in enumerate(self.manifest.task_types, start=1):
-            group = self.summary.by_type.get(name)
+            group = self.report.summary.by_type.get(name)
             if group is not None:
-                scored = [
-                    game.document
-                    for game in self.scored_games
-                    if game.document["task_type"] == name
-                ]
+                games = [game for game in self.scored_games if game.document["task_type"] == name]
                 found[f"task_{number}"] = {
                     "name": name.replace("_", " ").title(),
                     "total": group.scored,
-                    "scores": [document["score"] for document in scored],
-                    "steps": [document["steps"] for document in scored],
+                    "scores": [game.document["score"] for game in games],
+                    "steps": [game.document["steps"] for game in games],
                     "task_type": name,
-                    **_figures(group),
+                    **_figures(group, games),
                 }
         return found
 
@@ -262,18 +206,27 @@ def describe_silence(games: Sequence[AssessedGame]) -> list[str]:
     ]
 
 
-def _value(group: Group, key: str, digits: int | None = None) -> float | None:
+def _value(group: Group, key: str) -> float | None:
     """A figure's number; None where no game has one."""
     found = group.figures[key]
-    if found is None:
-        return None
-    return found.value if digits is None else round(found.value, digits)
+    return None if found is None else found.value
 
 
-def _figures(group: Group) -> dict[str, Any]:
+def _mean(games: Sequence[AssessedGame], part: str, key: str) -> float | None:
+    """The mean of a part of the games' behaviour."""
+    return fmean(game.behaviour[part][key] for game in games) if games else None
+
+
+def _round(figure: float | None) -> float | None:
+    return None if figure is None else round(figure, 2)
+
+
+def _figures(group: Group, scored: Sequence[AssessedGame]) -> dict[str, Any]:
     """The figures over some games; the same for a task type and for a run."""
-    success = group.figures["success"]
-    behaviour = _value(group, "behaviour")
+    success, behaviour = group.figures["success"], _value(group, "behaviour")
+    # A game in which nothing was opened says nothing about closing things again.
+    opened = [game for game in scored if game.behaviour["cleanup"]["applicable"]]
+    points = [game.behaviour["overall"]["breakdown"] for game in scored]
     return {
         "games": group.episodes,
         "scored_games": group.scored,
@@ -283,12 +236,15 @@ def _figures(group: Group) -> dict[str, Any]:
         "success_interval": [success.low, success.high] if success else None,
         "avg_score": _value(group, "reward"),
         "avg_steps": _value(group, "steps"),
-        "avg_cleanup_rate": _value(group, "cleanup_rate"),
-        "avg_repetition_rate": _value(group, "consecutive_repetition_rate"),
-        "avg_cycle_rate": _value(group, "cycle_rate"),
-        "overall_score": _value(group, "behaviour", 2),
+        "avg_cleanup_rate": _mean(opened, "cleanup", "cleanup_rate"),
+        "avg_repetition_rate": _mean(scored, "repeated_steps", "repetition_rate"),
+        "avg_cycle_rate": _mean(scored, "cycles", "cycle_rate"),
+        "overall_score": _round(behaviour),
         "grade": None if behaviour is None else grade(behaviour),
-        "score_breakdown": {part.name: _value(group, part.name, 2) for part in fields(Breakdown)},
+        "score_breakdown": {
+            part.name: round(fmean(game[part.name] for game in points), 2) if points else None
+            for part in fields(Breakdown)
+        },
         "invalid_rate": _value(group, "invalid"),
     }
 
@@ -319,7 +275,9 @@ def _behaviour_totals(result: AssessmentResult) -> dict[str, Any]:
             "avg_cycle_rate": figures["avg_cycle_rate"],
         },
         "exploration": {
-            "avg_exploration_efficiency": _value(result.summary.overall, "exploration_efficiency"),
+            "avg_exploration_efficiency": _mean(
+                result.scored_games, "exploration", "exploration_efficiency"
+            ),
             **add_up("exploration", "revisit_count"),
         },
         "overall": {
@@ -334,7 +292,7 @@ def result_document(result: AssessmentResult) -> dict[str, Any]:
     """The flat object of the result artifact, which leaderboards query."""
     manifest, config, figures = result.manifest, result.request.config, result.figures
     low, high = figures["success_interval"] or (None, None)
-    requested, spent = result.num_requested, result.summary.spent
+    requested, spent = manifest.requested, result.report.summary.spent
     has_counts = spent.calls > spent.uncounted_calls
     return {
         **_pick(figures, "success_rate", "avg_score", "avg_steps", "overall_score", "wins"),
@@ -412,7 +370,7 @@ def summary_document(result: AssessmentResult) -> dict[str, Any]:
             "env_config": config.model_dump(mode="json"),
             "train_eval": config.train_eval,
             "max_steps": manifest.max_steps,
-            "num_games": result.num_requested,
+            "num_games": manifest.requested,
             "white_agent_url": result.request.agent_url,
             "white_agent": result.agent,
         },
@@ -430,9 +388,9 @@ def summary_document(result: AssessmentResult) -> dict[str, Any]:
             "overall_white_agent_score": figures["overall_score"],
             "behavior_metrics": _behaviour_totals(result),
             **_pick(figures, "score_breakdown", "grade", "success_interval", "errors"),
-            "requested_games": result.num_requested,
+            "requested_games": manifest.requested,
             "invalid_rate": figures["invalid_rate"],
-            "spent": asdict(result.summary.spent),
+            "spent": asdict(result.report.summary.spent),
             "metrics": result.own_metrics,
         },
         "total_games": figures["scored_games"],
@@ -477,11 +435,11 @@ def answer_text(result: AssessmentResult) -> str:
 def _render(result: AssessmentResult) -> str:
     """The report of the run, with what only assessments have."""
     report, manifest, figures = result.report, result.manifest, result.figures
-    data, unplayed = manifest.provenance.data, result.num_requested - len(result.games)
+    data, unplayed = manifest.provenance.data, manifest.requested - len(result.games)
     facts = [
         ("assessed agent", f"{result.agent} at {result.request.agent_url}"),
         ("status", result.status),
-        ("wins", f"{figures['wins']} of {counted(result.num_requested, 'game')} requested"),
+        ("wins", f"{figures['wins']} of {counted(manifest.requested, 'game')} requested"),
         *([("not played", counted(unplayed, "game"))] if unplayed else []),
         ("time used", f"{result.seconds:.2f} s"),
         ("data", _DATA.get(data, data)),
@@ -614,7 +572,6 @@ class AssessmentDocuments:
             manifest=manifest,
             folder=str(self._folder),
             games=games,
-            rows=rows,
             report=run.stored.report,
             status=status,
             ended_at=None if status == RUNNING else now,

@@ -28,12 +28,9 @@ from agentquest.lib.commands import has_blank
 from agentquest.lib.matching import lowered, matcher
 from agentquest.llms.wire import split_thinking
 from agentquest.records.episode import Call
+from agentquest.records.how import How
 from agentquest.records.messages import Message
 from agentquest.words import plural
-
-# How a reply was read; the values are in records and documented.
-EXACT, NORMALIZED, NUMBER, CONTAINED = "exact", "normalized", "number", "contained"
-INVALID, NO_TEXT, FIRST_ACTION = "invalid", "no_text", "first_action"
 
 _FENCE = re.compile(r"```[A-Za-z]*")
 _NUMBER = re.compile(r"([0-9]{1,6})[.)]?")
@@ -171,18 +168,18 @@ class RemoteAgent(Agent):
     def _read(self, reply: RemoteReply, admissible: tuple[str, ...]) -> tuple[str, "ParsedAction"]:
         """The text that was understood, or else all of it, and the action in it."""
         if not reply.text.strip():
-            return f"[no text: {reply.parts or 'empty'}]", self._substitute(NO_TEXT, admissible)
+            return f"[no text: {reply.parts or 'empty'}]", self._substitute(How.NO_TEXT, admissible)
         for text in (reply.text, reply.by_lines):
             if 0 < len(text) <= limits.MAX_REPLY_CHARACTERS:
                 parsed = parse_action(text, admissible)
                 if parsed.command is not None:
                     return text, parsed
-        return reply.text, self._substitute(INVALID, admissible)
+        return reply.text, self._substitute(How.INVALID, admissible)
 
     def _substitute(self, how: str, admissible: tuple[str, ...]) -> "ParsedAction":
         """What a reply without an action does: nothing, unless the policy says otherwise."""
         if self._settings.invalid_policy == "first" and admissible:
-            return ParsedAction(admissible[0], FIRST_ACTION)
+            return ParsedAction(admissible[0], How.FIRST_ACTION)
         return ParsedAction(None, how)
 
 
@@ -215,19 +212,19 @@ def parse_action(reply: str, admissible: Sequence[str]) -> ParsedAction:
     """The action that a reply asks for; `search[<query>]` stands for all its fillings."""
     plain = reply.strip()
     if plain in admissible and not has_blank(plain):
-        return ParsedAction(plain, EXACT)
+        return ParsedAction(plain, How.EXACT)
     text = _tidy(_find_action_line(split_thinking(reply).text))
     if not text:
-        return ParsedAction(None, INVALID)
+        return ParsedAction(None, How.INVALID)
     command = _find_same(text, admissible)
     if command is not None:
-        return ParsedAction(command, NORMALIZED)
+        return ParsedAction(command, How.NORMALIZED)
     number = _NUMBER.fullmatch(text)
     if number is not None:
         position = int(number.group(1))
         if 1 <= position <= len(admissible) and not has_blank(admissible[position - 1]):
-            return ParsedAction(admissible[position - 1], NUMBER)
-        return ParsedAction(None, INVALID)
+            return ParsedAction(admissible[position - 1], How.NUMBER)
+        return ParsedAction(None, How.INVALID)
     return _find_contained(text, admissible)
 
 
@@ -279,7 +276,11 @@ def _find_contained(text: str, admissible: Sequence[str]) -> ParsedAction:
                 found[text[start:end] if wanted.has_blank else command] = end - start
     longest = max(found.values(), default=0)
     fitting = [command for command, length in found.items() if length == longest]
-    return ParsedAction(fitting[0], CONTAINED) if len(fitting) == 1 else ParsedAction(None, INVALID)
+    return (
+        ParsedAction(fitting[0], How.CONTAINED)
+        if len(fitting) == 1
+        else ParsedAction(None, How.INVALID)
+    )
 
 
 def _is_word(text: str, place: int) -> bool:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from agentquest.a2a.addresses import is_address, without_password
 from agentquest.a2a.config import FIXED, AssessmentConfig
 from agentquest.errors import UserError
+from agentquest.lib.settings import in_words
 
 _TAGS = ("white_agent_url", "env_config")
 _KEYS = ("participants", "config")
@@ -140,18 +141,12 @@ def _build_request(
         if key not in AssessmentConfig.model_fields
     ]
     try:
-        settings = AssessmentConfig.model_validate(config)
-    except ValidationError as error:
-        raise RequestRejected(_describe_problem(error, where)) from None
-    try:
-        return AssessmentRequest(
-            agent_url=url, config=settings, warnings=(*(warnings or []), *unknown)
+        return AssessmentRequest.model_validate(
+            {"agent_url": url, "config": config, "warnings": (*(warnings or []), *unknown)}
         )
     except ValidationError as error:
-        raise RequestRejected(_describe_problem(error, "request")) from None
-
-
-def _describe_problem(error: ValidationError, where: str) -> str:
-    first = error.errors(include_url=False)[0]
-    path = ".".join([where, *map(str, first["loc"])])
-    return f"{path}: {first['msg'].removeprefix('Value error, ')}"
+        first = error.errors(include_url=False)[0]
+        section, *path = first["loc"] or ("",)
+        names = [where, *path] if section == "config" else ["request", *first["loc"]]
+        place = ".".join(map(str, names))
+        raise RequestRejected(f"{place}: {in_words(first['msg'])}") from None

@@ -15,11 +15,11 @@ import os
 import socket
 import sys
 import threading
-from collections.abc import AsyncIterator, Collection, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from ipaddress import ip_address
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from a2a.auth.user import User
@@ -42,7 +42,6 @@ from a2a.types import (
 )
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.types import ASGIApp
 
 from agentquest.a2a import limits
 from agentquest.a2a.client.cards import CARD_PATHS, LAUNCH_EXTENSION
@@ -70,7 +69,7 @@ class ServerSettings:
 
     `card_url` is how others reach it, if not by host and port. Requests must use the name of
     its address, of its card, or one of `allowed_hosts` (`*` for any), and carry the `token`,
-    if there is one, as `Authorization: Bearer`.
+    if there is one, as `Authorization: Bearer`. `launch_id` is that of the launch, if any.
     """
 
     host: str
@@ -78,6 +77,7 @@ class ServerSettings:
     card_url: str | None = None
     allowed_hosts: Collection[str] = ()
     token: str | None = field(default=None, repr=False)
+    launch_id: str | None = None
 
     def listen(self) -> socket.socket:
         """Bind the port; raises PortInUse if it is taken."""
@@ -117,18 +117,6 @@ class _AnyName(Names):
             raise Refused(400, "the request has no valid Host header")
 
 
-class Lifecycle(Protocol):
-    """What an application holds while it is served."""
-
-    async def open(self) -> None:
-        """Called once, before the first request."""
-        ...
-
-    async def close(self) -> None:
-        """Called once, when the server stops."""
-        ...
-
-
 def build_card(
     name: str, description: str, skill: AgentSkill, url: str, launch_id: str | None
 ) -> AgentCard:
@@ -153,22 +141,24 @@ def build_card(
 
 
 def build_application(
-    card: AgentCard, executor: AgentExecutor, resources: Lifecycle | None = None
+    card: AgentCard,
+    executor: AgentExecutor,
+    resources: AbstractAsyncContextManager[None] | None = None,
 ) -> Starlette:
-    """Both protocol versions on `/`, and the card where either version looks for it."""
+    """Both protocol versions on `/`, and the card where either version looks for it.
+
+    `resources` are open while the application is served.
+    """
     handler = DefaultRequestHandler(
         agent_executor=executor, task_store=OwnedTaskStore(), agent_card=card
     )
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        if resources is not None:
-            await resources.open()
-        yield
-        # Cancels running assessments, so that their documents say so.
-        await handler.aclose()
-        if resources is not None:
-            await resources.close()
+        async with resources or nullcontext():
+            yield
+            # Cancels running assessments, so that their documents say so.
+            await handler.aclose()
 
     cards = [create_agent_card_routes(card, card_url=path)[0] for path in CARD_PATHS]
     calls = create_jsonrpc_routes(
@@ -177,16 +167,27 @@ def build_application(
     return Starlette(routes=[*cards, *calls], lifespan=lifespan)
 
 
-def serve(
-    app: ASGIApp, settings: ServerSettings, sock: socket.socket, launched: bool = False
+def serve_agent(
+    settings: ServerSettings,
+    make_card: Callable[[str, str | None], AgentCard],
+    executor: AgentExecutor,
+    say: Callable[[str], None],
+    resources: AbstractAsyncContextManager[None] | None = None,
 ) -> None:
-    """Serve until SIGINT, SIGTERM or, for a launched agent, the launcher's end."""
-    rules = ConnectionLimits(grace_s=limits.SHUTDOWN_S)
-    serving = Serving([Served(guard_app(app, settings.rules(sock)), sock)], rules)
-    if launched:
-        threading.Thread(target=_stop_with_launcher, args=(serving,), daemon=True).start()
-    asyncio.run(serving.run())
-    serving.exit_by_signal()
+    """Serve until SIGINT, SIGTERM or, for a launched agent, the launcher's end.
+
+    `make_card` is given the agent's address and the launch's id.
+    """
+    with settings.listen() as sock:
+        url = settings.url(sock)
+        card = make_card(url, settings.launch_id)
+        app = guard_app(build_application(card, executor, resources), settings.rules(sock))
+        serving = Serving([Served(app, sock)], ConnectionLimits(grace_s=limits.SHUTDOWN_S))
+        say(f"{card.name} at {url} (port {sock.getsockname()[1]}); Ctrl-C stops it")
+        if settings.launch_id is not None:
+            threading.Thread(target=_stop_with_launcher, args=(serving,), daemon=True).start()
+        asyncio.run(serving.run())
+        serving.exit_by_signal()
 
 
 def _find_outward_address() -> str:

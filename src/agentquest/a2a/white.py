@@ -16,10 +16,10 @@ LITELLM_PROXY_API_KEY, LITELLM_PROXY_API_BASE   used when no OPENAI_API_KEY is s
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
@@ -43,9 +43,10 @@ from agentquest.lib import (
     InformedAgent,
     Observation,
     Oracle,
+    Settings,
     Task,
 )
-from agentquest.lib.settings import suggestion
+from agentquest.lib.settings import in_words, suggestion
 from agentquest.llms.config import ModelSettings
 from agentquest.llms.types import ChatModel
 from agentquest.records.messages import Message
@@ -57,16 +58,17 @@ _SERVED_SETTINGS: dict[str, dict[str, Any]] = {"react": {"check_valid_actions": 
 # What the agents behind our baselines say when there is nothing to choose from.
 _NO_OPTION = "go to kitchen"
 
-OPENAI = "https://api.openai.com/v1"
-_LITELLM = "http://localhost:4000/v1"
-_KEYS = ("OPENAI_API_KEY", "LITELLM_PROXY_API_KEY")
-# The variable of each setting, for error messages.
+# The key, the base URL and its default, of the first service that has a key.
+_SERVICES = (
+    ("OPENAI_API_KEY", "OPENAI_BASE_URL", "https://api.openai.com/v1"),
+    ("LITELLM_PROXY_API_KEY", "LITELLM_PROXY_API_BASE", "http://localhost:4000/v1"),
+)
+# The other settings of the model, each with its variable and its default.
 _VARIABLES = {
-    "base_url": "OPENAI_BASE_URL",
-    "temperature": "WHITE_AGENT_TEMPERATURE",
-    "model": "WHITE_AGENT_MODEL",
-    "price_per_million_prompt": "WHITE_AGENT_PROMPT_PRICE",
-    "price_per_million_completion": "WHITE_AGENT_COMPLETION_PRICE",
+    "model": ("WHITE_AGENT_MODEL", "gpt-4o-mini"),
+    "temperature": ("WHITE_AGENT_TEMPERATURE", "0.0"),
+    "price_per_million_prompt": ("WHITE_AGENT_PROMPT_PRICE", "none"),
+    "price_per_million_completion": ("WHITE_AGENT_COMPLETION_PRICE", "none"),
 }
 ACT = "You play a text game. Answer with exactly one of the available actions and nothing else."
 THINK = (
@@ -92,28 +94,31 @@ def white_card(name: str, url: str, launch_id: str | None = None) -> AgentCard:
     )
 
 
-async def _do_nothing() -> None:
-    return None
-
-
-def _no_briefing(demonstrations: int) -> Briefing:
-    return Briefing(instructions="")
-
-
 @dataclass(frozen=True)
 class WhiteSource:
-    """Makes an agent for each game; `open` and `close` manage what the agents share.
+    """Makes an agent for each game; `resources` are what the agents share.
 
-    `briefing` gives the benchmark's instructions with so many example games, `goal_in` reads the
-    goal from a first observation; both are empty for agents that read only the message.
+    Agents of the evaluator are told the instructions and the goal of their `benchmark`; others
+    read only the message.
     """
 
     name: str
     new_agent: Callable[[], Agent]
-    briefing: Callable[[int], Briefing] = _no_briefing
-    goal_in: Callable[[str], str] = lambda observation: ""
-    open: Callable[[], Awaitable[None]] = _do_nothing
-    close: Callable[[], Awaitable[None]] = _do_nothing
+    resources: Resources | None = None
+    benchmark: Benchmark | None = None
+
+    def goal_in(self, opening: str) -> str:
+        """The goal that a first observation names."""
+        return self.benchmark.goal_in(opening) if self.benchmark else ""
+
+    def briefing(self, demonstrations: int) -> Briefing:
+        """The briefing of any game, because nobody knows which one is played."""
+        if self.benchmark is None:
+            return Briefing(instructions="")
+        task = self.benchmark.tasks()[0]
+        driver = self.benchmark.driver(task)
+        driver.reset()
+        return self.benchmark.briefing(driver, task, demonstrations)
 
 
 @dataclass
@@ -161,15 +166,17 @@ class WhiteExecutor(AgentExecutor):
         if game is not None:
             await game.agent.close()
 
-    async def open(self) -> None:
-        """Open what the agents share, when the server starts."""
-        await self._source.open()
-
-    async def close(self) -> None:
-        """Close all agents and what they share, when the server stops."""
+    @asynccontextmanager
+    async def serving(self) -> AsyncIterator[None]:
+        """Open what the agents share; at the end close it, and all agents."""
+        resources = self._source.resources
+        if resources is not None:
+            await resources.open()
+        yield
         for game in self._contexts.clear():
             await game.agent.close()
-        await self._source.close()
+        if resources is not None:
+            await resources.close()
 
     async def _find_game(self, context_id: str, heard: ParsedMessage) -> _Context:
         """The game of a context; a first message begins a new one."""
@@ -212,32 +219,18 @@ class WhiteExecutor(AgentExecutor):
 def make_source(kind: str, benchmark: Benchmark) -> WhiteSource:
     """One of the white agents by its name, or any agent of the evaluator by name or path."""
     if kind in _LLM:
-        return _make_llm_source()
+        model = read_model_settings(os.environ)
+        agent = Choice(
+            f"{__name__}:{LLMWhiteAgent.__name__}", {"reasoning": wants_reasoning(os.environ)}
+        )
+        resources = _make_resources(agent, model, benchmark)
+        return WhiteSource(f"llm, {model.model}", resources.agent, resources)
     if kind in _BASELINES:
         return WhiteSource(kind, _BASELINES[kind])
     if kind == _ORACLE:
         index = OpeningIndex(benchmark)
         return WhiteSource(kind, lambda: RecognisingOracle(index))
     return _make_evaluator_source(kind, benchmark)
-
-
-def _make_llm_source() -> WhiteSource:
-    settings, reasoning = read_model_settings(os.environ), wants_reasoning(os.environ)
-
-    @cache
-    def model() -> ChatModel:
-        """One client for all games, made when the event loop runs."""
-        from agentquest.llms.openai_chat import OpenAIChat, OpenAISettings
-
-        assert isinstance(settings, OpenAISettings)
-        return OpenAIChat(settings)
-
-    async def close() -> None:
-        await model().close()
-
-    return WhiteSource(
-        f"llm, {settings.model}", lambda: LLMWhiteAgent(model(), reasoning), close=close
-    )
 
 
 def _make_evaluator_source(name: str, benchmark: Benchmark) -> WhiteSource:
@@ -247,31 +240,22 @@ def _make_evaluator_source(name: str, benchmark: Benchmark) -> WhiteSource:
         raise UnknownName(f"{name!r} is not an agent; {suggestion(name, sorted(known))}")
     if issubclass(agent_class(name), InformedAgent):
         raise UserError(f"agent {name!r} needs the plan of its game, which A2A does not carry")
-    settings = read_model_settings(os.environ) if asks_a_model(name) else None
+    model = read_model_settings(os.environ) if asks_a_model(name) else None
+    agent = Choice(name, _SERVED_SETTINGS.get(name, {}))
+    resources = _make_resources(agent, model, benchmark)
+    shown = f"{name}, {model.model}" if model else name
+    return WhiteSource(shown, resources.agent, resources, benchmark)
+
+
+def _make_resources(agent: Choice, model: ModelSettings | None, benchmark: Benchmark) -> Resources:
     context = RunContext(
         run_id="",
         config_hash="",
         benchmark=Choice(benchmark.name),
-        agent=Choice(name, _SERVED_SETTINGS.get(name, {})),
-        model=Choice("openai", settings.model_dump()) if settings else None,
+        agent=agent,
+        model=Choice("openai", model.model_dump()) if model else None,
     )
-    resources = Resources(context, benchmark)
-
-    def briefing(demonstrations: int) -> Briefing:
-        """The briefing of any game, because nobody knows which one is played."""
-        task = benchmark.tasks()[0]
-        driver = benchmark.driver(task)
-        driver.reset()
-        return benchmark.briefing(driver, task, demonstrations)
-
-    return WhiteSource(
-        f"{name}, {settings.model}" if settings else name,
-        resources.agent,
-        briefing,
-        benchmark.goal_in,
-        resources.open,
-        resources.close,
-    )
+    return Resources(context, benchmark)
 
 
 class RepetitiveAgent(Agent):
@@ -372,20 +356,29 @@ class RecognisingOracle(Agent):
         return Answer(action=self._last)
 
 
+class LLMWhiteSettings(Settings):
+    """How the model is asked."""
+
+    reasoning: bool = True
+    """Think aloud, then act."""
+
+
 class LLMWhiteAgent(Agent):
     """Shows the model what the green agent sent, and sends back what the model says."""
 
-    def __init__(self, model: ChatModel, reasoning: bool = True) -> None:
+    Settings: ClassVar[type[Settings]] = LLMWhiteSettings
+
+    def __init__(self, settings: LLMWhiteSettings, model: ChatModel) -> None:
         self._model = model
         self._turns: list[Message] = []
-        self._system = Message(role="system", content=THINK if reasoning else ACT)
+        self._system = Message(role="system", content=THINK if settings.reasoning else ACT)
 
     async def act(self, observation: Observation) -> Answer:
         self._remember(Message(role="user", content=_describe_turn(observation)))
         reply = await self._model.complete([self._system, *self._turns])
         self._remember(Message(role="assistant", content=reply.text))
         calls = (record_call(self._model, reply),)
-        return Answer(action=None, how="llm", reply=reply.text, calls=calls)
+        return Answer(action=None, reply=reply.text, calls=calls)
 
     def _remember(self, message: Message) -> None:
         """Keep the first turn, which holds the task, and as many of the newest as fit."""
@@ -404,7 +397,7 @@ def _describe_turn(observation: Observation) -> str:
 
 def has_key(environment: Mapping[str, str]) -> bool:
     """Whether one of the variables that can hold the model's key is set."""
-    return any(environment.get(name, "").strip() for name in _KEYS)
+    return any(environment.get(key, "").strip() for key, *_ in _SERVICES)
 
 
 def read_model_settings(environment: Mapping[str, str]) -> ModelSettings:
@@ -412,48 +405,34 @@ def read_model_settings(environment: Mapping[str, str]) -> ModelSettings:
     # Imported here, because only agents that ask a model need an HTTP client of their own.
     from agentquest.llms.openai_chat import OpenAISettings
 
-    def value(name: str, default: str = "") -> str:
-        return environment.get(name, "").strip() or default
+    def read(variable: str, default: str) -> str | None:
+        text = environment.get(variable, "").strip() or default
+        return None if text.lower() == "none" else text
 
-    def number(name: str, default: str = "") -> float | None:
-        text = value(name, default)
-        try:
-            return float(text) if text else None
-        except ValueError:
-            raise ConfigError(f"{name} must be a number, not {text!r}") from None
-
-    key, url = _KEYS[0], value("OPENAI_BASE_URL", OPENAI)
-    if not value(key):
-        key, url = _KEYS[1], value("LITELLM_PROXY_API_BASE", _LITELLM)
-    if not value(key):
+    service = next((one for one in _SERVICES if environment.get(one[0], "").strip()), None)
+    if service is None:
         raise ConfigError(
             "OPENAI_API_KEY is not set: set it, or choose --white-agent-type scripted"
         )
-    has_temperature = value("WHITE_AGENT_TEMPERATURE").lower() != "none"
+    variables = {**_VARIABLES, "base_url": service[1:]}
     try:
-        return OpenAISettings(
-            model=value("WHITE_AGENT_MODEL", "gpt-4o-mini"),
-            base_url=url,
-            api_key_env=key,
-            temperature=number("WHITE_AGENT_TEMPERATURE", "0.0") if has_temperature else None,
-            max_tokens=None,
-            price_per_million_prompt=number("WHITE_AGENT_PROMPT_PRICE"),
-            price_per_million_completion=number("WHITE_AGENT_COMPLETION_PRICE"),
+        return OpenAISettings.model_validate(
+            {
+                "api_key_env": service[0],
+                "max_tokens": None,
+                **{name: read(*variable) for name, variable in variables.items()},
+            }
         )
     except ValidationError as error:
         first = error.errors()[0]
-        where = _VARIABLES.get(str(first["loc"][0]) if first["loc"] else "", "the environment")
-        raise ConfigError(f"{where}: {first['msg']}") from None
+        where = variables[str(first["loc"][0])][0] if first["loc"] else "the environment"
+        raise ConfigError(f"{where}: {in_words(first['msg'])}") from None
 
 
 def wants_reasoning(environment: Mapping[str, str]) -> bool:
-    """Whether the model thinks aloud first: yes, unless WHITE_AGENT_REASONING says no.
-
-    Raises ConfigError for a word that is neither yes nor no.
-    """
+    """Whether the model thinks aloud first: yes, unless WHITE_AGENT_REASONING says no."""
     word = environment.get("WHITE_AGENT_REASONING", "").strip().lower() or "true"
-    if word in ("true", "1", "yes", "on"):
-        return True
-    if word in ("false", "0", "no", "off"):
-        return False
-    raise ConfigError(f"WHITE_AGENT_REASONING must be true or false, not {word!r}")
+    try:
+        return LLMWhiteSettings.model_validate({"reasoning": word}).reasoning
+    except ValidationError:
+        raise ConfigError(f"WHITE_AGENT_REASONING must be true or false, not {word!r}") from None

@@ -1,5 +1,6 @@
 """`agentquest green`: the agent that assesses others."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -79,7 +80,7 @@ def command(
     from agentquest.a2a.addresses import AllowList
     from agentquest.a2a.green import GreenExecutor, GreenSettings, green_card
     from agentquest.a2a.launcher import read_agent_headers
-    from agentquest.a2a.serving import ServerSettings, build_application, serve
+    from agentquest.a2a.serving import ServerSettings, serve_agent
 
     try:
         allowed = AllowList([*(allow_agent or ()), *([agent_proxy] if agent_proxy else [])])
@@ -94,11 +95,5 @@ def command(
         resume=resume,
         agent_proxy=agent_proxy or None,
     )
-    server = ServerSettings(host, port, card_url, allow_host or (), token)
-    with server.listen() as sock:
-        url = server.url(sock)
-        app = build_application(green_card(url, launched_by), GreenExecutor(settings))
-        typer.echo(
-            f"green agent at {url} (port {sock.getsockname()[1]}); Ctrl-C stops it", err=True
-        )
-        serve(app, server, sock, launched=launched_by is not None)
+    server = ServerSettings(host, port, card_url, allow_host or (), token, launched_by)
+    serve_agent(server, green_card, GreenExecutor(settings), partial(typer.echo, err=True))

@@ -89,7 +89,6 @@ def command(
     """
     require_a2a()
     from agentquest.a2a.addresses import is_address
-    from agentquest.a2a.assessment import check_games
     from agentquest.a2a.launcher import Launch, read_agent_headers
 
     def say(text: str) -> None:
@@ -100,7 +99,7 @@ def command(
     config = _validate(settings)
     if agent_url is not None and not is_address(agent_url):
         raise ConfigError("--agent-url: must be an address like http://localhost:9002/")
-    check_games(config, data_path)
+    config.select_games(config.make_benchmark(data_path))  # raises if there are no such games
     say(f"{_RULE}\nAgentQuest A2A assessment ({config.benchmark})\n{_RULE}")
     launch = Launch(
         config=config,

@@ -1,5 +1,6 @@
 """`agentquest white`: an agent to be assessed."""
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -41,7 +42,7 @@ def command(
     Example: agentquest white --type scripted --port 9002
     """
     require_a2a()
-    from agentquest.a2a.serving import ServerSettings, build_application, serve
+    from agentquest.a2a.serving import ServerSettings, serve_agent
     from agentquest.a2a.white import WhiteExecutor, make_source, white_card
     from agentquest.running.factory import make_benchmark
 
@@ -50,13 +51,6 @@ def command(
     chosen = {key: value for key, value in given.items() if value and key in known}
     source = make_source(type_, make_benchmark(benchmark, chosen))
     executor = WhiteExecutor(source, seed)
-
-    server = ServerSettings(host, port, card_url, allow_host or (), token)
-    with server.listen() as sock:
-        url = server.url(sock)
-        app = build_application(white_card(source.name, url, launched_by), executor, executor)
-        typer.echo(
-            f"white agent ({source.name}) at {url} (port {sock.getsockname()[1]}); Ctrl-C stops it",
-            err=True,
-        )
-        serve(app, server, sock, launched=launched_by is not None)
+    server = ServerSettings(host, port, card_url, allow_host or (), token, launched_by)
+    make_card = partial(white_card, source.name)
+    serve_agent(server, make_card, executor, partial(typer.echo, err=True), executor.serving())

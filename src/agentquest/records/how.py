@@ -25,6 +25,12 @@ class How:
     AFTER_ECHO = "after_echo"
     FIRST_OF_SEVERAL = "first_of_several"
 
+    # Free replies of agents called over A2A, read against the available actions.
+    NORMALIZED = "normalized"
+    NUMBER = "number"
+    CONTAINED = "contained"
+    FIRST_ACTION = "first_action"  # played for an unreadable reply, where that is asked for
+
     # Other formats of replies.
     LINE = "line"
     FIRST_LINE = "first_line"
@@ -39,5 +45,7 @@ class How:
     TOO_LONG = "too_long"
     NOT_JSON = "not_json"
     NO_ACTION = "no_action"
+    NO_TEXT = "no_text"
+    INVALID = "invalid"
     NO_TOOL_CALL = "no_tool_call"
     MALFORMED_CALL = "malformed_call"

@@ -7,10 +7,9 @@ decompression. The error contains what a failing server said.
 import asyncio
 import json
 import ssl
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from datetime import datetime, timezone
-from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -21,6 +20,7 @@ from agentquest.a2a.addresses import is_here, same_place
 from agentquest.a2a.client.wire import HttpRequest
 from agentquest.errors import AgentQuestError
 from agentquest.http.guard import Refused, Unpacker
+from agentquest.llms.retry import retry_after
 from agentquest.reports.safe_text import one_line
 
 _BUSY = (429, 503)
@@ -107,7 +107,8 @@ class AgentHttp:
             wait = next(waits, None)
             if failure.status not in _BUSY or wait is None:
                 raise failure
-            await asyncio.sleep(max(wait, _retry_after(response)))
+            asked = retry_after(response.headers, time.time()) or 0.0
+            await asyncio.sleep(max(wait, min(asked, limits.MAX_RETRY_AFTER_S)))
 
     async def _send(self, request: HttpRequest) -> httpx.Response:
         """The response, after redirects within the server."""
@@ -204,18 +205,6 @@ def _parse_json(body: bytes) -> Any:
     except (ValueError, RecursionError):
         shown = one_line(body[:200].decode("utf-8", "replace"))
         raise AgentBroken(f"the answer is not JSON: {shown}") from None
-
-
-def _retry_after(response: httpx.Response) -> float:
-    """The seconds that a busy server asks us to wait, up to a limit."""
-    text = response.headers.get("retry-after", "")
-    if text.isascii() and text.isdigit():
-        return min(float(text[:9]), limits.MAX_RETRY_AFTER_S)
-    try:
-        remaining = (parsedate_to_datetime(text) - datetime.now(timezone.utc)).total_seconds()
-    except (TypeError, ValueError):
-        return 0.0
-    return min(max(remaining, 0.0), limits.MAX_RETRY_AFTER_S)
 
 
 def _describe(error: Exception) -> str:
