@@ -14,8 +14,8 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from agentquest.adapters import agentbench_server
-from agentquest.adapters.agentbench_server import AgentBenchWorker, Controller, WorkerTerms
+from agentquest.adapters import agentbench
+from agentquest.adapters.agentbench import AgentBenchWorker, Controller, WorkerTerms
 from agentquest.adapters.arenas import agentbench_games, shared_arena
 from agentquest.adapters.bleu import Repair, bleu, nearest
 from agentquest.errors import DataError, UserError
@@ -208,7 +208,7 @@ async def test_a_controller_hears_of_us_again_and_again(monkeypatch):
             enough.set()
         return JSONResponse({}, 500 if len(heard) == 1 else 200)
 
-    monkeypatch.setattr(agentbench_server, "HEARTBEAT_S", 0.05)
+    monkeypatch.setattr(agentbench, "HEARTBEAT_S", 0.05)
     app = Starlette(routes=[Route("/api/receive_heartbeat", receive, methods=["POST"])])
     place = Served(app, listen())
     arena = shared_arena("alfworld", BUILTIN)

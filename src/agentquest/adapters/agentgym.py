@@ -7,7 +7,7 @@ and synthetic goals; the session is a goal's number.
 """
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -81,37 +81,35 @@ class AlfworldGym:
         }
         gets: dict[str, Handler] = {
             "/": self._hello,
-            "/observation": self._observation,
-            "/available_actions": self._available,
-            "/detail": self._detail,
+            "/observation": self._read(_visible_text),
+            "/available_actions": self._read(lambda turn: list(turn.admissible)),
+            "/detail": self._read(
+                lambda turn: {"world_type": "Text", "deleted": False, **_describe(turn)}
+            ),
         }
-        return Starlette(routes=make_routes(gets, posts))
+        return Starlette(routes=make_routes(_tell_errors(gets), _tell_errors(posts)))
 
     async def _hello(self, request: Request) -> str:
         return "This is environment AlfWorld."
 
     async def _create(self, request: Request) -> Json:
-        try:
-            for idle in self._sessions.make_room():
-                idle.close()
-        except StoreFull:
-            return {"error": _describe_full(self._sessions.limit)}
         number = next(self._numbers)
-        self._sessions.add(number, Session(self._arena, self._max_steps))
+        try:
+            self._sessions.add(number, Session(self._arena, self._max_steps))
+        except StoreFull:
+            raise UserError(_describe_full(self._sessions.limit)) from None
         return {"id": number}
 
     async def _reset(self, request: Request) -> Json:
         body = await Body.of(request)
         number, game = body.number("id"), body.number("game")
         if body.text("world_type") not in WORLDS:
-            return {"error": f"world_type must be one of {', '.join(WORLDS)}"}
-        session = self._sessions.get(number)
-        if session is None:
-            return _unknown(number)
+            raise UserError(f"world_type must be one of {', '.join(WORLDS)}")
+        session = self._find(number)
         if not 0 <= game < len(self._games):
-            return {
-                "error": f"there is no game {game}: they are numbered 0 to {len(self._games) - 1}"
-            }
+            raise UserError(
+                f"there is no game {game}: they are numbered 0 to {len(self._games) - 1}"
+            )
         task = self._games[game]
         turn = session.reset(task)
         return {
@@ -123,51 +121,53 @@ class AlfworldGym:
 
     async def _step(self, request: Request) -> Json:
         body = await Body.of(request)
-        session, wrong = self._playing(body.number("id"))
-        action = body.text("action")
-        if session is None:
-            return wrong
-        return _answer(session.step(action))
+        number, action = body.number("id"), body.text("action")
+        return _describe(self._find_playing(number).step(action))
 
     async def _close(self, request: Request) -> Json:
         session = self._sessions.remove((await Body.of(request)).number("id"))
-        if session is not None:
-            session.close()
         return {"closed": session is not None}
 
-    async def _observation(self, request: Request) -> Any:
-        session, wrong = self._playing(query_number(request, "id"))
-        return wrong if session is None else _visible_text(session.last)
+    def _read(self, read: Callable[[Turn], Any]) -> Handler:
+        async def answer(request: Request) -> Any:
+            return read(self._find_playing(query_number(request, "id")).last)
 
-    async def _available(self, request: Request) -> Any:
-        session, wrong = self._playing(query_number(request, "id"))
-        return wrong if session is None else list(session.last.admissible)
+        return answer
 
-    async def _detail(self, request: Request) -> Json:
-        session, wrong = self._playing(query_number(request, "id"))
-        if session is None:
-            return wrong
-        return {"world_type": "Text", "deleted": False, **_answer(session.last)}
-
-    def _playing(self, number: int) -> tuple[Session | None, Json]:
-        """The session, or the error to answer with where none goes on."""
-        session = self._sessions.get(number)
-        if session is None:
-            return None, _unknown(number)
+    def _find_playing(self, number: int) -> Session:
+        """The session of an episode that goes on; raises UserError where none does."""
+        session = self._find(number)
         try:
             over = session.last.over
         except UserError:
-            return None, {"error": f"environment {number} has not been reset yet"}
+            raise UserError(f"environment {number} has not been reset yet") from None
         if over:
-            return None, {"error": f"The task with environment {number} has finished."}
-        return session, {}
+            raise UserError(f"The task with environment {number} has finished.")
+        return session
+
+    def _find(self, number: int) -> Session:
+        session = self._sessions.get(number)
+        if session is None:
+            raise UserError(f"The id {number} is not valid.")
+        return session
 
 
-def _unknown(number: int) -> Json:
-    return {"error": f"The id {number} is not valid."}
+def _tell_errors(handlers: Mapping[str, Handler]) -> dict[str, Handler]:
+    """The same handlers, which answer with `error` where they would refuse."""
+
+    def tell(handler: Handler) -> Handler:
+        async def answer(request: Request) -> Any:
+            try:
+                return await handler(request)
+            except UserError as error:
+                return {"error": str(error)}
+
+        return answer
+
+    return {path: tell(handler) for path, handler in handlers.items()}
 
 
-def _answer(turn: Turn) -> Json:
+def _describe(turn: Turn) -> Json:
     return {
         "observation": _visible_text(turn),
         "reward": turn.reward,
@@ -202,10 +202,10 @@ class WebshopGym:
         gets: dict[str, Handler] = {
             "/": self._hello,
             "/list_envs": self._list,
-            "/available_actions": self._available,
-            "/instruction_text": self._instruction,
-            "/observation": self._observation,
-            "/state": self._state,
+            "/available_actions": self._read(lambda env: env.get_available_actions()),
+            "/instruction_text": self._read(lambda env: str(env.instruction_text)),
+            "/observation": self._read(lambda env: env.observation),
+            "/state": self._read(lambda env: env.state),
         }
         return Starlette(routes=make_routes(gets, posts))
 
@@ -230,14 +230,14 @@ class WebshopGym:
 
     async def _reset(self, request: Request) -> list[Any]:
         body = await Body.of(request)
-        env = self._env(body.number("env_idx"))
+        env = self._find(body.number("env_idx"))
         goal = body.number_or_none("session_id")
         self._forget(env)
         return list(env.reset(session=goal))
 
     async def _step(self, request: Request) -> Json:
         body = await Body.of(request)
-        env = self._env(body.number("env_idx"))
+        env = self._find(body.number("env_idx"))
         state, reward, done, info = env.step(body.text("action"))
         return {"state": state, "reward": reward, "done": done, "info": info}
 
@@ -247,26 +247,16 @@ class WebshopGym:
             self._forget(env)
         return {"closed": env is not None}
 
-    async def _available(self, request: Request) -> Json:
-        return self._find_env(request).get_available_actions()
+    def _read(self, read: Callable[[WebAgentTextEnv], Any]) -> Handler:
+        async def answer(request: Request) -> Any:
+            return read(self._find(query_number(request, "env_idx")))
 
-    async def _instruction(self, request: Request) -> str:
-        env = self._find_env(request)
-        return str(env.instruction_text)
-
-    async def _observation(self, request: Request) -> str:
-        return self._find_env(request).observation
-
-    async def _state(self, request: Request) -> Json:
-        return self._find_env(request).state
+        return answer
 
     def _forget(self, env: WebAgentTextEnv) -> None:
         self._server.sessions.pop(env.session, None)
 
-    def _find_env(self, request: Request) -> WebAgentTextEnv:
-        return self._env(query_number(request, "env_idx"))
-
-    def _env(self, number: int) -> WebAgentTextEnv:
+    def _find(self, number: int) -> WebAgentTextEnv:
         env = self._envs.get(number)
         if env is None:
             raise Refused(404, f"there is no environment {number}")

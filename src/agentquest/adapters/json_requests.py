@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -11,6 +11,8 @@ from starlette.routing import Route
 from agentquest.errors import UserError
 from agentquest.http.guard import Refused
 from agentquest.words import parse_whole_number
+
+T = TypeVar("T")
 
 Handler = Callable[[Request], Awaitable[Any]]
 
@@ -24,27 +26,22 @@ class AsciiJson(JSONResponse):
 
 
 class Body:
-    """The fields of a JSON object."""
+    """The fields of a JSON object; what is wrong with them is refused with `status`."""
 
-    def __init__(self, content: Any) -> None:
+    def __init__(self, content: Any, status: int = 422) -> None:
         if not isinstance(content, dict):
-            raise Refused(422, "send a JSON object")
+            raise Refused(status, "send a JSON object")
         self._content = content
+        self._status = status
 
     @classmethod
-    async def of(cls, request: Request) -> "Body":
-        """The body of a request; an empty one has no fields. Refuses what is not a JSON object."""
-        try:
-            return cls(json.loads(await request.body() or b"{}"))
-        except (ValueError, RecursionError):
-            raise Refused(422, "the body is not JSON") from None
+    async def of(cls, request: Request, status: int = 422) -> "Body":
+        """The body of a request; an empty one has no fields."""
+        return cls(await read_json(request, status), status)
 
     def number(self, name: str) -> int:
         """A field that must be a whole number; true and false are none."""
-        value = self._content.get(name)
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise Refused(422, f"{name} must be a whole number")
-        return value
+        return self._get(name, int, "a whole number")
 
     def number_or_none(self, name: str) -> int | None:
         """A whole number, or None where the field is absent or null."""
@@ -52,17 +49,25 @@ class Body:
 
     def text(self, name: str) -> str:
         """A field that must be text."""
-        value = self._content.get(name)
-        if not isinstance(value, str):
-            raise Refused(422, f"{name} must be text")
-        return value
+        return self._get(name, str, "text")
 
     def items(self, name: str) -> list[Any]:
         """A field that must be a list; what is in it is not checked."""
+        return self._get(name, list, "a list")
+
+    def _get(self, name: str, kind: type[T], noun: str) -> T:
         value = self._content.get(name)
-        if not isinstance(value, list):
-            raise Refused(422, f"{name} must be a list")
+        if isinstance(value, bool) or not isinstance(value, kind):
+            raise Refused(self._status, f"{name} must be {noun}")
         return value
+
+
+async def read_json(request: Request, status: int = 422) -> Any:
+    """What the body of a request says; an empty one is an empty object."""
+    try:
+        return json.loads(await request.body() or b"{}")
+    except (ValueError, RecursionError):
+        raise Refused(status, "the body is not JSON") from None
 
 
 def query_number(request: Request, name: str) -> int:

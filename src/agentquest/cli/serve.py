@@ -83,7 +83,7 @@ def agentbench(
     """
     benchmark, settings = read_words(words)
     _check_extra()
-    from agentquest.adapters.agentbench_server import (
+    from agentquest.adapters.agentbench import (
         LONGEST_BODY,
         AgentBenchWorker,
         Controller,
