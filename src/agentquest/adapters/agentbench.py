@@ -24,7 +24,7 @@ from starlette.routing import Mount
 
 from agentquest.adapters.arenas import briefing_of
 from agentquest.adapters.bleu import Repair, nearest
-from agentquest.adapters.json_requests import AsciiJson, Body, Handler, make_routes
+from agentquest.adapters.json_requests import AsciiJson, Body, Handler, always, make_routes
 from agentquest.benchmarks.alfworld.reading import strip_location
 from agentquest.benchmarks.webshop.game import WebshopGame
 from agentquest.errors import ParseError, UserError
@@ -268,7 +268,7 @@ class AgentBenchWorker:
     def app(self) -> Starlette:
         """The addresses under `/api`; a controller, if any, hears from it while it is up."""
         gets: dict[str, Handler] = {
-            "/get_indices": self._get_indices,
+            "/get_indices": always(self._indices),
             "/get_sessions": self._get_sessions,
             "/worker_status": self._worker_status,
         }
@@ -299,9 +299,6 @@ class AgentBenchWorker:
         url = f"{self._controller.url.rstrip('/')}/receive_heartbeat"
         async with heartbeat(url, about, HEARTBEAT_S):
             yield
-
-    async def _get_indices(self, request: Request) -> list[int]:
-        return self._indices
 
     async def _get_sessions(self, request: Request) -> Json:
         samples = ((number, self._samples.peek(number)) for number in sorted(self._samples))

@@ -15,7 +15,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 
 from agentquest.adapters.arenas import agentgym_games, shared_arena
-from agentquest.adapters.json_requests import Body, Handler, make_routes, query_number
+from agentquest.adapters.json_requests import Body, Handler, always, make_routes, query_number
 from agentquest.adapters.webshop_dropin import WebAgentTextEnv
 from agentquest.adapters.webshop_server import SimServer
 from agentquest.benchmarks.alfworld.reading import strip_location
@@ -80,7 +80,7 @@ class AlfworldGym:
             "/close": self._close,
         }
         gets: dict[str, Handler] = {
-            "/": self._hello,
+            "/": always("This is environment AlfWorld."),
             "/observation": self._read(_visible_text),
             "/available_actions": self._read(lambda turn: list(turn.admissible)),
             "/detail": self._read(
@@ -88,9 +88,6 @@ class AlfworldGym:
             ),
         }
         return Starlette(routes=make_routes(_tell_errors(gets), _tell_errors(posts)))
-
-    async def _hello(self, request: Request) -> str:
-        return "This is environment AlfWorld."
 
     async def _create(self, request: Request) -> Json:
         number = next(self._numbers)
@@ -200,7 +197,7 @@ class WebshopGym:
             "/close": self._close,
         }
         gets: dict[str, Handler] = {
-            "/": self._hello,
+            "/": always("ok"),
             "/list_envs": self._list,
             "/available_actions": self._read(lambda env: env.get_available_actions()),
             "/instruction_text": self._read(lambda env: str(env.instruction_text)),
@@ -208,9 +205,6 @@ class WebshopGym:
             "/state": self._read(lambda env: env.state),
         }
         return Starlette(routes=make_routes(gets, posts))
-
-    async def _hello(self, request: Request) -> str:
-        return "ok"
 
     async def _list(self, request: Request) -> list[int]:
         return sorted(self._envs)

@@ -78,6 +78,15 @@ def query_number(request: Request, name: str) -> int:
     return number
 
 
+def always(content: Any) -> Handler:
+    """A handler that answers every request with the same content."""
+
+    async def answer(request: Request) -> Any:
+        return content
+
+    return answer
+
+
 def make_routes(gets: Mapping[str, Handler], posts: Mapping[str, Handler]) -> list[Route]:
     """The routes for paths and their handlers."""
     return [

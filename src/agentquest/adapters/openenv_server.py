@@ -9,25 +9,19 @@ of their own each time, as OpenEnv's do.
 
 import asyncio
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from agentquest.adapters.json_requests import AsciiJson
-from agentquest.adapters.openenv_wire import (
-    NOT_JSON,
-    Mistake,
-    WireSession,
-    answer_rpc,
-    error_message,
-    rpc_error,
-)
-from agentquest.errors import AgentQuestError, UserError
+from agentquest.adapters.json_requests import Body, Handler, always, make_routes, read_json
+from agentquest.adapters.openenv_wire import Mistake, WireSession, answer_rpc_text, error_message
+from agentquest.errors import AgentQuestError
 from agentquest.http.guard import Refused
 from agentquest.lib import Arena, Benchmark, Task
 from agentquest.version import __version__
@@ -38,6 +32,48 @@ _METADATA: Json = {"type": "object", "additionalProperties": True, "default": {}
 _TEXT: Json = {"type": "string"}
 _FLAG: Json = {"type": "boolean"}
 _COMMANDS: Json = {"type": "array", "items": _TEXT}
+_SCHEMAS: Json = {
+    "action": {
+        "title": "CommandAction",
+        "type": "object",
+        "properties": {
+            "metadata": _METADATA,
+            "command": {**_TEXT, "description": "One command, as the game understands it."},
+        },
+        "required": ["command"],
+        "additionalProperties": False,
+    },
+    "observation": {
+        "title": "TextObservation",
+        "type": "object",
+        "properties": {
+            "done": {**_FLAG, "default": False},
+            "reward": {"anyOf": [{"type": "number"}, {"type": "null"}], "default": None},
+            "metadata": _METADATA,
+            "text": _TEXT,
+            "admissible_commands": _COMMANDS,
+            "goal": _TEXT,
+            "task_id": _TEXT,
+            "won": _FLAG,
+            "truncated": _FLAG,
+            "valid": _FLAG,
+            "plan": {"anyOf": [_COMMANDS, {"type": "null"}], "default": None},
+        },
+        "required": [
+            "text", "admissible_commands", "goal", "task_id", "won", "truncated", "valid",
+        ],
+        "additionalProperties": False,
+    },
+    "state": {
+        "title": "State",
+        "type": "object",
+        "properties": {
+            "episode_id": {"anyOf": [_TEXT, {"type": "null"}], "default": None},
+            "step_count": {"type": "integer", "minimum": 0, "default": 0},
+        },
+        "additionalProperties": True,
+    },
+}  # fmt: skip
 _GONE = (WebSocketDisconnect, RuntimeError)  # Starlette's words for a client that has left
 
 
@@ -66,35 +102,33 @@ class OpenEnvServer:
 
     def app(self) -> Starlette:
         """The application with OpenEnv's routes and WebSockets."""
-        tasks = TaskApi(self.arena)
-        get: Json = {
-            "/health": self._health,
-            "/schema": self._schema,
-            "/metadata": self._metadata,
+        benchmark = self.arena.benchmark
+        gets: dict[str, Handler] = {
+            "/health": always({"status": "healthy"}),
+            "/schema": always(_SCHEMAS),
+            "/metadata": always(_describe_benchmark(benchmark)),
             "/state": self._state,
-            "/list_environments": tasks.environments,
-            "/{env}/splits": tasks.splits,
+            "/list_environments": always([benchmark.name]),
+            "/{env}/splits": self._list_splits,
         }
-        post: Json = {
+        posts: dict[str, Handler] = {
             "/reset": self._reset,
             "/step": self._step,
             "/mcp": self._mcp,
-            "/{env}/tasks": tasks.tasks,
-            "/{env}/num_tasks": tasks.num_tasks,
-            "/{env}/task": tasks.task,
-            "/{env}/task_range": tasks.task_range,
+            "/{env}/tasks": self._list_tasks,
+            "/{env}/num_tasks": self._count_tasks,
+            "/{env}/task": self._find_task,
+            "/{env}/task_range": self._list_range,
         }
-        listed = {path: ["GET"] for path in get} | {path: ["POST"] for path in post}
-        document = _describe_routes(self.arena.benchmark, listed)
-
-        async def openapi(request: Request) -> Response:
-            return AsciiJson(document)
-
-        routes: list[BaseRoute] = [Route("/openapi.json", openapi)]
-        routes += [Route(path, run) for path, run in get.items()]
-        routes += [Route(path, run, methods=["POST"]) for path, run in post.items()]
-        routes += [WebSocketRoute("/ws", self._serve), WebSocketRoute("/mcp", self._serve_mcp)]
-        return Starlette(routes=routes)
+        methods = dict.fromkeys(gets, "get") | dict.fromkeys(posts, "post")
+        gets["/openapi.json"] = always(_describe_routes(benchmark, methods))
+        return Starlette(
+            routes=[
+                *make_routes(gets, posts),
+                WebSocketRoute("/ws", self._serve),
+                WebSocketRoute("/mcp", self._serve_mcp),
+            ]
+        )
 
     async def _serve(self, websocket: WebSocket) -> None:
         wire = self.session()
@@ -103,17 +137,13 @@ class OpenEnvServer:
     async def _serve_mcp(self, websocket: WebSocket) -> None:
         wire = self.session()
         wire.reset({})
+        await self._converse(
+            websocket, wire, lambda text: answer_rpc_text(text or "", wire.session) or {}
+        )
 
-        def answer(text: str | None) -> Any:
-            try:
-                message = json.loads(text or "")
-            except (ValueError, RecursionError):
-                return rpc_error(None, NOT_JSON, "this is not JSON")
-            return answer_rpc(message, wire.session) or {}
-
-        await self._converse(websocket, wire, answer)
-
-    async def _converse(self, websocket: WebSocket, wire: WireSession, answer: Any) -> None:
+    async def _converse(
+        self, websocket: WebSocket, wire: WireSession, answer: Callable[[str | None], Json | None]
+    ) -> None:
         """Answer one client's messages until either has enough."""
         await websocket.accept()
         most = self.terms.max_sessions
@@ -152,207 +182,83 @@ class OpenEnvServer:
         except _GONE:
             return
 
-    async def _health(self, request: Request) -> Response:
-        return AsciiJson({"status": "healthy"})
+    async def _state(self, request: Request) -> Json:
+        return self.session().state()
 
-    async def _schema(self, request: Request) -> Response:
-        return AsciiJson(_describe_schemas())
+    async def _reset(self, request: Request) -> Json:
+        return await self._play_once(request, lambda wire, data: wire.reset(data))
 
-    async def _metadata(self, request: Request) -> Response:
-        return AsciiJson(_describe_benchmark(self.arena.benchmark))
-
-    async def _state(self, request: Request) -> Response:
-        return AsciiJson(self.session().state())
-
-    async def _reset(self, request: Request) -> Response:
-        return await self._once(request, lambda wire, data: wire.reset(data))
-
-    async def _step(self, request: Request) -> Response:
+    async def _step(self, request: Request) -> Json:
         def play(wire: WireSession, data: Json) -> Json:
             action = data.get("action")
             if not isinstance(action, dict):
-                raise Mistake("VALIDATION_ERROR", "send {action: {command: text}}")
+                raise Refused(422, "send {action: {command: text}}")
             wire.reset({"seed": 0})
             return wire.step(action)
 
-        return await self._once(request, play)
+        return await self._play_once(request, play)
 
-    async def _once(self, request: Request, play: Any) -> Response:
+    async def _play_once(self, request: Request, play: Callable[[WireSession, Json], Json]) -> Json:
         """Play in a fresh environment that is forgotten afterwards."""
+        data = await read_json(request, 400)
+        if not isinstance(data, dict):
+            raise Refused(422, "send a JSON object")
         try:
-            data = json.loads(await request.body() or b"{}")
-            if not isinstance(data, dict):
-                raise Mistake("VALIDATION_ERROR", "send a JSON object")
-            return AsciiJson(play(self.session(), data))
-        except (ValueError, RecursionError):
-            return AsciiJson({"detail": "this is not JSON"}, 400)
+            return play(self.session(), data)
         except (Mistake, AgentQuestError) as error:
-            return AsciiJson({"detail": str(error)}, 422)
+            raise Refused(422, str(error)) from None
 
-    async def _mcp(self, request: Request) -> Response:
-        wire = self.session()
-        try:
-            message = json.loads(await request.body())
-        except (ValueError, RecursionError):
-            message = None
-        answer = answer_rpc(message, wire.session)
-        return AsciiJson(answer) if answer is not None else Response(status_code=202)
+    async def _mcp(self, request: Request) -> Json | Response:
+        answer = answer_rpc_text(await request.body(), self.session().session)
+        return Response(status_code=202) if answer is None else answer
 
-
-class TaskApi:
-    """The routes under the environment's name."""
-
-    def __init__(self, arena: Arena) -> None:
-        self._arena = arena
-
-    async def environments(self, request: Request) -> Response:
-        """The one environment that is served."""
-        return AsciiJson([self._arena.benchmark.name])
-
-    async def splits(self, request: Request) -> Response:
-        """The splits of the environment."""
-        return await self._answer(request, self._splits)
-
-    async def tasks(self, request: Request) -> Response:
-        """All tasks of a split; refused where they are too many for one answer."""
-        return await self._answer(request, self._tasks)
-
-    async def num_tasks(self, request: Request) -> Response:
-        """How many tasks a split has."""
-        return await self._answer(request, self._num_tasks)
-
-    async def task(self, request: Request) -> Response:
-        """One task of a split, by its index."""
-        return await self._answer(request, self._task)
-
-    async def task_range(self, request: Request) -> Response:
-        """The tasks of a split from `start` up to, but without, `stop`."""
-        return await self._answer(request, self._task_range)
-
-    def _splits(self, data: Json) -> Any:
-        names = self._arena.benchmark.splits
+    async def _list_splits(self, request: Request) -> list[Json]:
+        self._check_environment(request)
+        names = self.arena.benchmark.splits
         return [{"name": name, "type": _split_type(name)} for name in names]
 
-    def _tasks(self, data: Json) -> Any:
-        split = _split(data)
-        found = self._list_tasks(split, 0, len(self._arena.tasks(split)))
-        return {"tasks": found, "env_name": self._arena.benchmark.name}
+    async def _list_tasks(self, request: Request) -> Json:
+        _, split = await self._read_split(request)
+        found = self._describe_tasks(split, 0, len(self.arena.tasks(split)))
+        return {"tasks": found, "env_name": self.arena.benchmark.name}
 
-    def _num_tasks(self, data: Json) -> Any:
-        return {"num_tasks": len(self._arena.tasks(_split(data)))}
+    async def _count_tasks(self, request: Request) -> Json:
+        _, split = await self._read_split(request)
+        return {"num_tasks": len(self.arena.tasks(split))}
 
-    def _task(self, data: Json) -> Any:
-        split, index = _split(data), _number(data, "index")
-        return {"task": _describe_task(self._arena.task(index, split), index)}
+    async def _find_task(self, request: Request) -> Json:
+        body, split = await self._read_split(request)
+        index = body.number("index")
+        return {"task": _describe_task(self.arena.task(index, split), index)}
 
-    def _task_range(self, data: Json) -> Any:
-        split = _split(data)
-        total = len(self._arena.tasks(split))
-        start = _number(data, "start") if data.get("start") is not None else 0
-        stop = _number(data, "stop") if data.get("stop") is not None else total
+    async def _list_range(self, request: Request) -> Json:
+        body, split = await self._read_split(request)
+        total = len(self.arena.tasks(split))
+        start, stop = body.number_or_none("start") or 0, body.number_or_none("stop")
+        stop = total if stop is None else stop
         if not 0 <= start <= stop:
             raise Refused(400, f"{start} to {stop} is not a range of tasks")
-        return {"tasks": self._list_tasks(split, start, min(stop, total))}
+        return {"tasks": self._describe_tasks(split, start, min(stop, total))}
 
-    def _list_tasks(self, split: str, start: int, stop: int) -> list[Json]:
+    def _describe_tasks(self, split: str, start: int, stop: int) -> list[Json]:
         if stop - start > MOST_TASKS:
             raise Refused(400, f"ask for at most {MOST_TASKS} tasks, with task_range")
-        tasks = self._arena.tasks(split)
+        tasks = self.arena.tasks(split)
         return [_describe_task(tasks[index], index) for index in range(start, stop)]
 
-    async def _answer(self, request: Request, work: Any) -> Response:
-        name = self._arena.benchmark.name
+    async def _read_split(self, request: Request) -> tuple[Body, str]:
+        self._check_environment(request)
+        body = await Body.of(request, 400)
+        return body, body.text("split")
+
+    def _check_environment(self, request: Request) -> None:
+        name = self.arena.benchmark.name
         if request.path_params["env"] != name:
-            return AsciiJson({"detail": f"unknown environment; this server has: {name}"}, 404)
-        try:
-            data = json.loads(await request.body() or b"{}")
-            if not isinstance(data, dict):
-                raise Refused(400, "send a JSON object")
-            return AsciiJson(work(data))
-        except (ValueError, RecursionError):
-            return AsciiJson({"detail": "this is not JSON"}, 400)
-        except UserError as error:
-            return AsciiJson({"detail": str(error)}, 400)
-        except Refused as refused:
-            return AsciiJson({"detail": str(refused)}, refused.status)
+            raise Refused(404, f"unknown environment; this server has: {name}")
 
 
 def _describe_task(task: Task, index: int) -> Json:
     return {"id": task.id, "task_type": task.task_type, "split": task.split, "index": index}
-
-
-def _split(data: Json) -> str:
-    split = data.get("split")
-    if not isinstance(split, str):
-        raise Refused(400, "name a split")
-    return split
-
-
-def _number(data: Json, name: str) -> int:
-    value = data.get(name)
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise Refused(400, f"{name} must be a whole number")
-    return value
-
-
-def _describe_schemas() -> Json:
-    """JSON schemas of actions, observations and states."""
-    return {
-        "action": _action_schema(),
-        "observation": _observation_schema(),
-        "state": _state_schema(),
-    }
-
-
-def _action_schema() -> Json:
-    return {
-        "title": "CommandAction",
-        "type": "object",
-        "properties": {
-            "metadata": _METADATA,
-            "command": {**_TEXT, "description": "One command, as the game understands it."},
-        },
-        "required": ["command"],
-        "additionalProperties": False,
-    }
-
-
-def _observation_schema() -> Json:
-    nullable = {"anyOf": [_COMMANDS, {"type": "null"}], "default": None}
-    fields = {
-        "done": {**_FLAG, "default": False},
-        "reward": {"anyOf": [{"type": "number"}, {"type": "null"}], "default": None},
-        "metadata": _METADATA,
-        "text": _TEXT,
-        "admissible_commands": _COMMANDS,
-        "goal": _TEXT,
-        "task_id": _TEXT,
-        "won": _FLAG,
-        "truncated": _FLAG,
-        "valid": _FLAG,
-        "plan": nullable,
-    }
-    required = ["text", "admissible_commands", "goal", "task_id", "won", "truncated", "valid"]
-    return {
-        "title": "TextObservation",
-        "type": "object",
-        "properties": fields,
-        "required": required,
-        "additionalProperties": False,
-    }
-
-
-def _state_schema() -> Json:
-    identity = {"anyOf": [_TEXT, {"type": "null"}], "default": None}
-    return {
-        "title": "State",
-        "type": "object",
-        "properties": {
-            "episode_id": identity,
-            "step_count": {"type": "integer", "minimum": 0, "default": 0},
-        },
-        "additionalProperties": True,
-    }
 
 
 def _describe_benchmark(benchmark: Benchmark) -> Json:
@@ -374,14 +280,11 @@ def _split_type(name: str) -> str:
     return "test" if name.startswith("test") else "validation"
 
 
-def _describe_routes(benchmark: Benchmark, paths: dict[str, list[str]]) -> Json:
-    """What `/openapi.json` answers; `paths` are the routes, each with its methods."""
+def _describe_routes(benchmark: Benchmark, methods: Mapping[str, str]) -> Json:
+    """What `/openapi.json` answers; `methods` has the method of each path."""
     answer = {"200": {"description": "JSON", "content": {"application/json": {}}}}
     return {
         "openapi": "3.1.0",
         "info": {"title": f"{benchmark.title} (OpenEnv)", "version": "1.0.0"},
-        "paths": {
-            path: {method.lower(): {"responses": answer} for method in methods}
-            for path, methods in paths.items()
-        },
+        "paths": {path: {method: {"responses": answer}} for path, method in methods.items()},
     }

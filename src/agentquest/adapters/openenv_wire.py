@@ -43,20 +43,15 @@ _TOOLS: list[Json] = [
 
 
 class Mistake(Exception):
-    """Something the client got wrong; `code` is OpenEnv's name for it."""
+    """Something the client got wrong; `code` is OpenEnv's or JSON-RPC's name for it."""
 
-    def __init__(self, code: str, text: str, **more: Any) -> None:
+    def __init__(self, code: str | int, text: str, **more: Any) -> None:
         super().__init__(text)
         self.code = code
         self.more = more
 
-    @property
-    def message(self) -> Json:
-        """The message that tells the client."""
-        return error_message(self.code, str(self), **self.more)
 
-
-def error_message(code: str, text: str, **more: Any) -> Json:
+def error_message(code: str | int, text: str, **more: Any) -> Json:
     """An error in OpenEnv's form."""
     return {"type": "error", "data": {"message": text, "code": code, **more}}
 
@@ -73,27 +68,23 @@ class WireSession:
     def answer(self, text: str | None) -> Json | None:
         """The answer to a message as it came; None: the client is done."""
         try:
-            message = read_message(text)
+            message = _read_message(text)
             kind, data = message["type"], message.get("data") or {}
             if kind == "close":
                 return None
             if kind == "mcp":
                 return {"type": "mcp", "data": answer_rpc(data, self.session)}
-            return self._answer_kind(kind, data)
+            if kind == "state":
+                return {"type": "state", "data": self.state()}
+            if kind not in ("reset", "step"):
+                known = "reset, step, state, mcp, close"
+                raise Mistake("UNKNOWN_TYPE", f"unknown message {kind[:50]!r}; there are: {known}")
+            play = self.reset if kind == "reset" else self.step
+            return {"type": "observation", "data": play(data)}
         except Mistake as mistake:
-            return mistake.message
+            return error_message(mistake.code, str(mistake), **mistake.more)
         except AgentQuestError as error:
             return error_message("EXECUTION_ERROR", str(error))
-
-    def _answer_kind(self, kind: str, data: Json) -> Json:
-        if kind == "reset":
-            return {"type": "observation", "data": self.reset(data)}
-        if kind == "step":
-            return {"type": "observation", "data": self.step(data)}
-        if kind == "state":
-            return {"type": "state", "data": self.state()}
-        known = "reset, step, state, mcp, close"
-        raise Mistake("UNKNOWN_TYPE", f"unknown message {kind[:50]!r}; there are: {known}")
 
     def reset(self, data: Json) -> Json:
         """Start a task: by id, by split and index, by a seed that draws one, or any."""
@@ -148,7 +139,7 @@ class WireSession:
         return {"observation": observation, "reward": reward, "done": turn.over}
 
 
-def read_message(text: str | None) -> Json:
+def _read_message(text: str | None) -> Json:
     """One message; raises Mistake for what is none."""
     if text is None or len(text) > LONGEST_MESSAGE:
         raise Mistake("INVALID_JSON", f"messages are text of at most {LONGEST_MESSAGE} characters")
@@ -184,36 +175,38 @@ def _check_reset(data: Json) -> Json:
     return wanted
 
 
+def answer_rpc_text(text: str | bytes, session: Session) -> Json | None:
+    """The answer to a JSON-RPC request as it came."""
+    try:
+        message = json.loads(text)
+    except (ValueError, RecursionError):
+        return _rpc_error(None, NOT_JSON, "this is not JSON")
+    return answer_rpc(message, session)
+
+
 def answer_rpc(message: Any, session: Session) -> Json | None:
     """The answer to one JSON-RPC request for tools; None for what wants none."""
     if not isinstance(message, dict) or not isinstance(message.get("method"), str):
         if isinstance(message, dict) and ("result" in message or "error" in message):
             return None  # an answer to something we never asked
         number = message.get("id") if isinstance(message, dict) else None
-        return rpc_error(number, NO_REQUEST, "this is not a JSON-RPC request")
+        return _rpc_error(number, NO_REQUEST, "this is not a JSON-RPC request")
     if "id" not in message:
         return None  # a notification
     number, parameters = message["id"], message.get("params") or {}
     if isinstance(number, bool) or not isinstance(number, int | str):
-        return rpc_error(None, NO_REQUEST, "the id of a request must be a number or text")
+        return _rpc_error(None, NO_REQUEST, "the id of a request must be a number or text")
     if not isinstance(parameters, dict):
-        return rpc_error(number, WRONG_PARAMETERS, "params must be an object")
+        return _rpc_error(number, WRONG_PARAMETERS, "params must be an object")
     try:
         result = _call_method(message["method"], parameters, session)
-    except _RpcError as error:
-        return rpc_error(number, error.code, str(error))
+    except Mistake as error:
+        return _rpc_error(number, error.code, str(error))
     return {"jsonrpc": "2.0", "id": number, "result": result}
 
 
-def rpc_error(number: Any, code: int, text: str) -> Json:
-    """A JSON-RPC error; `number` is the id of the request, if it had one."""
+def _rpc_error(number: Any, code: str | int, text: str) -> Json:
     return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": text}}
-
-
-class _RpcError(Exception):
-    def __init__(self, code: int, text: str) -> None:
-        super().__init__(text)
-        self.code = code
 
 
 def _call_method(method: str, parameters: Json, session: Session) -> Json:
@@ -233,17 +226,17 @@ def _call_method(method: str, parameters: Json, session: Session) -> Json:
     if method == "tools/list":
         return {"tools": _TOOLS}
     if method != "tools/call":
-        raise _RpcError(NO_METHOD, f"there is no method {method[:100]!r}")
+        raise Mistake(NO_METHOD, f"there is no method {method[:100]!r}")
     name, arguments = parameters.get("name"), parameters.get("arguments")
     arguments = {} if arguments is None else arguments
     if not isinstance(name, str) or not isinstance(arguments, dict):
-        raise _RpcError(WRONG_PARAMETERS, "a call needs a name and an object of arguments")
+        raise Mistake(WRONG_PARAMETERS, "a call needs a name and an object of arguments")
     return _call_tool(name, arguments, session)
 
 
 def _call_tool(name: str, arguments: Json, session: Session) -> Json:
     if name not in ("act", "observe"):
-        raise _RpcError(WRONG_PARAMETERS, f"there is no tool {name[:100]!r}")
+        raise Mistake(WRONG_PARAMETERS, f"there is no tool {name[:100]!r}")
     is_error = False
     data: Json
     try:
