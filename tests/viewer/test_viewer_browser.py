@@ -117,6 +117,7 @@ async def test_a_prompt_is_shown_where_it_is_asked_for(site: Site) -> None:
     record = RunFolder(folder / names["react"]).records()[0]
     async with browser_tab() as tab:
         await tab.open(address + episode(names["react"], record.key, step=2))
+        assert await now(tab) == "step-2"
         await tab.click("#step-2 details[data-load] summary", moves=False)
         await until(tab, "!!document.querySelector('#step-2 .message mark')")
         shown = await tab.evaluate(

@@ -121,7 +121,7 @@ def test_an_episode_shows_every_step_the_prompt_and_the_way_to_the_goal(
     status, text, _ = get(f"{site}/episode?{query}")
     assert status == 200
     assert text.count('<section class="step"') == len(record.steps) + 1
-    assert 'data-step="2"' in text
+    assert f'data-steps="{len(record.steps)}"' in text
     assert "Prompt as sent" in text
     shortest = len(record.milestones)
     assert f"The goal is {shortest} steps from here" in text
@@ -137,6 +137,24 @@ def test_an_episode_shows_every_step_the_prompt_and_the_way_to_the_goal(
         assert record.steps[0].observation in marked
         assert record.goal not in marked
     assert ("<html" in whole) is False
+
+
+def test_the_page_of_an_episode_is_remembered_for_its_own_run_only(
+    tmp_path: Path, runs: tuple[Path, dict[str, str]]
+) -> None:
+    folder, names = runs
+    run = tmp_path / "run"
+    shutil.copytree(folder / names["react"], run)
+    query = urlencode({"run": "run", "episode": episode_of(tmp_path, "run")})
+    with viewing(tmp_path) as address:
+        _, first, _ = get(f"{address}/episode?{query}")
+        assert get(f"{address}/episode?{query}&step=1")[1] == first
+        assert "Play on from here" in first
+        # The same episode in another run, whose settings nothing here understands.
+        other = json.loads((run / MANIFEST).read_text())
+        other["config"]["benchmark_settings"] = {"unknown": 1}
+        (run / MANIFEST).write_text(json.dumps(other))
+        assert "Play on from here" not in get(f"{address}/episode?{query}")[1]
 
 
 def test_two_runs_side_by_side_mark_where_they_first_differ(

@@ -4,8 +4,8 @@ Pages are htpy nodes. Templates escape their values by type in the same way, in 
 time that htpy takes for an element.
 """
 
-import html
 from collections.abc import Iterable
+from html import escape as escape_text
 from typing import TypeAlias
 
 from htpy import Renderable
@@ -24,14 +24,13 @@ class Template:
 
     def __call__(self, *values: Piece | float) -> Markup:
         """The HTML with these values."""
-        texts = [html.escape(one) if type(one) is str else _safe(one) for one in values]
-        return Markup(self._html % tuple(texts))
+        texts = [
+            escape_text(one) if type(one) is str else one if type(one) in _SAFE else escape(one)
+            for one in values
+        ]
+        return str.__new__(Markup, self._html % tuple(texts))
 
 
 def join(pieces: Iterable[Markup]) -> Markup:
     """Finished pieces one after the other; their type says that they are escaped."""
-    return Markup("".join(pieces))
-
-
-def _safe(value: Piece | float) -> Piece | float:
-    return value if type(value) in _SAFE else escape(value)
+    return str.__new__(Markup, "".join(pieces))

@@ -6,13 +6,12 @@ import htpy as h
 
 from agentquest import registry
 from agentquest.errors import AgentQuestError
-from agentquest.lib import Benchmark
+from agentquest.lib import Benchmark, Moment
 from agentquest.lib.commands import has_blank
 from agentquest.people.games import WebGame
 from agentquest.records.episode import EpisodeRecord
 from agentquest.viewer.addresses import Addresses
 from agentquest.viewer.layout import badge, choice, facts, fold, link, pre
-from agentquest.viewer.replay import moment
 from agentquest.words import counted, plural
 
 _SHOWN_MOVES = 60
@@ -181,9 +180,9 @@ def _notices(game: WebGame) -> h.Node:
 def _beside(token: str, game: WebGame) -> h.Node:
     """The benchmark's own picture to click on, or its picture and all commands as buttons."""
     session = game.session
-    moments = [moment(session.introduction.text, session.introduction.admissible)]
+    moments = [Moment(session.introduction.text, session.introduction.admissible)]
     for action, _, observation in session.driver.metrics.interactions:
-        moments.append(moment(observation.text, observation.admissible, action.value))
+        moments.append(Moment(observation.text, observation.admissible, action.value))
     controls = game.benchmark.controls(moments)
     if controls is not None:
         return _game_form(token, game, controls)

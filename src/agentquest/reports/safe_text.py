@@ -14,6 +14,8 @@ _UNSEEN = re.compile(
     "\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff0-\ufffb"
     "\U000e0000-\U000e0fff]"
 )
+# Most text has nothing else, and bytes are looked through faster than characters.
+_ORDINARY = bytes(range(32, 127)) + b"\t\n"
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>&|#~$!])")
 # What a spreadsheet takes for a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
@@ -22,6 +24,9 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 def visible(text: str) -> str:
     """The text over several lines, with what cannot be seen as escapes."""
     if text.isascii() and text.isprintable():
+        return text
+    others = text.encode("utf-8", "surrogatepass").translate(None, _ORDINARY)
+    if not _UNSEEN.search(others.decode("utf-8", "surrogatepass")):
         return text
     return _UNSEEN.sub(_escape, text.replace("\r\n", "\n"))
 

@@ -242,7 +242,7 @@ class RowIndex:
 def stamp_episodes(folder: Path) -> list[Any]:
     """What changes whenever an episode is written or the file is replaced."""
     try:
-        found = (folder / EPISODES).stat()
+        found = os.stat(f"{folder}/{EPISODES}")  # noqa: PTH116  lists ask often
     except OSError:
         return [__version__, 0, 0]
     return [__version__, found.st_size, found.st_mtime_ns]

@@ -78,7 +78,7 @@ class Library:
 
     def _summarise(self, name: str) -> RunSummary:
         path = self._path(name)
-        manifest_file, stamp = identify(path / MANIFEST), stamp_episodes(path)
+        manifest_file, stamp = identify(f"{path}/{MANIFEST}"), stamp_episodes(path)
         if manifest_file is None:
             raise UserError(f"it has episodes but no {MANIFEST}, so what was run is unknown")
         known = self._known.get(name)

@@ -4,6 +4,7 @@ Whatever is remembered about a run belongs to that run alone: `refresh` notices 
 folder was replaced by another run of the same name, and starts over.
 """
 
+import os
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -76,7 +77,7 @@ class StoredRun:
     def _identify(self) -> tuple[Any, ...]:
         """What differs between two runs, and changes if the manifest or a metric does."""
         files = (MANIFEST,) if self._given_table else (MANIFEST, METRICS)
-        return tuple(identify(self.path / file) for file in files)
+        return tuple(identify(f"{self.path}/{file}") for file in files)
 
     @cached_property
     def table(self) -> tuple[Metric, ...]:
@@ -288,10 +289,10 @@ def _last_written(file: Path) -> float:
         return 0.0
 
 
-def identify(file: Path) -> tuple[int, int, int] | None:
+def identify(file: str) -> tuple[int, int, int] | None:
     """Differs between a file and another one that replaced it; None where there is none."""
     try:
-        found = file.stat()
+        found = os.stat(file)  # noqa: PTH116  lists ask often
     except OSError:
         return None
     return found.st_ino, found.st_mtime_ns, found.st_size

@@ -7,7 +7,7 @@ Pages are written once and know only an `Addresses`; what a page cannot lead to
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import lru_cache
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, quote_plus, urlencode
 
 from agentquest.words import slug
 
@@ -143,10 +143,9 @@ class Files:
 
 
 def _query(run: str, key: str, step: int | None) -> str:
-    return _episode_query(run, key) + ("" if step is None else f"&step={step}")
+    place = "" if step is None else f"&step={step}"
+    return f"run={_quote(run)}&episode={_quote(key)}{place}"
 
 
-@lru_cache(maxsize=512)
-def _episode_query(run: str, key: str) -> str:
-    """A page of an episode names it hundreds of times."""
-    return urlencode({"run": run, "episode": key})
+# A page names its run and its episode hundreds of times.
+_quote = lru_cache(maxsize=4096)(quote_plus)

@@ -16,6 +16,7 @@ from starlette.routing import Route
 from agentquest import registry
 from agentquest.errors import AgentQuestError, UserError
 from agentquest.records.episode import EpisodeRecord
+from agentquest.records.manifest import Manifest
 from agentquest.store.library import Library, RunSummary
 from agentquest.store.lines import Span
 from agentquest.store.stored_run import StoredRun
@@ -28,13 +29,13 @@ from agentquest.viewer.filters import parse_number
 from agentquest.viewer.layout import link, render
 from agentquest.viewer.pages import PAGES, navigation_page, page
 from agentquest.viewer.prompt_page import prompt, prompts_page
-from agentquest.viewer.replay import Analysis, analyse_episode
+from agentquest.viewer.replay import analyse_episode
 from agentquest.viewer.run_page import run_page
 
 SITE = ServedAddresses()
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _MOST_COMPARED = 8
-_MOST_ANALYSES = 64
+_MOST_EPISODES = 16
 _MOST_EVENTS = 200
 
 
@@ -44,7 +45,7 @@ class Viewer:
     def __init__(self, library: Library) -> None:
         self._library = library
         self._reading = asyncio.Lock()
-        self._analyses: OrderedDict[tuple[str, Span], Analysis] = OrderedDict()
+        self._episodes: OrderedDict[tuple[str, Span], tuple[Manifest, str]] = OrderedDict()
 
     async def answer(self, make: Callable[[], str], wrong: str = "Not found") -> Response:
         """The page that `make` returns, or one that says what is wrong with the request."""
@@ -94,24 +95,31 @@ class Viewer:
         return run, record, min(parse_number(query.get("step", "")), len(record.steps))
 
     async def episode(self, request: Request) -> Response:
-        """One episode, opened at the step that the query names."""
+        """One episode."""
         query = dict(request.query_params)
 
         def make() -> str:
-            run, record, step = self.find_episode(query)
-            seen = self._analysis(run, record)
-            return page(SITE, record.goal, episode_page(SITE, run.name, record, seen, step))
+            return self._episode_page(
+                self._library.run(query.get("run", "")), query.get("episode", "")
+            )
 
         return await self.answer(make)
 
-    def _analysis(self, run: StoredRun, record: EpisodeRecord) -> Analysis:
-        """Played again once; whoever looks at the next step looks at the same episode."""
-        key = (run.name, run.span(record.key))
-        found = self._analyses.pop(key, None) or analyse_episode(record, run.manifest)
-        self._analyses[key] = found
-        while len(self._analyses) > _MOST_ANALYSES:
-            self._analyses.popitem(last=False)
-        return found
+    def _episode_page(self, run: StoredRun, key: str) -> str:
+        """Made once: whoever looks at the next step looks at the same episode.
+
+        The manifest tells whether this is still the run that the page was made of.
+        """
+        place = (run.name, run.span(key))
+        manifest, made = self._episodes.pop(place, (None, ""))
+        if manifest is not run.manifest:
+            record = run.record(key)
+            seen = analyse_episode(record, run.manifest)
+            made = page(SITE, record.goal, episode_page(SITE, run.name, record, seen))
+        self._episodes[place] = run.manifest, made
+        if len(self._episodes) > _MOST_EPISODES:
+            self._episodes.popitem(last=False)
+        return made
 
     async def prompt(self, request: Request) -> Response:
         """The prompt of one step; with `bare`, without the page around it."""

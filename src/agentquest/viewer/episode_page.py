@@ -63,8 +63,8 @@ _LOAD = Template(' data-load="%s&amp;bare=1"')
 _PLAY_ON = Template('<p class="play-on">%s</p>')
 _ASIDE = Template('<aside aria-label="after step %s">%s</aside>')
 _GOAL = Template("<h3>The goal is %s</h3>")
-_PLAN = Template('<ol class="plan">%s</ol>')
-_COMMAND = Template("<li><code>%s</code></li>")
+_PLAN = Template('<ol class="plan"><li><code>%s</code></li></ol>')
+_BETWEEN_COMMANDS = Markup("</code></li><li><code>")
 _STEP_ON_CHART = Template(
     '<a href="%s" data-goto="%s" aria-label="%s"><title>%s</title>'
     '<rect class="hit" x="%.1f" y="4" width="%.1f" height="%s"/>%s</a>'
@@ -76,9 +76,9 @@ _DISC = Template('<circle class="mark %s" cx="%.1f" cy="%.1f" r="%.1f"/>')
 
 
 def episode_page(
-    site: Addresses, run: str, record: EpisodeRecord, seen: Analysis, step: int
+    site: Addresses, run: str, record: EpisodeRecord, seen: Analysis
 ) -> Iterator[h.Node]:
-    """The whole episode; `step` is the one to begin at."""
+    """The whole episode; the script goes to the step that the address names."""
     yield up_link(site.run(run), run)
     yield h.h1[record.goal or "(no goal)"]
     yield _facts(record)
@@ -89,7 +89,7 @@ def episode_page(
     yield _findings(site, run, record, seen)
     yield _KEYS
     sections = _Sections(site, run, record, seen)
-    yield h.div(".replay", data_steps=len(record.steps), data_step=step)[
+    yield h.div(".replay", data_steps=len(record.steps))[
         sections.opening(), map(sections.step, record.steps)
     ]
 
@@ -208,7 +208,7 @@ class _Sections:
 
     def _aside(self, place: int) -> Markup:
         """How far the goal is, the way there, and what the agent knows of the place."""
-        content = self._way(place) + self._pictures[place]
+        content = join((self._way(place), self._pictures[place]))
         return _ASIDE(place, content) if content else Markup()
 
     def _way(self, place: int) -> Markup:
@@ -221,7 +221,7 @@ class _Sections:
         goal = _GOAL(f"{counted(distance, 'step')} from here" if distance else "reached")
         if not plan:
             return goal
-        return goal + _PLAN(join(_COMMAND(command) for command in plan[:_PLAN_SHOWN]))
+        return goal + _PLAN(_BETWEEN_COMMANDS.join(plan[:_PLAN_SHOWN]))
 
 
 def _reply(step: Step) -> Iterator[Markup]:

@@ -94,7 +94,7 @@ class _Export:
             record = run.record(one.key)
             seen = analyse_episode(record, run.manifest)
             file = self._files.episode_file(run.name, one.key)
-            self._page(file, record.goal, episode_page(here, run.name, record, seen, 0))
+            self._page(file, record.goal, episode_page(here, run.name, record, seen))
             prompted = [step for step in record.steps if step.prompt]
             if prompted:
                 prompts = prompts_page(here, run.name, record, prompted)

@@ -20,12 +20,14 @@ from agentquest.viewer.layout import (
     legend,
     outcome,
     pre,
-    scrolling,
+    scrolling_table,
 )
 from agentquest.words import counted
 
 # More single curves than this are one grey mass, and most of a page's size.
 _FAINT_CURVES = 150
+_HEADING = Template('<th scope="col"%s>%s</th>')
+_HINT = Template(' title="%s"')
 _ROW = Template('<tr%s><th scope="row">%s</th>%s</tr>')
 _TOTAL = Markup(' class="total"')
 _TILE = Template(
@@ -66,7 +68,7 @@ def figures(report: Report) -> h.Element:
         (row.name, row.cells["success"].estimate, row.cells["success"].text) for row in report.rows
     ]
     first, *others = report.tables
-    parts = [
+    parts: list[h.Node] = [
         figure(
             "Dot: success rate. Band: its 95% interval.",
             interval_chart("Success by task type, with 95% intervals", rows),
@@ -150,11 +152,11 @@ def _tokens(rows: Sequence[EpisodeRow]) -> h.Node:
     return figure(f"Tokens per episode{left_out}", chart)
 
 
-def data_table(table: Table) -> h.Element:
+def data_table(table: Table) -> Markup:
     """A table of the report."""
     hints = table.hints or ("",) * len(table.headings)
-    headings = (
-        h.th(scope="col", title=hint or None)[heading]
+    headings = join(
+        _HEADING(_HINT(hint) if hint else "", heading)
         for heading, hint in zip(table.headings, hints, strict=True)
     )
     last = len(table.rows) if table.total else 0
@@ -164,12 +166,8 @@ def data_table(table: Table) -> h.Element:
         )
         for place, (name, *cells) in enumerate(table.rows, start=1)
     )
-    return scrolling(
-        table.title,
-        h.table(class_=len(table.headings) == 2 and "pairs")[
-            h.caption[table.title], h.thead[h.tr[headings]], h.tbody[join(rows)]
-        ],
-    )
+    kind = "pairs" if len(table.headings) == 2 else ""
+    return scrolling_table(kind, table.title, headings, join(rows))
 
 
 def _cell(text: str, number: bool) -> Markup:

@@ -27,7 +27,16 @@ _FACT = Template("<div><dt>%s</dt><dd>%s</dd></div>")
 _CHOICE = Template('<label>%s<select name="%s"><option value="">%s</option>%s</select></label>')
 _OPTION = Template("<option%s>%s</option>")
 _SELECTED = Markup(" selected")
+_HEADING = Template('<th scope="col"%s>%s</th>')
+_TABLE = Template(
+    '<div class="wide" tabindex="0" role="region" aria-label="%s"><table%s><caption>%s</caption>'
+    "<thead><tr>%s</tr></thead><tbody>%s</tbody></table></div>"
+)
 _DATA = Template(' data-%s="%s"')
+_FORM = Template(
+    '<form class="filters"%s>%s<label>%s<input type="search" name="text" value="%s"></label>'
+    "<button>Show</button></form>"
+)
 _INTERVAL = Template(
     '<span class="rate"><b>%.1f%%</b> <span class="soft">%.0f–%.0f</span></span>'
     '<svg class="mini" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
@@ -36,13 +45,13 @@ _INTERVAL = Template(
 )
 
 
-def render(node: h.Node) -> str:
-    """The HTML of a node.
+def render(*nodes: h.Node) -> str:
+    """The HTML of nodes, one after the other.
 
     The one place where characters that nobody sees become visible escapes. No markup of ours
     has such characters, so the whole page can be cleaned at once and no text is forgotten.
     """
-    return visible("".join(h.fragment[node].iter_chunks()))
+    return visible("".join(chunk for node in nodes for chunk in h.fragment[node].iter_chunks()))
 
 
 def link(href: str | None, text: Piece, kind: str = "") -> Markup:
@@ -107,11 +116,11 @@ def table(
     rows: Iterable[Sequence[Piece]],
     kind: str = "",
     caption: str = "",
-) -> h.Element:
+) -> Markup:
     """A heading that begins with `#` is of numbers."""
     numeric = [heading.startswith("#") for heading in headings]
-    head = (
-        h.th(scope="col", class_=number and "number")[heading.lstrip("#")]
+    head = join(
+        _HEADING(_CLASS("number") if number else "", heading.lstrip("#"))
         for heading, number in zip(headings, numeric, strict=True)
     )
     row = Template(
@@ -119,19 +128,13 @@ def table(
         + "".join('<td class="number">%s</td>' if number else "<td>%s</td>" for number in numeric)
         + "</tr>"
     )
-    return scrolling(
-        caption or kind,
-        h.table(class_=kind)[
-            h.caption[caption],
-            h.thead[h.tr[head]],
-            h.tbody[join(row(_filter_data(cells), *cells) for cells in rows)],
-        ],
-    )
+    body = join(row(_filter_data(cells), *cells) for cells in rows)
+    return scrolling_table(kind, caption, head, body)
 
 
-def scrolling(label: str, wide_table: h.Node) -> h.Element:
+def scrolling_table(kind: str, caption: str, head: Markup, body: Markup) -> Markup:
     """A table that scrolls by itself where it is wider than the page."""
-    return h.div(".wide", tabindex="0", role="region", aria_label=label)[wide_table]
+    return _TABLE(caption or kind, _CLASS(kind) if kind else "", caption, head, body)
 
 
 def _filter_data(row: Sequence[Piece]) -> str:
@@ -182,9 +185,12 @@ def choice(
     return _CHOICE(label, name, any_text, join(listed))
 
 
-def filter_form(served: bool, listed: str, fields: h.Node) -> h.Element:
-    """What a list is filtered by: the server does it, or the script where there is none."""
-    return h.form(".filters", data_here=None if served else listed)[fields, h.button["Show"]]
+def filter_form(
+    served: bool, listed: str, fields: Iterable[Markup], label: str, text: str
+) -> Markup:
+    """What a list is filtered by, `text` last: the server does it, or the script where there is
+    none."""
+    return _FORM("" if served else _DATA("here", listed), join(fields), label, text)
 
 
 @lru_cache(maxsize=256)

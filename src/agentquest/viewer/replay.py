@@ -7,7 +7,7 @@ no oracle) the record's own progress is shown alone.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -22,7 +22,6 @@ from agentquest.lib.settings import validated
 from agentquest.metrics.behaviour import find_cycles
 from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.records.manifest import Manifest
-from agentquest.reports.safe_text import visible
 
 
 @dataclass(frozen=True)
@@ -70,8 +69,8 @@ def task_of(record: EpisodeRecord) -> Task:
 
 def pictures_of(record: EpisodeRecord) -> list[Markup]:
     """How the benchmark draws the start and each step; empty pictures if it is not installed."""
-    moments = [moment(record.first_observation, record.first_admissible)]
-    moments += [moment(one.observation, one.admissible, one.action) for one in record.steps]
+    moments = [Moment(record.first_observation, record.first_admissible)]
+    moments += [Moment(one.observation, one.admissible, one.action or "") for one in record.steps]
     try:
         benchmark = _benchmark_class(record.benchmark)
     except UnknownName:
@@ -80,11 +79,6 @@ def pictures_of(record: EpisodeRecord) -> list[Markup]:
         one if isinstance(one, Markup) else Markup(fragment[one])
         for one in benchmark.pictures(moments)
     ]
-
-
-def moment(text: str, admissible: Sequence[str], action: str | None = None) -> Moment:
-    """A moment of which nothing is hidden: a benchmark draws whatever a record says."""
-    return Moment(visible(text), [visible(one) for one in admissible], visible(action or ""))
 
 
 def open_game(record: EpisodeRecord, manifest: Manifest) -> tuple[Benchmark, Driver]:

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 import htpy as h
 from markupsafe import Markup
 
-from agentquest.lib.markup import Piece, Template
+from agentquest.lib.markup import Piece, Template, join
 from agentquest.metrics.rows import EpisodeRow
 from agentquest.metrics.table import Metric
 from agentquest.store.stored_run import StoredRun
@@ -51,8 +51,12 @@ _NO_COLUMN = frozenset(
 _TASK = Template('<span class="task" title="%s">%s</span><small>%s%s</small>')
 # With more squares than this the matrix is one picture, without a link for each.
 _MOST_LINKS = 2500
+_LEAST = Template(
+    '<label>%s from<input type="number" name="%s" min="0" step="any" value="%s"></label>'
+)
 _SIDE, _APART, _ACROSS = 5, 6, 160
 _SQUARE = Template('<a class="square %s p%s" href="%s" title="%s" aria-label="%s"></a>')
+_TRIALS = Template('<span class="trials">%s</span>')
 
 
 def run_page(site: Addresses, run: StoredRun, query: Mapping[str, str]) -> Iterator[h.Node]:
@@ -80,6 +84,7 @@ def episode_list(site: Addresses, run: StoredRun, query: Mapping[str, str]) -> h
     own = [metric for metric in run.report.shown if metric.key not in _NO_COLUMN]
     headings = (*_HEADINGS, *(f"#{metric.heading}" for metric in own))
     rows = [_row(site, run, one, found, own) for one in shown]
+    listed: h.Node
     if rows:
         listed = table(*known_columns(headings, rows), "episodes sortable", "Episodes")
     else:
@@ -127,20 +132,18 @@ def _value(metric: Metric, one: EpisodeRow) -> str:
     return "–" if value is None else metric.format_value(value)
 
 
-def _filters(site: Addresses, run: StoredRun, query: Mapping[str, str]) -> h.Element:
-    fields: list[h.Node] = [
+def _filters(site: Addresses, run: StoredRun, query: Mapping[str, str]) -> Markup:
+    fields = [
         choice(name, name, sorted(set(map(value_of, run.rows))), query.get(name, ""))
         for name, value_of in CHOICES.items()
     ]
     for name in LEAST:
         label = "invalid actions" if name == "invalid" else name
-        least = h.input(type="number", name=name, min="0", step="any", value=query.get(name, ""))
-        fields.append(h.label[f"{label} from", least])
+        fields.append(_LEAST(label, name, query.get(name, "")))
     if site.served:
         fields.append(choice("sort", "order", SORTS, query.get("sort", ""), "as in the run"))
     label = "text in actions, observations, thoughts" if site.served else "text in the list"
-    text = h.input(type="search", name="text", value=query.get("text", ""))
-    return filter_form(site.served, "episodes", [fields, h.label[label, text]])
+    return filter_form(site.served, "episodes", fields, label, query.get("text", ""))
 
 
 def _search_state(
@@ -193,13 +196,13 @@ def _linked_squares(site: Addresses, run: StoredRun, rows: Sequence[EpisodeRow])
     for one in rows:
         types.setdefault(one.task_type, {}).setdefault(one.task_id, []).append(one)
 
-    def task(trials: Sequence[EpisodeRow]) -> h.Node:
-        squares = [_square(site, run.name, one) for one in trials]
-        return h.span(".trials")[squares] if len(squares) > 1 else squares
+    def task(trials: Sequence[EpisodeRow]) -> Markup:
+        squares = join(_square(site, run.name, one) for one in trials)
+        return _TRIALS(squares) if len(trials) > 1 else squares
 
     return h.div(".matrix")[
         (
-            [h.span(".name")[name], h.div(".squares")[map(task, tasks.values())]]
+            [h.span(".name")[name], h.div(".squares")[join(map(task, tasks.values()))]]
             for name, tasks in types.items()
         )
     ]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 import htpy as h
+from markupsafe import Markup
 
 from agentquest.lib.markup import Piece, Template
 from agentquest.records.manifest import Manifest
@@ -106,7 +107,7 @@ def leaderboard_page(
         yield table(*known, "standings", f"{title}, {split}")
 
 
-def overview(site: Addresses, runs: Sequence[RunSummary]) -> h.Element:
+def overview(site: Addresses, runs: Sequence[RunSummary]) -> Markup:
     """Runs that are compared, the one that the others are measured against first."""
     roles = ("baseline", *("other" for _ in runs[1:]))
     rows = [(role, *_standing(site, run)) for role, run in zip(roles, runs, strict=True)]
@@ -215,12 +216,11 @@ def _created_at(run: RunSummary) -> str:
     return run.manifest.created_at
 
 
-def _filters(site: Addresses, runs: Sequence[RunSummary], query: Mapping[str, str]) -> h.Element:
+def _filters(site: Addresses, runs: Sequence[RunSummary], query: Mapping[str, str]) -> Markup:
     fields = [
         choice(name, name, sorted({value_of(run, name) for run in runs}), query.get(name, ""))
         for name in FILTERS
     ]
     if site.served:
         fields.append(choice("group", "group by", FILTERS, query.get("group", ""), "nothing"))
-    text = h.input(type="search", name="text", value=query.get("text", ""))
-    return filter_form(site.served, "runs", [fields, h.label["text", text]])
+    return filter_form(site.served, "runs", fields, "text", query.get("text", ""))

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 
-from htpy import Node, b, span
 from markupsafe import Markup
 
 from agentquest.benchmarks.alfworld.reading import Known
@@ -14,41 +13,43 @@ _MAP = Template(
     '<h3>The room as the agent knows it</h3><div class="map">'
     '<span class="place hand"><b>%s</b></span>%s</div>'
 )
+_PLACE = Template('<span class="place %s"><b>%s</b>%s</span>')
+# What is in a place, whether it is closed, whether the agent is there, and what was done to things.
+_Look = tuple[list[str] | None, bool, bool, dict[str, str]]
 
 
 def draw_maps(moments: Iterable[Moment]) -> Iterator[Markup | None]:
     """The map at each moment; None as long as no furniture is known."""
     known = Known()
-    drawn: dict[tuple[object, ...], Markup] = {}  # most places look as they did a step before
+    drawn: dict[str, tuple[_Look, Markup]] = {}
     for moment in moments:
         known.read(moment.observation)
         yield _draw(known, drawn) if known.contents else None
 
 
-def _draw(known: Known, drawn: dict[tuple[object, ...], Markup]) -> Markup:
-    held = f"{_describe(known, known.held)} in hand" if known.held else "nothing in hand"
-    places = []
-    for name in known.contents:
-        look = (name, _content(known, name), known.contents[name] is not None, name == known.here)
-        if look not in drawn:
-            drawn[look] = _draw_place(*look)
-        places.append(drawn[look])
-    return _MAP(held, join(places))
+def _draw(known: Known, drawn: dict[str, tuple[_Look, Markup]]) -> Markup:
+    """The map; most places look as they did when they were `drawn` last."""
+    done = {
+        thing: f"{thing} ({', '.join(_DONE[verb] for verb in verbs)})"
+        for thing, verbs in known.treated.items()
+    }
+    for name, things in known.contents.items():
+        look = (
+            None if things is None else [*things],
+            name in known.closed,
+            name == known.here,
+            done,
+        )
+        if name not in drawn or drawn[name][0] != look:
+            drawn[name] = look, _draw_place(name, *look)
+    held = f"{done.get(known.held, known.held)} in hand" if known.held else "nothing in hand"
+    return _MAP(held, join(place for _, place in drawn.values()))
 
 
-def _draw_place(name: str, content: str, seen: bool, here: bool) -> Markup:
-    kinds = {"place": True, "seen": seen, "unseen": not seen, "here": here}
-    inside: Node = f" {content}" if content else None
-    return Markup(span(class_=kinds)[b[name], inside])
-
-
-def _content(known: Known, place: str) -> str:
-    things = known.contents[place]
-    if things:
-        return ", ".join(_describe(known, thing) for thing in things)
-    return "closed" if place in known.closed else "" if things is None else "empty"
-
-
-def _describe(known: Known, thing: str) -> str:
-    done = ", ".join(_DONE[verb] for verb in known.treated.get(thing, ()))
-    return f"{thing} ({done})" if done else thing
+def _draw_place(
+    name: str, things: list[str] | None, closed: bool, here: bool, done: dict[str, str]
+) -> Markup:
+    kinds = f"{'unseen' if things is None else 'seen'}{' here' if here else ''}"
+    content = ", ".join(done.get(thing, thing) for thing in things or ())
+    content = content or ("closed" if closed else "" if things is None else "empty")
+    return _PLACE(kinds, name, f" {content}" if content else "")

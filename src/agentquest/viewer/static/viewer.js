@@ -3,8 +3,7 @@
 
 function replay(box) {
   const steps = Number(box.dataset.steps);
-  const asked = new URL(location.href).searchParams.get("step");
-  let now = Number(asked === null ? box.dataset.step : asked) || 0;
+  let now = Number(new URL(location.href).searchParams.get("step")) || 0;
   let timer = null;
   function show(place, jump) {
     now = Math.max(0, Math.min(steps, place));
