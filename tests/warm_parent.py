@@ -44,7 +44,7 @@ ALSO = (
 
 
 def import_everything() -> None:
-    for name in (*(module for module, _ in COMMANDS.values()), *ALSO):
+    for name in (*(place.partition(":")[0] for place, _ in COMMANDS.values()), *ALSO):
         importlib.import_module(name)
     gc.collect()
     gc.freeze()  # so that collecting garbage in a child does not copy what it shares

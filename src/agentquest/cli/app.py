@@ -9,7 +9,7 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from agentquest.lib import Benchmark
     from agentquest.lib.people import Recorder
 
-# name -> (module with a function `command`, one line of help)
+# name -> (module, with the function if it is not `command`; one line of help)
 COMMANDS = {
     "demo": ("agentquest.cli.demo", "Play the baseline agents on built-in data."),
-    "init": ("agentquest.cli.init", "Write a commented example configuration."),
+    "init": ("agentquest.cli.eval:write_example", "Write a commented example configuration."),
     "eval": ("agentquest.cli.eval", "Evaluate an agent, or resume an evaluation."),
     "sweep": ("agentquest.cli.sweep", "Evaluate models × agents × protocols × seeds."),
     "runs": ("agentquest.cli.runs", "List the runs in a folder with their results."),
@@ -35,17 +35,20 @@ COMMANDS = {
     "report": ("agentquest.cli.report", "Report on a run as text, Markdown, CSV or HTML."),
     "compare": ("agentquest.cli.compare", "Compare runs task by task."),
     "view": ("agentquest.cli.view", "Browse runs and episodes in the browser."),
-    "export": ("agentquest.cli.export", "Export a run to another tool's format."),
+    "export": ("agentquest.cli.report:export", "Export a run to another tool's format."),
     "launch": ("agentquest.cli.launch", "Assess an A2A agent with one command."),
     "green": ("agentquest.cli.green", "Serve the agent that assesses others over A2A."),
     "white": ("agentquest.cli.white", "Serve an agent to be assessed over A2A."),
-    "info": ("agentquest.cli.info", "Show the task types and how to assess an agent."),
+    "info": (
+        "agentquest.cli.benchmarks:show_info",
+        "Show the task types and how to assess an agent.",
+    ),
     "serve-a2a": (
         "agentquest.cli.serve_a2a",
         "Serve the A2A agent set by ROLE, HOST and AGENT_PORT.",
     ),
     "play": ("agentquest.cli.play", "Play a game yourself in the terminal."),
-    "tasks": ("agentquest.cli.tasks", "List and filter a benchmark's tasks."),
+    "tasks": ("agentquest.cli.benchmarks:list_tasks", "List and filter a benchmark's tasks."),
     "mcp": ("agentquest.cli.mcp", "Let an MCP client play; record and score its games."),
     "benchmarks": ("agentquest.cli.benchmarks", "List the benchmarks and their commands."),
     "check-benchmark": (
@@ -98,19 +101,25 @@ def build(words: Sequence[str]) -> typer.Typer:
     for name, (module, help_line) in COMMANDS.items():
         if name == wanted:
             context = _SETTINGS if name in _TAKE_SETTINGS else None
-            command = importlib.import_module(module).command
-            app.command(name, context_settings=context)(command)
+            app.command(name, context_settings=context)(load_command(module))
         else:
             app.command(name, help=help_line)(_not_loaded)
     if wanted in _OLD_NAMES:
         module, _ = COMMANDS[_OLD_NAMES[wanted]]
-        app.command(wanted, hidden=True)(importlib.import_module(module).command)
+        app.command(wanted, hidden=True)(load_command(module))
     elif wanted is not None and wanted not in COMMANDS:
         _add_benchmark_command(app, wanted, words[1] if len(words) > 1 else None)
     for name, help_line in BENCHMARK_COMMANDS.items():
         if name != wanted:
             app.command(name, help=help_line)(_not_loaded)
     return app
+
+
+def load_command(place: str) -> Callable[..., Any]:
+    """The function of a command in the table."""
+    module, _, name = place.partition(":")
+    found: Callable[..., Any] = getattr(importlib.import_module(module), name or "command")
+    return found
 
 
 def _add_benchmark_command(app: typer.Typer, wanted: str, benchmark: str | None) -> None:

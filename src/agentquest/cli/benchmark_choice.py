@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
-import yaml
 
 from agentquest import registry
-from agentquest.config.yaml_files import parse_yaml
+from agentquest.config.yaml_files import parse_setting
 from agentquest.errors import ConfigError
 
 BenchmarkWords = Annotated[
@@ -69,10 +68,5 @@ def read_settings(texts: Sequence[str]) -> dict[str, Any]:
         name, separator, value = text.partition("=")
         if not separator or not name:
             raise ConfigError(f"{text!r} is not of the form name=value")
-        try:
-            read[name] = parse_yaml(value)
-        except yaml.YAMLError:
-            raise ConfigError(f"{name}: the value is not YAML") from None
-        except ConfigError as error:
-            raise ConfigError(f"{name}: {error}") from None
+        read[name] = parse_setting(name, value)
     return read

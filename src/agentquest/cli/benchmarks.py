@@ -1,20 +1,30 @@
-"""Which benchmarks there are, and the commands they provide themselves.
+"""Which benchmarks and tasks there are, and the commands that benchmarks provide themselves.
 
-`agentquest benchmarks` lists them; `agentquest download NAME`, `agentquest serve NAME` and the
-like are commands of a benchmark. The name can be left out where only one has such a command.
+`agentquest download NAME`, `agentquest serve NAME` and the like are commands of a benchmark. The
+name can be left out where only one has such a command.
 """
 
 import textwrap
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
 from agentquest import registry
+from agentquest.cli.benchmark_choice import (
+    DATA_HELP,
+    SETTING_HELP,
+    SPLIT_HELP,
+    BenchmarkWords,
+    chosen_settings,
+    read_words,
+)
 from agentquest.cli.terminal import terminal_width
 from agentquest.errors import UnknownName
 from agentquest.lib import Benchmark
 from agentquest.lib.settings import suggestion
+from agentquest.reports.render.text import pairs, wrap_text
+from agentquest.words import plural
 
 Command = Callable[..., Any]
 _LAYOUT: dict[str, Any] = {
@@ -22,6 +32,17 @@ _LAYOUT: dict[str, Any] = {
     "break_long_words": False,
     "break_on_hyphens": False,
 }
+
+_USAGE = (
+    ("launch", "one game, both agents started and stopped for you"),
+    ("launch --num-games 12", "two games of each task type"),
+    ('launch --task-types "1,2,3"', "only these types"),
+    ("launch --num-games-per-type 5", "five games of each type"),
+    ("launch --agent-url URL", "test an agent that is already running"),
+    ("green", "the assessing agent alone, on port 9001"),
+    ("white", "an agent to be tested, on port 9002"),
+)
+_MORE = "`python main.py …` does the same. Without OPENAI_API_KEY a scripted agent plays."
 
 
 def command() -> None:
@@ -41,6 +62,55 @@ def _describe(found: type[Benchmark]) -> list[tuple[str, str]]:
     settings = ", ".join(found.Settings.model_fields)
     lines = [("splits", splits), ("types", ", ".join(found.task_types)), ("settings", settings)]
     return [*lines, *([("commands", ", ".join(found.commands))] if found.commands else [])]
+
+
+def list_tasks(
+    benchmark: BenchmarkWords = None,
+    split: Annotated[str | None, typer.Option(help=SPLIT_HELP)] = None,
+    task_type: Annotated[
+        list[str] | None,
+        typer.Option("--type", "-t", help="Only this task type (number or name); may be repeated."),
+    ] = None,
+    match: Annotated[
+        str, typer.Option("--match", "-m", help="Only ids that contain this text.")
+    ] = "",
+    data_path: Annotated[str | None, typer.Option(help=DATA_HELP)] = None,
+    setting: Annotated[list[str] | None, typer.Option(help=SETTING_HELP)] = None,
+    count: Annotated[
+        bool, typer.Option("--count", help="Only print the number of tasks per type.")
+    ] = False,
+) -> None:
+    """List the tasks of a benchmark, one id per line.
+
+    Example: agentquest tasks alfworld --split valid_seen --type heat
+    """
+    from agentquest.running.factory import make_benchmark  # the other commands need no runner
+
+    name, options = read_words(benchmark)
+    given = {"split": split, "task_types": task_type, "data_path": data_path}
+    source = make_benchmark(name, chosen_settings(given, setting, options))
+    found = [task for task in source.tasks() if match.lower() in task.id.lower()]
+    if not count:
+        for task in found:
+            typer.echo(task.id)
+    for task_type_name in source.task_types:
+        number = sum(task.task_type == task_type_name for task in found)
+        if number:
+            typer.echo(f"{number:5d} {task_type_name}", err=not count)
+    total = f"{len(found):5d} {plural(len(found), 'task')}"
+    typer.echo(f"{total} ({source.provenance().data} data)", err=not count)
+
+
+def show_info() -> None:
+    """Print the task types and the commands that run an assessment."""
+    for name in registry.BENCHMARKS:
+        benchmark = registry.load("benchmark", name)
+        typer.echo(f"{benchmark.title} task types:")
+        for number, task_type in enumerate(benchmark.task_types, start=1):
+            typer.echo(f"  {number}  {task_type}")
+    width = terminal_width()
+    usage = pairs(((f"agentquest {words}", meaning) for words, meaning in _USAGE), width)
+    typer.echo(f"\nUsage:\n{usage}\n\n{wrap_text(_MORE, width)}")
 
 
 def all_benchmarks() -> dict[str, type[Benchmark]]:

@@ -1,6 +1,7 @@
 """`agentquest compare`: what changed between runs on the same tasks."""
 
 from collections import Counter
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +11,7 @@ import typer
 from agentquest.cli.terminal import terminal_width
 from agentquest.errors import UserError
 from agentquest.files import to_json
-from agentquest.reports.compare import compare_runs, open_runs
+from agentquest.reports.compare import Comparison, compare_runs, open_runs
 from agentquest.reports.render.comparison import (
     json_comparison,
     markdown_comparison,
@@ -48,7 +49,14 @@ def command(
     comparisons = compare_runs(open_runs(runs), baseline)
     if format is ComparisonFormat.JSON:
         typer.echo(to_json(json_comparison(comparisons)), nl=False)
-    elif format is ComparisonFormat.MARKDOWN:
-        typer.echo(markdown_comparison(comparisons, list_tasks), nl=False)
     else:
-        typer.echo(text_comparison(comparisons, terminal_width(), list_tasks), nl=False)
+        typer.echo(format_comparisons(comparisons, format, list_tasks), nl=False)
+
+
+def format_comparisons(
+    comparisons: Sequence[Comparison], format: ComparisonFormat, list_tasks: bool
+) -> str:
+    """Comparisons for people: as Markdown, or as text as wide as the terminal."""
+    if format is ComparisonFormat.MARKDOWN:
+        return markdown_comparison(comparisons, list_tasks)
+    return text_comparison(comparisons, terminal_width(), list_tasks)

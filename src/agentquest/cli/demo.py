@@ -20,8 +20,7 @@ from agentquest.api import RunResult, evaluate
 from agentquest.cli.benchmark_choice import BenchmarkWords, read_words
 from agentquest.cli.view import PORT, serve_viewer
 from agentquest.errors import ConfigError
-from agentquest.metrics.summary import Group
-from agentquest.metrics.table import Metric
+from agentquest.metrics.statistics import Estimate
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.manifest import Manifest
 from agentquest.reports.safe_text import one_line
@@ -76,19 +75,17 @@ def command(
     """
     console = Console()
     names = [_read_name(benchmark)] if benchmark else _benchmarks_with_data()
-    means = _choose_means(console.width)
-    table = _new_table(means)
-    shown: list[tuple[RunResult, RunResult]] = []
-    for name in names:
-        results = {agent: _play(console, name, agent, games, max_steps, output_dir)
-                   for agent in AGENTS}  # fmt: skip
-        _fill(table, results, means)
-        shown.append((results["scripted"], results["clumsy"]))
-    console.print(table)
+    results = [
+        {agent: _play(console, name, agent, games, max_steps, output_dir) for agent in AGENTS}
+        for name in names
+    ]
+    console.print(_make_table(results, console.width))
     console.print()
-    console.print(_make_legend(), highlight=False)
-    for good, bad in shown[:1]:
-        _replay_episodes(console, good, bad)
+    legend = Table.grid(padding=(0, 1, 0, 0))
+    for agent, meaning in AGENTS.items():
+        legend.add_row(f"  {agent}", meaning)
+    console.print(legend, highlight=False)
+    _replay_episodes(console, results[0]["scripted"], results[0]["clumsy"])
     if open_browser:
         serve_viewer(output_dir, "127.0.0.1", port, open_browser=True)
         return
@@ -130,76 +127,53 @@ def _play(
         )
 
 
-def _choose_means(width: int) -> tuple[str, ...]:
-    """As many of the means as a terminal of this width has room for."""
-    room = width - _NAMES_AND_SUCCESS
-    ends = accumulate(len(heading) + 1 for heading in _SHOWN)
-    return tuple(heading for heading, end in zip(_SHOWN, ends, strict=True) if end <= room)
-
-
-def _new_table(means: Sequence[str]) -> Table:
+def _make_table(results: Sequence[dict[str, RunResult]], width: int) -> Table:
+    """Each player's success, and as many of the means as there is room for."""
+    ends = accumulate((len(heading) + 1 for heading in _SHOWN), initial=_NAMES_AND_SUCCESS)
+    means = [heading for heading, end in zip(_SHOWN, [*ends][1:], strict=True) if end <= width]
     table = Table(box=None, padding=(0, 1, 0, 0))
-    table.add_column("", no_wrap=True)
-    table.add_column("player", no_wrap=True)
-    table.add_column("success", no_wrap=True)
+    for heading in ("", "player", "success"):
+        table.add_column(heading, no_wrap=True)
     for heading in means:
         table.add_column(heading, justify="right", no_wrap=True)
+    for of_benchmark in results:
+        title = next(iter(of_benchmark.values())).report.manifest.benchmark_title
+        for agent, result in of_benchmark.items():
+            metrics = {metric.key: metric for metric in result.report.metrics}
+            figures = result.report.overall.group.figures
+            cells = [
+                "–" if (found := figures[key]) is None else metrics[key].format_value(found.value)
+                for key in means
+            ]
+            table.add_row(f"[bold]{title}[/bold]", agent, _draw_success(figures["success"]), *cells)
+            title = ""
+        table.add_section()
     return table
 
 
-def _fill(table: Table, results: dict[str, RunResult], means: Sequence[str]) -> None:
-    for place, (agent, result) in enumerate(results.items()):
-        report = result.report
-        title = report.manifest.benchmark_title if place == 0 else ""
-        metrics = {metric.key: metric for metric in report.metrics}
-        overall = report.overall.group
-        table.add_row(
-            f"[bold]{title}[/bold]",
-            agent,
-            _format_success(overall),
-            *(_format_mean(metrics[key], overall) for key in means),
-        )
-    table.add_section()
-
-
-def _make_legend() -> Table:
-    legend = Table(box=None, show_header=False, padding=(0, 1, 0, 0))
-    legend.add_column(no_wrap=True)
-    legend.add_column()
-    for agent, meaning in AGENTS.items():
-        legend.add_row(f"  {agent}", meaning)
-    return legend
-
-
-def _format_success(group: Group) -> str:
-    found = group.figures["success"]
-    if found is None:
+def _draw_success(rate: Estimate | None) -> str:
+    if rate is None:
         return "–"
-    full = round(found.value * _BAR)
+    full = round(rate.value * _BAR)
     bar = f"[cyan]{'█' * full}[/cyan][dim]{'░' * (_BAR - full)}[/dim]"
-    return f"{bar} {found.value:4.0%} [dim]{found.low * 100:.0f}–{found.high * 100:.0f}[/dim]"
-
-
-def _format_mean(metric: Metric, group: Group) -> str:
-    found = group.figures[metric.key]
-    return "–" if found is None else metric.format_value(found.value)
+    return f"{bar} {rate.value:4.0%} [dim]{rate.low * 100:.0f}–{rate.high * 100:.0f}[/dim]"
 
 
 def _replay_episodes(console: Console, good: RunResult, bad: RunResult) -> None:
-    win, failure = shortest_win(good.records), failure_worth_seeing(bad.records)
+    win, failure = _shortest_win(good.records), _nearest_failure(bad.records)
     for title, result, record in (("A win", good, win), ("A failure", bad, failure)):
         if record is not None:
             console.print()
             goal = escape(one_line(record.goal))
             console.print(f"[bold]{title}[/bold] of {record.agent}: {goal}", highlight=False)
-            for line in replay(record, result.manifest, console.width):
+            for line in _replay(record, result.manifest, console.width):
                 console.print(f"  {line}", highlight=False)
 
 
 def _print_next_commands(console: Console, folder: Path, benchmark: str) -> None:
     """Commands that work as printed, wherever the program is installed."""
     command, shown = _find_own_command(), shlex.quote(str(folder))
-    rows: Sequence[tuple[str, str]] = (
+    rows = (
         (f"{command} view {shown}", f"every step of these runs at http://127.0.0.1:{PORT}"),
         (f"{command} play {benchmark}", "play yourself"),
         (f"{command} eval num_games=12", "an evaluation; `init` writes a configuration"),
@@ -230,46 +204,36 @@ def _shorten_path(program: Path) -> str:
     return shlex.quote(str(program.relative_to(here) if here in program.parents else program))
 
 
-def shortest_win(records: Iterable[EpisodeRecord]) -> EpisodeRecord | None:
-    """The solved episode with the fewest steps; None if none was solved."""
-    won = [record for record in records if record.success]
+def _shortest_win(records: Iterable[EpisodeRecord]) -> EpisodeRecord | None:
+    won = (record for record in records if record.success)
     return min(won, key=lambda record: (len(record.steps), record.key), default=None)
 
 
-def failure_worth_seeing(records: Iterable[EpisodeRecord]) -> EpisodeRecord | None:
+def _nearest_failure(records: Iterable[EpisodeRecord]) -> EpisodeRecord | None:
     """The failure that came closest to its goal: there is a step at which it went wrong."""
-    lost = [record for record in records if record.scored and not record.success]
-    return max(
-        lost,
-        key=lambda record: (max((s.progress for s in record.steps), default=0.0), record.key),
-        default=None,
-    )
+
+    def closeness(record: EpisodeRecord) -> tuple[float, str]:
+        return max((step.progress for step in record.steps), default=0.0), record.key
+
+    lost = (record for record in records if record.scored and not record.success)
+    return max(lost, key=closeness, default=None)
 
 
-def replay(record: EpisodeRecord, manifest: Manifest, width: int) -> Iterator[str]:
+def _replay(record: EpisodeRecord, manifest: Manifest, width: int) -> Iterator[str]:
     """The steps worth showing, one line each in Rich markup, with the number of skipped ones."""
     room = min(_COMMAND, max(_COMMAND // 3, width - _AROUND_COMMAND))
     seen = analyse_episode(record, manifest)
-    places = _choose_steps(record, seen)
-    before = 0
-    for place in places:
-        if place > before + 1:
-            yield f"[dim]… {counted(place - before - 1, 'step')}[/dim]"
-        yield _format_step(record, seen, place, room)
-        before = place
-    if before < len(record.steps):
-        left = counted(len(record.steps) - before, "step")
-        yield f"[dim]… {left}, then: {record.end.value}[/dim]"
-
-
-def _choose_steps(record: EpisodeRecord, seen: Analysis) -> list[int]:
-    """All steps of a short episode; of a long one those around the first harmful step."""
     count = len(record.steps)
-    if count <= _MOST_LINES:
-        return list(range(1, count + 1))
+    # Of a long episode, the steps around the first harmful one.
     middle = seen.first_harmful or count // 2
     first = max(1, min(middle - _MOST_LINES // 2, count - _MOST_LINES + 1))
-    return list(range(first, first + _MOST_LINES))
+    last = min(count, first + _MOST_LINES - 1)
+    if first > 1:
+        yield f"[dim]… {counted(first - 1, 'step')}[/dim]"
+    for place in range(first, last + 1):
+        yield _format_step(record, seen, place, room)
+    if last < count:
+        yield f"[dim]… {counted(count - last, 'step')}, then: {record.end.value}[/dim]"
 
 
 def _format_step(record: EpisodeRecord, seen: Analysis, place: int, room: int) -> str:

@@ -1,4 +1,4 @@
-"""`agentquest eval`: run a configured evaluation, or resume one."""
+"""`agentquest eval` runs or resumes an evaluation; `agentquest init` writes its configuration."""
 
 import asyncio
 import sys
@@ -14,6 +14,8 @@ from agentquest.cli.benchmark_choice import as_overrides
 from agentquest.cli.live import LiveView, Tally
 from agentquest.cli.terminal import StopSignals, terminal_width
 from agentquest.config import load_config
+from agentquest.config.example import example_config
+from agentquest.errors import UserError
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import MEANINGS, End
 from agentquest.reports.render.text import text_report
@@ -67,6 +69,31 @@ def command(
         typer.echo(f"{counted(len(run.specs), 'episode')}, run directory {run.directory.path}")
         return
     evaluate_here(run)
+
+
+def write_example(
+    file: Annotated[
+        Path, typer.Argument(help="File to write; `-` prints to standard output.")
+    ] = Path("run.yaml"),
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+) -> None:
+    """Write an example configuration with every key explained.
+
+    \b
+    Example:
+      agentquest init run.yaml
+      agentquest eval -c run.yaml
+    """
+    if str(file) == "-":
+        typer.echo(example_config(), nl=False)
+        return
+    if file.exists() and not force:
+        raise UserError(f"{file} already exists; use --force to overwrite it")
+    try:
+        file.write_text(example_config(), encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"cannot write {file}: {error.strerror}") from None
+    typer.echo(f"wrote {file}; next: agentquest eval -c {file}")
 
 
 def show(warnings: Sequence[str], run: Run) -> None:

@@ -1,4 +1,4 @@
-"""`agentquest report`: a run as text, Markdown, CSV or HTML pages."""
+"""`agentquest report` and `agentquest export`: a run for people, and for other tools."""
 
 from collections.abc import Callable
 from enum import Enum
@@ -7,14 +7,19 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from agentquest.cli.runs import listing
 from agentquest.cli.terminal import terminal_width
 from agentquest.errors import UserError
 from agentquest.files import write_atomically
 from agentquest.metrics.report import Report
+from agentquest.reports.exports import FORMATS, export_run
 from agentquest.reports.render.csv import csv_report
 from agentquest.reports.render.text import markdown_report, text_report
 from agentquest.store.folder import RunFolder
+from agentquest.store.library import Library, RunSummary
 from agentquest.store.stored_run import StoredRun
+
+_MEANINGS = "; ".join(f"{name}: {one.meaning}" for name, one in FORMATS.items())
 
 
 class ReportFormat(str, Enum):
@@ -61,17 +66,40 @@ def command(
     content = _PRINTED[format](StoredRun(run).report)
     if output is None:
         typer.echo(content, nl=False)
-    else:
-        file = output
-        _write(file, lambda: write_atomically(file, content))
+        return
+    try:
+        write_atomically(output, content)
+    except OSError as error:
+        raise UserError(f"cannot write {output}: {error.strerror}") from None
+    typer.echo(f"wrote {output}", err=True)
+
+
+def export(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The run directory.")],
+    to: Annotated[
+        str, typer.Option(metavar=f"[{'|'.join(FORMATS)}]", help=f"The format. {_MEANINGS}.")
+    ] = "eval",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Output folder; default: the run directory."),
+    ] = None,
+) -> None:
+    """Export a run for other tools; prints the files written.
+
+    \b
+    Examples:
+      agentquest export runs/my-run --to csv
+      agentquest export runs/my-run -o logs
+      inspect view --log-dir logs
+    """
+    if to not in FORMATS:
+        known = ", ".join(map(repr, FORMATS))
+        raise typer.BadParameter(f"{to!r} is not one of {known}.", param_hint="'--to'")
+    typer.echo(str(export_run(StoredRun(run), to, output or run)))
 
 
 def _list_instead(folder: Path) -> NoReturn:
     """The folder holds runs but is not one: list them."""
-    # Imported here, because the command `runs` uses this module.
-    from agentquest.cli.runs import listing
-    from agentquest.store.library import Library, RunSummary
-
     found = [run for run in Library(folder).summaries() if isinstance(run, RunSummary)]
     if not found:
         raise UserError(
@@ -83,16 +111,7 @@ def _list_instead(folder: Path) -> NoReturn:
 
 
 def _write_pages(run: Path, folder: Path) -> None:
-    from agentquest.store.library import Library
-    from agentquest.viewer.export import export
+    from agentquest.viewer.export import export as export_pages
 
-    export(Library(run), folder)
+    export_pages(Library(run), folder)
     typer.echo(f"wrote {folder / 'index.html'}", err=True)
-
-
-def _write(file: Path, write: Callable[[], None]) -> None:
-    try:
-        write()
-    except OSError as error:
-        raise UserError(f"cannot write {file}: {error.strerror}") from None
-    typer.echo(f"wrote {file}", err=True)

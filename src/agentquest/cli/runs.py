@@ -49,7 +49,7 @@ def command(
     """
     if state is not None and state not in _STATES:
         raise UserError(f"--state must be one of {', '.join(_STATES)}, not {state!r}")
-    library = Library(existing(folder))
+    library = open_library(folder)
     found = library.summaries()
     chosen = [
         run for run in found if isinstance(run, RunSummary) and _matches(run, tag, state, match)
@@ -64,11 +64,11 @@ def command(
             typer.secho(f"{run.name} cannot be read: {run.problem}", fg="yellow", err=True)
 
 
-def existing(folder: Path) -> Path:
-    """The folder, if it is one."""
+def open_library(folder: Path) -> Library:
+    """The runs in a folder; UserError if it is none."""
     if not folder.is_dir():
         raise UserError(f"{folder} is not a folder; `agentquest eval` writes runs to `runs`")
-    return folder
+    return Library(folder)
 
 
 def listing(runs: Sequence[RunSummary], width: int) -> str:

@@ -9,16 +9,12 @@ from typing import Annotated
 import typer
 
 from agentquest.cli.benchmark_choice import as_overrides
-from agentquest.cli.compare import ComparisonFormat
+from agentquest.cli.compare import ComparisonFormat, format_comparisons
 from agentquest.cli.eval import play_watched
 from agentquest.cli.terminal import StopSignals, terminal_width
 from agentquest.errors import AgentQuestError
 from agentquest.files import to_json
-from agentquest.reports.render.comparison import (
-    json_comparison,
-    markdown_comparison,
-    text_comparison,
-)
+from agentquest.reports.render.comparison import json_comparison
 from agentquest.reports.render.text import markdown_table, text_table
 from agentquest.reports.sweep import SweptRun, json_rows, sweep_comparison, sweep_rows, sweep_table
 from agentquest.running.run import Run
@@ -123,15 +119,11 @@ def _show(sweep: Sweep, format: ComparisonFormat, list_tasks: bool) -> None:
     if format is ComparisonFormat.JSON:
         content = {"runs": json_rows(rows), **json_comparison(comparisons)}
         typer.echo(to_json(content), nl=False)
-    elif format is ComparisonFormat.MARKDOWN:
-        typer.echo(markdown_table(sweep_table(rows)))
-        if comparisons:
-            typer.echo("\n" + markdown_comparison(comparisons, list_tasks), nl=False)
     else:
-        width = terminal_width()
-        typer.echo(text_table(sweep_table(rows), width))
+        is_text, table = format is ComparisonFormat.TEXT, sweep_table(rows)
+        typer.echo(text_table(table, terminal_width()) if is_text else markdown_table(table))
         if comparisons:
-            typer.echo("\n" + text_comparison(comparisons, width, list_tasks), nl=False)
+            typer.echo("\n" + format_comparisons(comparisons, format, list_tasks), nl=False)
     for problem in problems:
         typer.secho(f"not compared: {problem}", fg="yellow", err=True)
 

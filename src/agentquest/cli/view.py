@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from agentquest.errors import UserError
+from agentquest.cli.runs import open_library
 from agentquest.extras import require
-from agentquest.store.library import Library
 from agentquest.words import counted
 
 TOKEN = "AGENTQUEST_TOKEN"
@@ -32,12 +31,10 @@ def command(
 
     Example: agentquest view runs --open
     """
-    if not folder.is_dir():
-        raise UserError(f"{folder} is not a folder; `agentquest eval` writes runs to `runs`")
     if export is not None:
         from agentquest.viewer.export import export as write
 
-        number = write(Library(folder), export)
+        number = write(open_library(folder), export)
         typer.echo(f"wrote {counted(number, 'file')}; start at {export / 'index.html'}", err=True)
         return
     serve_viewer(folder, host, port, open_browser)
@@ -62,7 +59,7 @@ def serve_viewer(folder: Path, host: str, port: int, open_browser: bool) -> None
         open_paths=OPEN_PATHS,
         headers=page_headers(script_src="'self'", connect_src="'self'"),
     )
-    library = Library(folder)
+    library = open_library(folder)
     games = Games(folder.resolve().parent if library.alone else folder)
     pages = viewer_app(library, lambda viewer: PlayRoutes(viewer, games))
     app = with_cookie(guard_app(pages, rules))

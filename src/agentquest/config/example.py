@@ -1,11 +1,11 @@
 """A commented example configuration, generated from the settings, so never out of date."""
 
 import textwrap
-from enum import Enum
 from typing import Any
 
 import yaml
 from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
 
 from agentquest.config.settings import (
     DEFAULT_AGENT,
@@ -52,7 +52,7 @@ def example_config() -> str:
         elif name == "executor":
             lines.append(_entry(name, ExecutorSection().name))
         else:
-            lines.append(_entry(name, _plain(field.get_default(call_default_factory=True))))
+            lines.append(_entry(name, field.get_default(call_default_factory=True)))
         lines.append("")
     return "\n".join(lines)
 
@@ -63,7 +63,10 @@ def _section(model: type[BaseModel], shown: dict[str, Any], commented: bool) -> 
         if name in _NOT_FOR_FILES:
             continue
         default = None if field.is_required() else field.get_default(call_default_factory=True)
-        block = [*_comment(field.description or ""), _entry(name, shown.get(name, _plain(default)))]
+        block = [
+            *_comment(field.description or ""),
+            _entry(name, shown.get(name, default)),
+        ]
         lines += [f"{'# ' if commented else ''}  {line}" for line in block]
     return lines
 
@@ -73,15 +76,6 @@ def _comment(text: str) -> list[str]:
 
 
 def _entry(name: str, value: Any) -> str:
-    shown = yaml.safe_dump(value, default_flow_style=True, width=1000).splitlines()[0]
+    plain = to_jsonable_python(value)
+    shown = yaml.safe_dump(plain, default_flow_style=True, width=1000).splitlines()[0]
     return f"{name}: {shown}"
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return list(value)
-    if isinstance(value, Enum):
-        return value.value
-    return (
-        value if value is None or isinstance(value, bool | int | float | str | dict) else str(value)
-    )

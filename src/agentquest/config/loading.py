@@ -12,8 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from agentquest.config.settings import (
     DEFAULT_AGENT,
     ModelSection,
@@ -21,7 +19,7 @@ from agentquest.config.settings import (
     resolve_config,
     settings_model,
 )
-from agentquest.config.yaml_files import parse_yaml, read_yaml
+from agentquest.config.yaml_files import parse_setting, read_yaml
 from agentquest.errors import ConfigError
 from agentquest.lib.settings import validated
 from agentquest.protocols import protocol
@@ -169,7 +167,7 @@ def _override(text: str) -> tuple[str, Any]:
         shown = "an override" if "key" in text.lower() else repr(text)
         hint = f"; a file is given as -c {text}" if text.endswith(_FILES) else ""
         raise ConfigError(f"{shown} is not of the form key.path=value{hint}")
-    return path, _scalar(path, value)
+    return path, parse_setting(path, value)
 
 
 def _top_level_names(nested: Mapping[str, Any]) -> list[str]:
@@ -252,15 +250,6 @@ def _put(nested: dict[str, Any], path: str, value: Any) -> None:
     if last in _NAMED and isinstance(node.get(last), dict) and isinstance(value, str):
         value = {**node[last], "name": value}
     node[last] = value
-
-
-def _scalar(path: str, text: str) -> Any:
-    try:
-        return parse_yaml(text)
-    except yaml.YAMLError:
-        raise ConfigError(f"{path}: the value is not YAML") from None
-    except ConfigError as error:
-        raise ConfigError(f"{path}: {error}") from None
 
 
 def _refuse_secrets(settings: Mapping[str, Any]) -> None:

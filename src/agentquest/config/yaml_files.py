@@ -88,6 +88,16 @@ def parse_yaml(text: str, variables: bool = False) -> Any:
         loader.dispose()
 
 
+def parse_setting(name: str, text: str) -> Any:
+    """The value of `name=text` on a command line."""
+    try:
+        return parse_yaml(text)
+    except yaml.YAMLError:
+        raise ConfigError(f"{name}: the value is not YAML") from None
+    except ConfigError as error:
+        raise ConfigError(f"{name}: {error}") from None
+
+
 def _count_values(node: Any, known: dict[int, int | None]) -> int:
     """How many values a node expands to; refused if it contains itself, or millions."""
     if id(node) in known:
