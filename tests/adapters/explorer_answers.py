@@ -6,7 +6,7 @@ own evaluator ask the same player.
 
 import re
 
-from agentquest.benchmarks.alfworld.explorer.player import AlfWorldExplorer
+from agentquest.benchmarks.alfworld.explorer import AlfWorldExplorer
 
 _GOAL = re.compile(r"^Goal: .*?\n\n", re.DOTALL)
 _POSSIBLE = re.compile(r"\n\nPossible now: .*$", re.DOTALL)

@@ -2,7 +2,7 @@
 
 import json
 
-from agentquest.benchmarks.alfworld.explorer.player import AlfWorldExplorer
+from agentquest.benchmarks.alfworld.explorer import AlfWorldExplorer
 
 
 def answer(messages):

@@ -7,7 +7,7 @@ user's message, later ones are results of the tool, or messages of the user's th
 import json
 from typing import Any
 
-from agentquest.benchmarks.alfworld.explorer.player import AlfWorldExplorer
+from agentquest.benchmarks.alfworld.explorer import AlfWorldExplorer
 from said import Messages, Said
 
 _FIRST, _LATER = "Observation: ", "Observation:\n"

@@ -20,7 +20,7 @@ from agentquest.adapters.textworld_gym import TextworldBatchGymEnv, make, regist
 from agentquest.benchmarks.alfworld import homes
 from agentquest.benchmarks.alfworld.engine.game_files import GAME_FILE
 from agentquest.benchmarks.alfworld.engine.narrator import NOTHING_HAPPENS
-from agentquest.benchmarks.alfworld.explorer.player import AlfWorldExplorer
+from agentquest.benchmarks.alfworld.explorer import AlfWorldExplorer
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPES as _TYPES
 from agentquest.benchmarks.alfworld.tasks import BUILTIN
 from agentquest.errors import UserError

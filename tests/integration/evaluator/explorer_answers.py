@@ -8,7 +8,7 @@ as long as the game (`agent.history_length`).
 import re
 from typing import Any
 
-from agentquest.benchmarks.alfworld.explorer.player import AlfWorldExplorer
+from agentquest.benchmarks.alfworld.explorer import AlfWorldExplorer
 from agentquest.llms.preflight import question
 
 _HISTORY = re.compile(r"RECENT HISTORY\n=+\n(.*?)\n\n=+\nOUTPUT FORMAT", re.DOTALL)

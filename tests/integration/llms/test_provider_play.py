@@ -12,7 +12,7 @@ import pytest
 from wires import WIRES, Wire, all_wires, talking
 
 from agentquest.api import play_unrecorded
-from agentquest.benchmarks.alfworld.explorer.player import AlfWorldExplorer
+from agentquest.benchmarks.alfworld.explorer import AlfWorldExplorer
 from agentquest.config import config_from
 from agentquest.records.episode import EpisodeRecord
 from agentquest.running.run import Run

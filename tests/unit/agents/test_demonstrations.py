@@ -7,7 +7,7 @@ from agentquest.benchmarks.alfworld.engine.dialects import Dialect
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.engine.game_files import GameText
 from agentquest.benchmarks.alfworld.engine.narrator import NOTHING_HAPPENS
-from agentquest.benchmarks.alfworld.explorer.knowledge import SHUT
+from agentquest.benchmarks.alfworld.knowledge import SHUT
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES, TASK_TYPES
 from agentquest.lib import Demonstration
 

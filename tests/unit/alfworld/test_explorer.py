@@ -7,16 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentquest.benchmarks.alfworld import knowledge
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.engine.narrator import NOTHING_HAPPENS, WELCOME
-from agentquest.benchmarks.alfworld.explorer import knowledge
-from agentquest.benchmarks.alfworld.explorer.memory import (
-    Errand,
-    Intent,
-    read_errand,
-    read_introduction,
-)
-from agentquest.benchmarks.alfworld.explorer.player import AlfWorldExplorer
+from agentquest.benchmarks.alfworld.explorer import AlfWorldExplorer, Intent, read_introduction
 from agentquest.benchmarks.alfworld.homes import vocabulary
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPES, TaskType
 from agentquest.benchmarks.alfworld.tasks import find_tasks, open_problem
@@ -147,13 +141,14 @@ def test_every_goal_sentence_is_understood(task: TaskType, sliced: bool) -> None
     words = {"obj": "potato", "recep": "sinkbasin", "toggle": "desklamp"}
     place, lamp = ("", "desklamp") if task.short == "look" else ("sinkbasin", "")
     for sentence in task.sliced_sentences if sliced else task.sentences:
-        errand = read_errand(KITCHEN.format(sentence.format(**words)))
-        assert errand == Errand(task.short, "potato", place, lamp, sliced)
+        errand = read_introduction(KITCHEN.format(sentence.format(**words))).errand
+        assert errand == (task, "potato", place or lamp, sliced)
+        assert (errand.place, errand.lamp) == (place, lamp)
 
 
 @pytest.mark.parametrize("goal", ["", "dance", "put a in b", "put a mug in the fridge"])
 def test_a_goal_that_is_none_of_the_six_is_not_guessed(goal: str) -> None:
-    assert read_errand(KITCHEN.format(goal)) is None
+    assert read_introduction(KITCHEN.format(goal)).errand is None
     assert answers(KITCHEN.format(goal)) == ["look"]
 
 

@@ -12,7 +12,7 @@ from agentquest.benchmarks.alfworld.driver import AlfWorldDriver
 from agentquest.benchmarks.alfworld.engine.dialects import Dialect
 from agentquest.benchmarks.alfworld.engine.dialects import dialect as dialect_named
 from agentquest.benchmarks.alfworld.engine.narrator import ROOM, TASK
-from agentquest.benchmarks.alfworld.explorer.player import AlfWorldExplorer
+from agentquest.benchmarks.alfworld.explorer import AlfWorldExplorer
 from agentquest.benchmarks.alfworld.game import AlfWorldGame, ParsedGames
 from agentquest.benchmarks.alfworld.prompting import examples, typed_tools
 from agentquest.benchmarks.alfworld.reading import kind_of, read_goal, read_statements

@@ -16,8 +16,8 @@ from agentquest.benchmarks.alfworld.engine.dialects import Dialect
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.engine.game_files import GameText
 from agentquest.benchmarks.alfworld.engine.narrator import NOTHING_HAPPENS
-from agentquest.benchmarks.alfworld.explorer.knowledge import SHUT
-from agentquest.benchmarks.alfworld.explorer.player import AlfWorldExplorer
+from agentquest.benchmarks.alfworld.explorer import AlfWorldExplorer
+from agentquest.benchmarks.alfworld.knowledge import SHUT
 from agentquest.lib import Demonstration
 from agentquest.lib.commands import make_tool
 from agentquest.records.messages import ToolSpec

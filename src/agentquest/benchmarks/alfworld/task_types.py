@@ -97,6 +97,21 @@ class StatedGoal(NamedTuple):
     target: str
     sliced: bool
 
+    @property
+    def place(self) -> str:
+        """The class of receptacle to bring the thing to; "" if it is to be looked at."""
+        return "" if self.lamp else self.target
+
+    @property
+    def lamp(self) -> str:
+        """The class of lamp to look at the thing under; "" if it is to be placed."""
+        return self.target if self.task.short == "look" else ""
+
+    @property
+    def number(self) -> int:
+        """How many things the goal asks for."""
+        return 2 if self.task.short == "two" else 1
+
 
 def read_goal_sentence(sentence: str) -> StatedGoal | None:
     """What a goal sentence states; None if it fits no task type."""

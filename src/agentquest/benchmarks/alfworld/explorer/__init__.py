@@ -1,1 +1,0 @@
-"""The rule-based player: reads only what an LLM would read."""
