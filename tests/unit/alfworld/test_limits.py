@@ -5,14 +5,14 @@ import re
 
 import pytest
 
-from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
-from agentquest.benchmarks.alfworld.engine.game_files import GameText
-from agentquest.benchmarks.alfworld.engine.opening import (
+from agentquest.benchmarks.alfworld.engine.engine import (
     MOST_LYING,
     MOST_RECEPTACLES,
     MOST_THINGS,
     MOST_WITH_DOUBLE_PLACES,
+    AlfWorldEngine,
 )
+from agentquest.benchmarks.alfworld.engine.game_files import GameText
 from agentquest.benchmarks.alfworld.oracle.places import Places
 from agentquest.benchmarks.alfworld.oracle.relevant import Relevant
 from agentquest.benchmarks.alfworld.oracle.search import Search

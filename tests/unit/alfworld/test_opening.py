@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from agentquest.benchmarks.alfworld import AlfWorldAction, AlfWorldDriver, AlfWorldUtils, homes
-from agentquest.benchmarks.alfworld.engine import opening
+from agentquest.benchmarks.alfworld.engine import engine
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.engine.game_files import GameText
 from agentquest.benchmarks.alfworld.tasks import find_tasks, open_problem
@@ -58,12 +58,12 @@ def test_other_problems_or_rules_are_not_mixed_up() -> None:
 
 def test_what_nobody_uses_any_more_is_let_go() -> None:
     problem = homes.game(homes.game_ids("valid_train")[7]).problem
-    before = len(opening._in_use)
+    before = len(engine._in_use)
     game = AlfWorldEngine.from_text(GameText(problem, "a goal"))
-    assert len(opening._in_use) == before + 1
+    assert len(engine._in_use) == before + 1
     del game
     gc.collect()
-    assert len(opening._in_use) == before
+    assert len(engine._in_use) == before
 
 
 def test_a_thousand_opened_games_hold_as_many_worlds_as_there_are_problems() -> None:

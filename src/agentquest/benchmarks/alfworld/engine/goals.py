@@ -5,6 +5,7 @@ in some receptacle, a lit lamp is next to the agent, the agent holds something
 (and rarely: everything is closed again). Any other formula is refused.
 """
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 from agentquest.benchmarks.alfworld.engine.pddl import Node
@@ -240,7 +241,7 @@ def _read_item(thing: str, atoms: set[tuple[str, ...]], world: World) -> Item:
             continue
         if atom[0] == "objecttype" and len(atom) == 3:
             typed = True
-            things &= _mask(world.object_types, atom[2])
+            things &= mask_of(world, {atom[2]})
         elif atom[0] in _STATIC and len(atom) == 2:
             things &= getattr(world, atom[0])
         elif atom[0] in _DYNAMIC and len(atom) == 2:
@@ -252,8 +253,9 @@ def _read_item(thing: str, atoms: set[tuple[str, ...]], world: World) -> Item:
     return Item(things, **wanted)
 
 
-def _mask(types: tuple[str, ...], wanted: str) -> int:
-    return sum(1 << i for i, kind in enumerate(types) if kind == wanted)
+def mask_of(world: World, types: Container[str]) -> int:
+    """The mask of the objects of some types."""
+    return sum(1 << i for i, kind in enumerate(world.object_types) if kind in types)
 
 
 def _unknown(what: str) -> DataError:

@@ -1,12 +1,12 @@
-"""Which places a plan need go to: those that offer something that no other offers as well.
+"""Which places a plan need visit: those that offer something no other place offers.
 
-A place where nothing that counts lies can serve to put things down, to treat them,
-or as their destination. If another offers all of that, behind no more doors, then a
-plan that goes to the first works as well with the other, in no more steps. The same
-is true of a place where one thing lies alone, beside another with a thing like it.
-As many of those are kept as a plan may need of them: two for a goal of two things,
-two of the knives, and as many places as there are receptacles that one thing lies in
-at once, for then a thing put down twice would be one where it should be two.
+A place without relevant things can serve to put things down, to treat them, or as their
+destination. If another place offers all of that behind no more doors, a plan that visits the
+first works as well with the other, in no more steps. The same is true of a place with a single
+thing, compared with another that has an equal thing. As many of those are kept as a plan may
+need: two for a goal of two things, two for knives, and as many places as there are
+receptacles that one thing is in at once, because a thing put down twice in the same one
+would be there only once.
 """
 
 from typing import NamedTuple
@@ -24,11 +24,11 @@ class _Offer(NamedTuple):
 
 class _Place(NamedTuple):
     offers: frozenset[_Offer]
-    """Of all its receptacles; empty ones that are good for nothing are left out."""
+    """Of all its receptacles that are good for something."""
     lonely: tuple[object, ...] | None
-    """The sort of the one thing that lies here, if one does."""
+    """The sort of the only thing here, if there is one."""
     source: _Offer | None
-    """The receptacle it lies in."""
+    """The receptacle that this thing is in."""
 
 
 class Places:
@@ -67,7 +67,7 @@ class Places:
         self.relevant.leave_out(without)
 
     def _by_promise(self) -> list[int]:
-        """Places, those first that may make others superfluous."""
+        """Places, first those that may make others superfluous."""
 
         def promise(location: int) -> tuple[int, int, int]:
             offers = [self._offers[r] for r in self.world.receptacles_at[location]]
@@ -90,7 +90,7 @@ class Places:
         return _Offer(good_for, (world.openable & ~state.opened) >> receptacle & 1)
 
     def _mergeable(self, state: State, location: int) -> _Place | None:
-        """What the place offers; None where something lies or happens that others do not have."""
+        """What the place offers; None if it cannot be compared with others."""
         world, relevant = self.world, self.relevant
         here = world.receptacles_at[location]
         if location == state.location or any(len(world.receptacle_locations[r]) > 1 for r in here):
@@ -116,7 +116,7 @@ class Places:
         return max(self._copies, self.relevant.count, KNIVES_ALIKE if knife else 1)
 
     def _as_good(self, other: _Place, place: _Place) -> bool:
-        """Whether all that `place` offers is to be had at the other one too."""
+        """Whether the other place offers all that `place` offers."""
         if other.lonely != place.lonely:
             return False
         one, another = other.source, place.source
@@ -128,7 +128,7 @@ class Places:
         return not other.good_for & ~one.good_for and one.shut <= other.shut
 
     def _worth_using(self, state: State, here: tuple[int, ...]) -> list[int]:
-        """Of the receptacles at one place those that the others there cannot stand in for."""
+        """The receptacles at one place that the others there cannot replace."""
         kept: list[int] = []
         for receptacle in here[::-1]:
             offer = self._offers[receptacle]

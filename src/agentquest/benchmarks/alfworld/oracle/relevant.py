@@ -1,9 +1,9 @@
 """What a plan may have to touch: the part of a game that an exact search looks at.
 
-Things that the goal does not name never have to be moved, but for one that is in
-the hand from the start: take every move of such a thing out of a winning plan and
-it still wins. Of the others, what is no better than something else is left out
-(see places.py for places, and things that lie alone at one).
+Things that the goal does not name never have to be moved, except for one that is in the hand
+from the start: a winning plan still wins without the moves of such a thing. Of the others,
+what is no better than something else is left out (see places.py for places, and for things
+that lie alone at one).
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from agentquest.benchmarks.alfworld.engine.rules import KNIVES, Rule, tools
 from agentquest.benchmarks.alfworld.engine.state import NOTHING, State
 from agentquest.benchmarks.alfworld.engine.world import World
 
-# Of knives that are alike, one may be left where the next one would have to be fetched from.
+# Of equal knives, one may be left where the next one would have to be fetched.
 KNIVES_ALIKE = 2
 
 
@@ -24,7 +24,7 @@ def members(mask: int) -> list[int]:
 
 
 def treatment_of(item: Item) -> Rule | None:
-    """What must be done to the object that the goal asks for, slicing apart."""
+    """What must be done to the object that the goal asks for, other than slicing."""
     if item.clean:
         return Rule.CLEAN
     if item.hot:
@@ -33,7 +33,7 @@ def treatment_of(item: Item) -> Rule | None:
 
 
 class Relevant:
-    """The things that count, and the state without all others."""
+    """The relevant things, and the state without all others."""
 
     def __init__(self, world: World, state: State, goal: Goal) -> None:
         self.world = world
@@ -42,11 +42,11 @@ class Relevant:
         self.count = goal.place.count if goal.place is not None else 1
         self.targets: frozenset[int] = frozenset(goal.place.receptacles if goal.place else ())
         self.treatment = treatment_of(goal.item)
-        self.positions = _positions(state)
+        self.positions = find_positions(state)
         kinds = enumerate(world.object_types)
         knives = [o for o, kind in kinds if kind in KNIVES] if goal.item.sliced else []
-        # Of equally short plans the first found is kept; people expect the lowest numbers,
-        # and those are given out from the highest id down.
+        # Of equally short plans the first one is kept. People expect the lowest numbers, which
+        # the things with the highest ids have.
         self.things = self._unlike(state, members(goal.item.things)[::-1], self.count)
         self.knives = self._unlike(state, knives[::-1], KNIVES_ALIKE)
         self.lamps = members(goal.lamps)[::-1]
@@ -61,18 +61,18 @@ class Relevant:
 
     @property
     def objects(self) -> list[int]:
-        """Every thing that counts, once: what is held, then what is wanted, knives and lamps."""
+        """Every relevant thing once: what is held, what the goal asks for, knives and lamps."""
         return list(dict.fromkeys([*self.held, *self.things, *self.knives, *self.lamps]))
 
     def leave_out(self, things: Iterable[int]) -> None:
-        """Do without some of the things."""
+        """Remove some things from the search."""
         without = frozenset(things)
         self.things = [o for o in self.things if o not in without]
         self.knives = [o for o in self.knives if o not in without]
         self.start = self._without_the_rest(self.start)
 
     def sort_of(self, state: State, thing: int) -> tuple[object, ...]:
-        """All that counts about a thing, but for where it is."""
+        """Everything relevant about a thing except for where it is."""
         world = self.world
         facts = (
             world.pickupable, world.cleanable, world.heatable, world.coolable,
@@ -86,7 +86,7 @@ class Relevant:
         )
 
     def _unlike(self, state: State, things: Iterable[int], number: int) -> list[int]:
-        """The things, but no more than `number` of those that are alike and lie together."""
+        """The things, but at most `number` of those that are equal and in the same place."""
         seen: Counter[object] = Counter()
         kept = []
         for thing in things:
@@ -108,7 +108,8 @@ class Relevant:
         )
 
 
-def _positions(state: State) -> dict[int, list[int]]:
+def find_positions(state: State) -> dict[int, list[int]]:
+    """The receptacles that each thing is in."""
     found: dict[int, list[int]] = {}
     for receptacle, inside in enumerate(state.contents):
         for thing in inside:
