@@ -16,7 +16,7 @@ from agentquest.benchmarks.alfworld import homes
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.engine.game_files import GameText
 from agentquest.benchmarks.alfworld.homes.layouts import layout
-from agentquest.benchmarks.alfworld.homes.tasks import scenes
+from agentquest.benchmarks.alfworld.homes.rooms import scenes_of
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES
 from agentquest.errors import DataError, UnknownName
 from agentquest.lib.dice import Dice
@@ -89,7 +89,8 @@ def test_both_goal_sentences_of_every_type_occur() -> None:
 
 def test_rooms_of_unseen_games_never_occur_elsewhere() -> None:
     def furniture(split: str) -> set[frozenset[tuple[str, str]]]:
-        rooms = chain.from_iterable(scenes(split, room) for room in ROOMS)
+        unseen = split == "valid_unseen"
+        rooms = chain.from_iterable(scenes_of(room, unseen) for room in ROOMS)
         return {frozenset((r.name, r.location) for r in layout(s).receptacles) for s in rooms}
 
     assert not furniture("valid_unseen") & furniture("train")

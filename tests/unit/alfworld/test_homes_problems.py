@@ -9,7 +9,7 @@ import pytest
 from agentquest.benchmarks.alfworld import homes
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.engine.game_files import GameText
-from agentquest.benchmarks.alfworld.homes.positions import Point, location_name, thing_name
+from agentquest.benchmarks.alfworld.homes.layouts import Point, location_name, thing_name
 
 SAMPLE = (
     *homes.game_ids("valid_seen"),

@@ -25,7 +25,7 @@ from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES, task_type
 from agentquest.errors import DataError, UnknownName
 from agentquest.lib import Task
 
-SPLITS = ("train", "valid_seen", "valid_unseen", "valid_train")
+SPLITS = homes.SPLITS
 BUILTIN = "builtin"
 DATA_FOLDER = "json_2.1.1"
 _SOLVABLE = re.compile(rb'[^\\]"solvable"\s*:\s*true')

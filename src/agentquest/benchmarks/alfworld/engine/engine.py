@@ -17,6 +17,7 @@ satisfy the goal (in 3 receptacles at once), 6 knives and 54 receptacles.
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from pathlib import Path
 from weakref import WeakValueDictionary
 
@@ -40,7 +41,7 @@ from agentquest.benchmarks.alfworld.oracle.planner import Plan, plan
 from agentquest.errors import DataError
 
 MOST_THINGS = 8
-"""Objects of the kind that the goal asks for; the same limit holds for knives and for lamps."""
+"""Objects that satisfy the goal; the same limit holds for knives and for lamps."""
 MOST_LYING = 12
 """Pairs of such an object and a receptacle that it lies in."""
 MOST_RECEPTACLES = 120
@@ -48,16 +49,14 @@ MOST_WITH_DOUBLE_PLACES = 30
 """Receptacles of a home in which one of them has two locations."""
 
 
+@dataclass(slots=True)
 class _Scene:
     """A state and what follows from it, computed once and shared by copies of the game."""
 
-    __slots__ = ("options", "plan", "state", "won")
-
-    def __init__(self, state: State, won: bool) -> None:
-        self.state = state
-        self.won = won
-        self.options: Options | None = None
-        self.plan: Plan | None = None
+    state: State
+    won: bool
+    options: Options | None = None
+    plan: Plan | None = None
 
 
 class AlfWorldEngine:
@@ -173,15 +172,13 @@ class AlfWorldEngine:
         return scene.options
 
 
+@dataclass(frozen=True)
 class ParsedProblem:
     """The world, start and goal that a problem describes."""
 
-    __slots__ = ("__weakref__", "goal", "start", "world")
-
-    def __init__(self, world: World, start: State, goal: Goal) -> None:
-        self.world = world
-        self.start = start
-        self.goal = goal
+    world: World
+    start: State
+    goal: Goal
 
 
 _in_use: WeakValueDictionary[bytes, ParsedProblem] = WeakValueDictionary()

@@ -1,8 +1,7 @@
-"""Built-in homes: ALFWorld games made on the spot, for when no data is on disk.
+"""Built-in homes: generated ALFWorld games, for use without the official data.
 
-Kitchens, living rooms, bedrooms and bathrooms with ALFRED's vocabulary and the
-six task types, in splits of the published sizes. A game is made from its id
-alone, and the same id gives the same game on every machine.
+Kitchens, living rooms, bedrooms and bathrooms with ALFRED's vocabulary and the six task types,
+in splits of the published sizes. The same id gives the same game on every machine.
 """
 
 from dataclasses import dataclass
@@ -18,6 +17,8 @@ from agentquest.errors import DataError, UnknownName
 from agentquest.lib.dice import Dice
 
 __all__ = ["SPLITS", "HomeGame", "game", "game_ids"]
+
+_SPLITS = ", ".join(SPLITS)
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,7 @@ class HomeGame:
 def game_ids(split: str) -> tuple[str, ...]:
     """The ids of a split, `<split>/<task>/<trial>`, in alphabetical order."""
     if split not in SPLITS:
-        raise UnknownName(
-            f"no split {split!r} among the built-in homes; there are: {_list_splits()}"
-        )
+        raise UnknownName(f"no split {split!r} among the built-in homes; there are: {_SPLITS}")
     return tuple(games(split))
 
 
@@ -48,7 +47,7 @@ def game(game_id: str) -> HomeGame:
     if task is None:
         raise DataError(
             f"no built-in home {game_id!r}; ids look like '<split>/<task>/<trial>'"
-            f" with a split of {_list_splits()}, and game_ids(split) lists them"
+            f" with a split of {_SPLITS}, and game_ids(split) lists them"
         )
     trial = rest.partition("/")[2]
     traj_data = _traj_data(task, trial)
@@ -82,7 +81,3 @@ def _traj_data(task: HomeTask, trial: str) -> dict[str, Any]:
         "scene": {"floor_plan": f"FloorPlan{task.scene}", "scene_num": task.scene},
         "turk_annotations": {"anns": []},
     }
-
-
-def _list_splits() -> str:
-    return ", ".join(SPLITS)

@@ -1,7 +1,7 @@
 """How the built-in homes compare with the published games: distributions, side by side.
 
-Works on problem texts alone, so any two sets of games can be compared.
-Plan lengths need a planner, which the caller passes in.
+It reads problem texts alone, so any two sets of games can be compared. Plan lengths need a
+planner, which the caller passes in.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,18 +1,21 @@
 """The rooms themselves: receptacles with their positions, fittings, and what is kept there.
 
-A layout belongs to a scene number and is the same in every game played there.
-Receptacles stand along the walls; some are reached from one and the same spot,
-and some overlap, so that a thing can be in two of them at once, both as in the
-real rooms. Positions are whole centimetres and spots quarters of a metre, so
-that no floating-point rounding ever shows in a name.
+A layout belongs to a scene number and is the same in every game played there. Receptacles are
+placed along the walls. As in the real rooms, some are reached from the same spot, and some
+overlap, so that a thing can be in two of them at once. Positions are whole centimetres and
+spots quarters of a metre, so that no floating-point rounding ever shows in a name.
+
+Names are spelt as in ALFWorld's problem files: `Apple|+00.20|+00.95|-01.33` becomes
+`Apple_bar__plus_00_dot_20_bar_…`, because PDDL allows no such characters; a basin has its own
+type at the end.
 """
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import count
+from typing import NamedTuple
 
-from agentquest.benchmarks.alfworld.homes.positions import Point, Walls, thing_name
 from agentquest.benchmarks.alfworld.homes.rooms import (
     ALWAYS_OPENABLE,
     FITTINGS,
@@ -35,7 +38,7 @@ _SEED = "agentquest home 32"
 
 # Chance that a receptacle is reached from the same spot as the one before it.
 _SHARED_SPOT = {"StoveBurner": 0.45, "Cabinet": 0.1, "Drawer": 0.14, "Shelf": 0.1}
-# Chance that a receptacle standing on a bigger one is reached from the same spot as that.
+# Chance that a receptacle on top of a larger one is reached from the same spot.
 _STANDS_ON = {"CoffeeMachine": ("CounterTop", 0.25), "Toaster": ("CounterTop", 0.3)}
 # Chance that a room has a receptacle that overlaps another, and which. The published unseen
 # kitchen and bedroom have them all: nearly every game there has a thing in two places.
@@ -50,7 +53,7 @@ _UNSEEN_HAVE: dict[str, frozenset[str]] = {
     "bathroom": frozenset(),
 }
 
-# Heights in centimetres, lowest and highest; what is not named stands on the floor.
+# Heights in centimetres, lowest and highest; everything else is on the floor.
 _HEIGHTS = {
     "Cabinet": (30, 220),
     "CoffeeMachine": (88, 96),
@@ -65,6 +68,88 @@ _HEIGHTS = {
     "ToiletPaperHanger": (65, 110),
     "TowelHolder": (90, 170),
 }
+
+
+class Point(NamedTuple):
+    """A position in whole centimetres; y is the height."""
+
+    x: int
+    y: int
+    z: int
+
+
+def _sign(value: int) -> str:
+    return "_minus_" if value < 0 else "_plus_" if value > 0 else ""
+
+
+def _metres(centimetres: int) -> str:
+    whole, rest = divmod(abs(centimetres), 100)
+    return f"{_sign(centimetres)}{whole:02d}_dot_{rest:02d}"
+
+
+def thing_name(kind: str, at: Point) -> str:
+    """The id of a thing of that kind at that point."""
+    place = "_bar_".join(_metres(value) for value in at)
+    if kind in BASIN_OF:
+        return f"{BASIN_OF[kind]}_bar_{place}_bar_{kind}"
+    return f"{kind}_bar_{place}"
+
+
+def location_name(x: int, z: int, turn: int, horizon: int) -> str:
+    """A spot to stand on: grid position, quarter turns, and how far down the agent looks."""
+    parts = (x, z, turn, horizon)
+    return "loc_bar_" + "_bar_".join(f"_minus_{-n}" if n < 0 else str(n) for n in parts)
+
+
+class Walls:
+    """Places along the walls of a rectangular room, and spots in front of them."""
+
+    def __init__(self, dice: Dice) -> None:
+        self.dice = dice
+        self.width = dice.between(14, 22)
+        self.depth = dice.between(14, 22)
+        self.left = -dice.between(4, 12)
+        self.near = -dice.between(4, 12)
+        self._free: list[int] = []
+        self._used: set[str] = set()
+
+    def spot(self, horizon: int) -> tuple[Point, str]:
+        """A free point on a wall, and a new location to reach it from."""
+        if not self._free:
+            self._free = self.dice.shuffled(range(2 * (self.width + self.depth)))
+        steps = self._free.pop()
+        distance = self.dice.between(2, 4)
+        while True:
+            x, z, _ = self._along(steps, 0)
+            name = location_name(*self._along(steps, distance), horizon)
+            if name not in self._used:
+                self._used.add(name)
+                return Point(x * 25, 0, z * 25), name
+            distance += 1
+
+    def _along(self, steps: int, distance: int) -> tuple[int, int, int]:
+        """Grid position `distance` steps in front of the wall, and the turn that faces the wall."""
+        if steps < self.width:
+            return self.left + steps, self.near + distance, 2
+        steps -= self.width
+        if steps < self.depth:
+            return self.left + self.width - distance, self.near + steps, 1
+        steps -= self.depth
+        if steps < self.width:
+            return self.left + self.width - steps, self.near + self.depth - distance, 0
+        return self.left + distance, self.near + self.depth - (steps - self.width), 3
+
+    def floor(self) -> tuple[str, ...]:
+        """A dozen spots in the middle of the room that lead to no receptacle."""
+        spots: list[str] = []
+        while len(spots) < 12:
+            x = self.left + self.dice.between(5, self.width - 5)
+            z = self.near + self.dice.between(5, self.depth - 5)
+            name = location_name(x, z, self.dice.below(4), 30)
+            if name not in self._used:
+                self._used.add(name)
+                spots.append(name)
+        return tuple(spots)
 
 
 @dataclass(frozen=True)
@@ -111,7 +196,7 @@ class Layout:
 
     @cached_property
     def furniture(self) -> tuple[str, ...]:
-        """What an agent is shown of the room before it does anything: kinds, as often as there."""
+        """What an agent is shown of the room at the start: the kind of each receptacle."""
         return tuple(sorted(r.kind for r in self.receptacles))
 
     @property
@@ -124,8 +209,8 @@ class Layout:
 def layout(scene: int) -> Layout:
     """The room of a scene number.
 
-    One that is kept for valid_unseen is drawn again until an agent could tell it from
-    every other room by the furniture it is shown.
+    A room for valid_unseen is drawn again until its furniture differs from that of every
+    other room.
     """
     if not is_unseen(scene):
         return _draw(scene, f"{_SEED} {scene}")

@@ -2,8 +2,13 @@
 
 from dataclasses import dataclass
 
-from agentquest.benchmarks.alfworld.homes.layouts import NOWHERE, Layout, Receptacle
-from agentquest.benchmarks.alfworld.homes.positions import Point, thing_name
+from agentquest.benchmarks.alfworld.homes.layouts import (
+    NOWHERE,
+    Layout,
+    Point,
+    Receptacle,
+    thing_name,
+)
 from agentquest.benchmarks.alfworld.homes.rooms import STOCK
 from agentquest.benchmarks.alfworld.homes.tasks import HomeTask, starting_places
 from agentquest.benchmarks.alfworld.homes.vocabulary import COOL, PICK, TWO, VESSELS

@@ -1,11 +1,10 @@
 """A game as PDDL text, in the dialect of ALFWorld's `initial_state.pddl`.
 
-Same types, predicates and goal shapes as the published problems. One thing is
-left out: those repeat the `canContain` facts of a type for every receptacle of
-that type, which says nothing more.
+Same types, predicates and goal shapes as the published problems, except that those repeat
+the `canContain` facts of a type for every receptacle of that type.
 """
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from agentquest.benchmarks.alfworld.homes.layouts import Layout
 from agentquest.benchmarks.alfworld.homes.placing import Setup
@@ -55,7 +54,7 @@ def as_pddl(name: str, task: HomeTask, home: Layout, setup: Setup) -> str:
     return "\n".join(lines)
 
 
-@lru_cache(maxsize=1)
+@cache
 def _vocabulary() -> tuple[str, ...]:
     return (
         "    agent1 - agent",

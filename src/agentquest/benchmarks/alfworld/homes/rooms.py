@@ -4,18 +4,17 @@ The figures are rounded frequencies measured over the rooms of the real
 benchmark, so that built-in games are about as full, and their things about as
 hidden, as the real ones (see `compare`).
 
-`FURNITURE`: numbers of each receptacle that rooms have, one drawn per room.
-`FITTINGS`: likewise (one digit drawn per room) for things that cannot be picked
-up, and the weighted places where they stand. A place `-` means that the thing
-stands by itself. A thing without any place is only named.
-`STOCK`: things that can be picked up. `share` is the share of rooms that know the
-thing at all (a room always knows the same things), `copies` the numbers of them (one
-digit drawn per game), `places` the weighted receptacles; `-` is out of reach.
+`FURNITURE`: how many of each receptacle a room has; one number is drawn per room.
+`FITTINGS`: the same (one digit drawn per room) for things that cannot be picked up, and the
+weighted places where they are. A place `-` means that the thing stands by itself. A thing
+without any place is only named.
+`STOCK`: things that can be picked up. `share` is the share of rooms that have the thing at all
+(a room always has the same things), `copies` how many (one digit drawn per game), `places` the
+weighted receptacles; `-` is out of reach.
 """
 
 from collections.abc import Mapping
 from functools import cache
-from types import MappingProxyType
 from typing import NamedTuple
 
 SCENE_BLOCKS = {"kitchen": 0, "living": 200, "bedroom": 300, "bathroom": 400}
@@ -160,7 +159,7 @@ FITTINGS: dict[str, dict[str, tuple[str, str]]] = {
 def weighted_places(text: str) -> Mapping[str, int]:
     """`"Fridge:4 CounterTop:2"` as a table of weights."""
     pairs = (entry.split(":") for entry in text.split())
-    return MappingProxyType({place: int(weight) for place, weight in pairs})
+    return {place: int(weight) for place, weight in pairs}
 
 
 def room_of(scene: int) -> str:

@@ -8,7 +8,6 @@ rest, with other placements and mostly other tasks.
 import hashlib
 from collections.abc import Mapping
 from functools import cache
-from types import MappingProxyType
 from typing import NamedTuple
 
 from agentquest.benchmarks.alfworld.homes.layouts import NOWHERE, Layout, layout, open_places
@@ -98,17 +97,11 @@ class HomeTask(NamedTuple):
         return f"{self.task_type}-{self.thing}-None-{self.target}-{self.scene}"
 
 
-def scenes(split: str, room: str) -> tuple[int, ...]:
-    """The rooms of one kind that a split plays in."""
-    return tuple(scenes_of(room, unseen=split == "valid_unseen"))
-
-
 def starting_places(task: HomeTask, home: Layout, thing: str) -> dict[str, int]:
     """Weighted receptacle types where copies of a thing may be when the game starts.
 
-    As in the published games, the things a task is about are never yet in the
-    receptacle that cleans, heats or cools them, nor, where bringing them is the
-    whole task, in the target.
+    As in the published games, the things a task is about are never in the receptacle
+    that cleans, heats or cools them, nor in the target if placing them is the whole task.
     """
     places = open_places(STOCK[home.room][thing].places, home.by_kind)
     if thing == task.thing:
@@ -119,7 +112,7 @@ def starting_places(task: HomeTask, home: Layout, thing: str) -> dict[str, int]:
 
 
 @cache
-def tasks_in(task_type: str, scene: int) -> Mapping[str, tuple[str, ...]]:
+def _tasks_in(task_type: str, scene: int) -> Mapping[str, tuple[str, ...]]:
     """The tasks of a type that a room can set: target -> things that may be asked for."""
     home = layout(scene)
     possible: dict[str, tuple[str, ...]] = {}
@@ -129,7 +122,7 @@ def tasks_in(task_type: str, scene: int) -> Mapping[str, tuple[str, ...]]:
         things = tuple(t for t in home.kinds if _fits(HomeTask(task_type, t, target, scene), home))
         if things:
             possible[target] = things
-    return MappingProxyType(possible)
+    return possible
 
 
 def _fits(task: HomeTask, home: Layout) -> bool:
@@ -154,25 +147,26 @@ def games(split: str) -> Mapping[str, HomeTask]:
             if trial < _TRIALS_PER_TASK:
                 trials[task] = trial + 1
                 found[f"{split}/{task.folder}/{_trial_name(split, task, trial)}"] = task
-    return MappingProxyType(dict(sorted(found.items())))
+    return dict(sorted(found.items()))
 
 
 def _draw(dice: Dice, split: str, task_type: str) -> HomeTask:
     weights = (_UNSEEN_ROOMS if split == "valid_unseen" else _ROOMS)[task_type]
     rooms = {room: w for room, w in weights.items() if _playable(split, task_type, room)}
     scene = dice.one_of(_playable(split, task_type, dice.weighted(rooms)))
-    possible = tasks_in(task_type, scene)
+    possible = _tasks_in(task_type, scene)
     target = dice.weighted({t: _RECEPTACLES[task_type][t] for t in possible})
     return HomeTask(task_type, dice.one_of(possible[target]), target, scene)
 
 
 @cache
 def _playable(split: str, task_type: str, room: str) -> tuple[int, ...]:
-    return tuple(scene for scene in scenes(split, room) if tasks_in(task_type, scene))
+    scenes = scenes_of(room, unseen=split == "valid_unseen")
+    return tuple(scene for scene in scenes if _tasks_in(task_type, scene))
 
 
 def _trial_name(split: str, task: HomeTask, trial: int) -> str:
-    """A name in the published form, which is a time stamp; ours is made of the game itself."""
+    """A name in the published form, a time stamp; ours is a hash of the game."""
     digest = hashlib.sha256(f"{split}/{task.folder}/{trial}".encode()).digest()
     number = int.from_bytes(digest[:8], "big")
     parts = []

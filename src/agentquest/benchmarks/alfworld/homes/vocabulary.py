@@ -1,7 +1,7 @@
 """ALFRED's vocabulary: which things there are, what they can do and where they fit.
 
-These are the facts every ALFWorld problem states about its types; the built-in
-homes use the same ones, so that an agent meets the same rules in both.
+These are the facts that every ALFWorld problem states about its types, so that an agent
+meets the same rules in the built-in homes.
 """
 
 from functools import cache
