@@ -81,8 +81,7 @@ class MasterMindMetrics(Metrics):
     @property
     def action_values(self) -> list[str]:
         """The guesses, however they were written: what repetition compares."""
-        values = super().action_values
-        return [read_guess(value) or value for value in values]
+        return [read_guess(value) or value for value in super().action_values]
 
     def progress_function(self, state: State) -> float:
         """The share of digits in their correct position."""
@@ -150,8 +149,8 @@ class MasterMindDriver(Driver):
             return WON
         placed, misplaced = marks(self.current_state.value, self.goal)
         return (
-            f"Wrong! Your guess has {_digits(placed)} in the correct {_positions(placed)}"
-            f" and {_digits(misplaced)} in the wrong {_positions(misplaced)}. Keep guessing."
+            f"Wrong! Your guess has {_count(placed, 'correct')}"
+            f" and {_count(misplaced, 'wrong')}. Keep guessing."
         )
 
     def _say(self, text: str, valid: bool = True) -> Observation:
@@ -181,9 +180,6 @@ def read_goal(observation: str) -> str:
     return _GOAL.format(digits=length[1]) if length else ""
 
 
-def _digits(number: int) -> str:
-    return f"{number} correct digit{'s' if number > 1 else ''}"
-
-
-def _positions(number: int) -> str:
-    return "positions" if number > 1 else "position"
+def _count(number: int, which: str) -> str:
+    plural = "s" if number > 1 else ""
+    return f"{number} correct digit{plural} in the {which} position{plural}"

@@ -1,8 +1,7 @@
 """Boards with exactly one solution: made from a category and a place, the same on every machine.
 
-A full grid is filled at random, then cells are emptied as long as the solution
-stays the only one. How hard a board is depends on how many cells are given and
-on the reasoning that its steps need:
+A full grid is filled at random, then cells are emptied as long as there is only one solution.
+How hard a board is depends on how many cells are given and on the reasoning that it needs:
 
     easy     40 given; in every position some cell has only one value that fits
     medium   28 given; some steps need more: the only cell of a unit for a value
@@ -59,17 +58,14 @@ def puzzle(category: str, split: str, place: int) -> Puzzle:
         dice = Dice(f"{GENERATOR}/{category}/{split}/{place}/{attempt}")
         answer = _full_grid(dice)
         board = _empty_cells(answer, _GIVEN[category], dice)
-        if sum(map(bool, board)) == _GIVEN[category] and _fits(board, category):
+        given = sum(map(bool, board))
+        if given == _GIVEN[category] and reasons_needed(board) == _NEEDED[category]:
             return Puzzle(tuple(board), tuple(answer))
     raise AssertionError("attempts do not end")
 
 
-def _fits(board: Sequence[int], category: str) -> bool:
-    return reasons_needed(board) == _NEEDED[category]
-
-
 def _full_grid(dice: Dice) -> list[int]:
-    """Three regions that do not touch each other are free; the rest is filled to fit."""
+    """The three regions on the diagonal are filled at random, the rest to fit."""
     cells = [0] * len(CELLS)
     for corner in range(0, SIZE, 3):
         for place, value in enumerate(dice.shuffled(VALUES)):
@@ -78,7 +74,7 @@ def _full_grid(dice: Dice) -> list[int]:
 
 
 def _empty_cells(answer: Sequence[int], given: int, dice: Dice) -> list[int]:
-    """Empty cells that can be seen first, then those that only keep the solution the only one."""
+    """First empty cells whose value can be concluded, then any that keep the solution unique."""
     cells, left = list(answer), len(CELLS)
     rules: tuple[Callable[[Sequence[int], int, int], bool], ...] = (follows, is_only_solution)
     for may_be_empty in rules:
@@ -94,7 +90,7 @@ def _empty_cells(answer: Sequence[int], given: int, dice: Dice) -> list[int]:
 
 
 def puzzles_of(category: str, split: str) -> list[Puzzle]:
-    """All puzzles of a category in a split; raises UnknownName if either does not exist."""
+    """All puzzles of a category in a split."""
     for name, known in ((category, CATEGORIES), (split, SPLITS)):
         if name not in known:
             raise UnknownName(f"unknown category or split {name!r}; {suggestion(name, known)}")

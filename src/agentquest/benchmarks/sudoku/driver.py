@@ -84,7 +84,6 @@ class SudokuDriver(Driver):
         if any(given not in (0, wanted) for given, wanted in pairs):
             raise UserError("initial_state has cells that differ from goal")
         self._board = list(self._given)
-        self._worked_out: tuple[list[int], list[Move] | None] | None = None
 
     @property
     def goal(self) -> list[list[str]]:
@@ -126,15 +125,8 @@ class SudokuDriver(Driver):
     def step_raw(self, value: str, custom_parser: Parser | None = None) -> Observation:
         return super().step_raw(value, custom_parser or parse_move)
 
-    def _moves_left(self) -> list[Move] | None:
-        """Worked out once per board: most of what is asked is asked of the same one."""
-        if self._worked_out is None or self._worked_out[0] != self._board:
-            over_and_lost = 0 not in self._board and self._board != self._answer
-            moves = None
-            if not over_and_lost:
-                moves = winning_moves(self._board, self._given, self._answer)
-            self._worked_out = list(self._board), moves
-        return self._worked_out[1]
+    def _moves_left(self) -> tuple[Move, ...] | None:
+        return winning_moves(tuple(self._board), tuple(self._given), tuple(self._answer))
 
     def _reset(self) -> tuple[str, Observation]:
         self._board = list(self._given)

@@ -25,7 +25,7 @@ _ONE = {1 << value: value for value in VALUES}
 
 
 class Reason(Enum):
-    """Why a value belongs into a cell."""
+    """Why a value belongs in a cell."""
 
     ONLY_VALUE = "no other value fits there"
     ONLY_CELL = "no other cell of its row, column or region can take it"
@@ -48,7 +48,7 @@ def candidates(cells: Sequence[int], cell: int) -> int:
 
 
 def follows(cells: Sequence[int], cell: int, value: int) -> bool:
-    """Whether the value of an empty cell can be seen: it is its only one, or it the only cell."""
+    """Whether one of the two reasons leads to the value of an empty cell."""
     if candidates(cells, cell) in _ONE:
         return True
     bit = 1 << value
@@ -62,7 +62,7 @@ def follows(cells: Sequence[int], cell: int, value: int) -> bool:
 
 
 def conclude(cells: Sequence[int]) -> Conclusion | None:
-    """The next cell whose value can be seen, the plainer reason first; None if there is none."""
+    """The next cell whose value can be concluded, by the simpler reason if possible."""
     possible = {cell: candidates(cells, cell) for cell in CELLS if not cells[cell]}
     for cell, values in possible.items():
         if values in _ONE:
@@ -82,8 +82,8 @@ def conclude(cells: Sequence[int]) -> Conclusion | None:
 
 
 def reasons_needed(cells: Sequence[int]) -> set[Reason] | None:
-    """The reasons that fill the whole board, the plainer one as long as it goes; None if they
-    do not suffice."""
+    """The reasons that fill the whole board, the simpler one wherever possible; None if they do
+    not suffice."""
     board, needed = list(cells), set()
     while 0 in board:
         step = conclude(board)
@@ -95,8 +95,50 @@ def reasons_needed(cells: Sequence[int]) -> set[Reason] | None:
 
 
 def solutions(cells: Sequence[int], order: Sequence[int] = VALUES) -> Iterator[list[int]]:
-    """All ways to fill the board; none if it breaks the rules already."""
-    return _Filling(cells, order).fill()
+    """All ways to fill the board, trying values in this order; none if it breaks the rules."""
+    used = [0] * len(UNITS)
+    for cell in CELLS:
+        bit = 1 << cells[cell]
+        for unit in UNITS_OF[cell] if cells[cell] else ():
+            if used[unit] & bit:
+                return
+            used[unit] |= bit
+    empty = [cell for cell in CELLS if not cells[cell]]
+    yield from _fill(list(cells), empty, used, [(value, 1 << value) for value in order])
+
+
+def _fill(
+    board: list[int], empty: list[int], used: list[int], order: Sequence[tuple[int, int]]
+) -> Iterator[list[int]]:
+    """Fills the empty cells in place; `used` has the values of each unit."""
+    if not empty:
+        yield list(board)
+        return
+    place, free = _most_limited(empty, used)
+    cell = empty.pop(place)
+    for value, bit in order:
+        if free & bit:
+            board[cell] = value
+            for unit in UNITS_OF[cell]:
+                used[unit] ^= bit
+            yield from _fill(board, empty, used, order)
+            for unit in UNITS_OF[cell]:
+                used[unit] ^= bit
+    empty.insert(place, cell)
+
+
+def _most_limited(empty: Sequence[int], used: Sequence[int]) -> tuple[int, int]:
+    """The place of an empty cell with the fewest possible values, and these."""
+    best, fewest = (0, 0), SIZE + 1
+    for place, cell in enumerate(empty):
+        row, column, region = UNITS_OF[cell]
+        free = _ALL & ~(used[row] | used[column] | used[region])
+        count = free.bit_count()
+        if count < fewest:
+            best, fewest = (place, free), count
+            if count < 2:
+                break
+    return best
 
 
 def is_only_solution(cells: Sequence[int], cell: int, value: int) -> bool:
@@ -108,53 +150,3 @@ def is_only_solution(cells: Sequence[int], cell: int, value: int) -> bool:
         if others >> other & 1 and next(solutions(board), None) is not None:
             return False
     return True
-
-
-class _Filling:
-    """Tries values in a given order, always in the cell with the fewest possible."""
-
-    def __init__(self, cells: Sequence[int], order: Sequence[int]) -> None:
-        self._board = list(cells)
-        self._order = [(value, 1 << value) for value in order]
-        self._empty = [cell for cell in CELLS if not cells[cell]]
-        self._used = [0] * len(UNITS)
-        self._broken = False
-        for cell in CELLS:
-            bit = 1 << cells[cell]
-            for unit in UNITS_OF[cell] if cells[cell] else ():
-                self._broken = self._broken or bool(self._used[unit] & bit)
-                self._used[unit] |= bit
-
-    def fill(self) -> Iterator[list[int]]:
-        if self._broken:
-            return
-        if not self._empty:
-            yield list(self._board)
-            return
-        place, free = self._most_limited()
-        cell = self._empty.pop(place)
-        for value, bit in self._order:
-            if free & bit:
-                self._board[cell] = value
-                self._toggle(cell, bit)
-                yield from self.fill()
-                self._toggle(cell, bit)
-        self._empty.insert(place, cell)
-
-    def _most_limited(self) -> tuple[int, int]:
-        """The place of an empty cell with the fewest values that fit, and these."""
-        used, best = self._used, (0, 0)
-        fewest = SIZE + 1
-        for place, cell in enumerate(self._empty):
-            row, column, region = UNITS_OF[cell]
-            free = _ALL & ~(used[row] | used[column] | used[region])
-            count = free.bit_count()
-            if count < fewest:
-                best, fewest = (place, free), count
-                if count < 2:
-                    break
-        return best
-
-    def _toggle(self, cell: int, bit: int) -> None:
-        for unit in UNITS_OF[cell]:
-            self._used[unit] ^= bit

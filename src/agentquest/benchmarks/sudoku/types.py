@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from agentquest.benchmarks.sudoku.grid import CELLS, SIZE, UNITS, UNITS_OF, VALUES
@@ -126,17 +127,20 @@ def refusal(board: Sequence[int], given: Sequence[int], move: Move) -> str | Non
     return None
 
 
+@lru_cache(maxsize=64)
 def winning_moves(
-    board: Sequence[int], given: Sequence[int], answer: Sequence[int]
-) -> list[Move] | None:
+    board: tuple[int, ...], given: tuple[int, ...], answer: tuple[int, ...]
+) -> tuple[Move, ...] | None:
     """Moves that end in the answer, one per cell that is not right yet; None if none are found.
 
-    Where wrong cells block each other, one of them takes another value for a while.
+    If wrong cells block each other, one of them takes another value for a while. Cached because
+    most of what is asked is asked about the same board.
     """
+    if 0 not in board and board != answer:
+        return None  # the game is over, and lost
     cells, moves = list(board), list[Move]()
     parked: set[Move] = set()
-    while any(cells[cell] not in (0, answer[cell]) for cell in CELLS):
-        wrong = [cell for cell in CELLS if cells[cell] not in (0, answer[cell])]
+    while wrong := [cell for cell in CELLS if cells[cell] not in (0, answer[cell])]:
         right = (Move(cell, answer[cell]) for cell in wrong)
         other = (Move(cell, value) for cell in wrong for value in VALUES)
         move = _first_possible(cells, given, right) or _first_possible(
@@ -148,7 +152,7 @@ def winning_moves(
         cells[move.cell] = move.value
         moves.append(move)
     # No wrong cell is left, so nothing blocks the right values.
-    return moves + [Move(cell, answer[cell]) for cell in CELLS if not cells[cell]]
+    return (*moves, *(Move(cell, answer[cell]) for cell in CELLS if not cells[cell]))
 
 
 def _first_possible(
