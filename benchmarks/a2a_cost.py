@@ -24,10 +24,11 @@ from pathlib import Path
 from measuring import Row, duration, machine, table
 
 from agentquest.a2a.assessment import Assessment
+from agentquest.a2a.client.connection import A2AEndpoint, find_agent
+from agentquest.a2a.client.wire import RemoteReply
 from agentquest.a2a.config import AssessmentConfig
 from agentquest.a2a.documents import AssessmentResult
 from agentquest.a2a.messages import read_message
-from agentquest.a2a.remote_agent import AgentConnection, AgentEndpoint, RemoteReply
 from agentquest.a2a.requests import AssessmentRequest
 from agentquest.http.sockets import listen
 
@@ -70,7 +71,7 @@ class BareJson:
 class Reached:
     """An agent that is connected to in some way of ours."""
 
-    connect: Callable[[], AgentConnection]
+    connect: Callable[[], InProcess | BareJson]
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,10 @@ def serve_bare(sock: socket.socket) -> None:
 
 
 def serve_a2a(sock: socket.socket) -> None:
-    from agentquest.a2a.serving import ServerSettings, build_application, serve
+    from agentquest.a2a.serving import ServerSettings, build_application
     from agentquest.a2a.white import WhiteExecutor, WhiteSource, white_card
+    from agentquest.http import serving
+    from agentquest.http.guard import guard_app
     from agentquest.lib import Agent, Answer, Observation
 
     class AtOnce(Agent):
@@ -110,7 +113,8 @@ def serve_a2a(sock: socket.socket) -> None:
     url = f"http://localhost:{sock.getsockname()[1]}/"
     executor = WhiteExecutor(WhiteSource("at once", AtOnce))
     app = build_application(white_card("at once", url), executor)
-    serve(app, ServerSettings("localhost", 0), sock)
+    app = guard_app(app, ServerSettings("localhost", 0).rules(sock))
+    asyncio.run(serving.Serving([serving.Served(app, sock)]).run())
 
 
 class Served:
@@ -151,7 +155,7 @@ def _serve_and_tell(
 
 
 async def measure(
-    options: argparse.Namespace, endpoint: AgentEndpoint, agent: Served | None
+    options: argparse.Namespace, endpoint: A2AEndpoint | Reached, agent: Served | None
 ) -> Measured:
     request = AssessmentRequest(
         agent_url="http://localhost/",
@@ -170,19 +174,17 @@ async def measure(
         result = await assessment.play("at once", endpoint, Path(logs), tell)
     seconds, used = time.perf_counter() - clock, time.process_time() - cpu
     _no_errors(result)
-    turns = sum(len(game.record.steps) for game in result.games)
+    turns = sum(game.document["steps"] for game in result.games)
     return Measured(turns, seconds, used, agent.cpu() - before if agent else None)
 
 
 def _no_errors(result: AssessmentResult) -> None:
     for game in result.games:
-        if game.record.error is not None:
-            sys.exit(f"a game ended in an error: {game.record.error.message}")
+        if game.document["error"] is not None:
+            sys.exit(f"a game ended in an error: {game.document['error']['message']}")
 
 
 async def over_a2a(options: argparse.Namespace) -> Measured:
-    from agentquest.a2a.client.connection import find_agent
-
     agent = Served(serve_a2a)
     try:
         endpoint = await find_agent(agent.url, 60)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from agentquest import load_run, registry
 from agentquest.a2a.assessment import Assessment
+from agentquest.a2a.client.wire import RemoteReply
 from agentquest.a2a.config import AssessmentConfig
 from agentquest.a2a.documents import (
     AssessedGame,
@@ -14,7 +15,6 @@ from agentquest.a2a.documents import (
     summary_document,
 )
 from agentquest.a2a.messages import read_message
-from agentquest.a2a.remote_agent import RemoteReply
 from agentquest.a2a.requests import AssessmentRequest
 from agentquest.metrics.table import Metric
 from agentquest.records.outcome import End

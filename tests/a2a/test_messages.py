@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentquest.a2a.messages import (
+    REFUSAL,
     ParsedMessage,
     first_message,
     next_message,
     read_message,
-    refusal,
     reminder,
 )
 from agentquest.benchmarks.alfworld import prompting as alfworld
@@ -75,7 +75,7 @@ def test_a_later_message():
 
 
 def test_the_message_after_a_reply_that_was_no_action():
-    assert next_message(None, refusal(), []) == AFTER_NOTHING
+    assert next_message(None, REFUSAL, []) == AFTER_NOTHING
 
 
 REMINDED = """\

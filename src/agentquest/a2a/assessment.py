@@ -14,6 +14,7 @@ from datetime import datetime
 from pathlib import Path
 
 from agentquest.a2a import limits
+from agentquest.a2a.client.connection import A2AEndpoint
 from agentquest.a2a.documents import (
     CANCELLED,
     COMPLETED,
@@ -25,7 +26,6 @@ from agentquest.a2a.documents import (
     describe_silence,
     end_reason,
 )
-from agentquest.a2a.remote_agent import AgentEndpoint
 from agentquest.a2a.requests import AssessmentRequest
 from agentquest.errors import AgentQuestError, UserError
 from agentquest.records.episode import EpisodeRecord, Step
@@ -82,7 +82,7 @@ class Assessment:
     async def play(
         self,
         agent: str,
-        endpoint: AgentEndpoint,
+        endpoint: A2AEndpoint,
         log_root: Path,
         notify: Notify,
         resume: bool = False,
@@ -126,7 +126,7 @@ async def _play(
     specs: list[EpisodeSpec],
     progress: "Progress",
     documents: AssessmentDocuments,
-    endpoint: AgentEndpoint,
+    endpoint: A2AEndpoint,
 ) -> None:
     def save() -> None:
         run.stored.save_results()

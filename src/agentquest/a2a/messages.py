@@ -22,8 +22,9 @@ from agentquest.records.messages import Usage
 USAGE = "urn:agentquest:usage"
 REPORTED = "reported"
 
-NOTHING_HAPPENS = "Nothing happens."
-NOT_AVAILABLE = (
+# The observation after a reply that was not an available action.
+REFUSAL = (
+    "Nothing happens.\n"
     "Your reply was not one of the available actions, so nothing was done. "
     "Reply with exactly one of the actions listed."
 )
@@ -78,11 +79,6 @@ def next_message(
 def reminder(briefing: Briefing, goal: str) -> str:
     """The goal of a game, repeated with every turn."""
     return f"{briefing.role or _ANY_ROLE}\n\nYOUR TASK:\n{goal}\n\n"
-
-
-def refusal() -> str:
-    """The observation after a reply that was not an available action."""
-    return f"{NOTHING_HAPPENS}\n{NOT_AVAILABLE}"
 
 
 @dataclass(frozen=True)

@@ -13,24 +13,26 @@ with its length and no faster.
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from pydantic import field_validator
 
 from agentquest.a2a import limits, require_a2a
 from agentquest.a2a.addresses import is_address
-from agentquest.a2a.messages import first_message, next_message, refusal, reminder
+from agentquest.a2a.client.wire import RemoteReply
+from agentquest.a2a.messages import REFUSAL, first_message, next_message, reminder
 from agentquest.errors import ConfigError
 from agentquest.lib import Agent, Answer, Episode, Observation, Settings, operational
 from agentquest.lib.commands import has_blank
 from agentquest.lib.matching import lowered, matcher
 from agentquest.llms.wire import split_thinking
-from agentquest.records.episode import Call
 from agentquest.records.how import How
 from agentquest.records.messages import Message
 from agentquest.words import plural
+
+if TYPE_CHECKING:
+    from agentquest.a2a.client.connection import A2AConnection, A2AEndpoint
 
 _FENCE = re.compile(r"```[A-Za-z]*")
 _NUMBER = re.compile(r"([0-9]{1,6})[.)]?")
@@ -78,52 +80,19 @@ class RemoteAgentSettings(TurnRules):
         return value
 
 
-@dataclass(frozen=True)
-class RemoteReply:
-    """An agent's answer: its text, and the same line by line where it came in pieces.
-
-    `parts` says what the reply was made of, `calls` the model calls that it reports.
-    """
-
-    text: str
-    by_lines: str = ""
-    parts: str = ""
-    calls: tuple[Call, ...] = ()
-
-
-class AgentConnection(Protocol):
-    """One game's turns with the agent, in order."""
-
-    async def send(self, text: str) -> RemoteReply:
-        """Send one message and wait for the agent's answer to it."""
-        ...
-
-    async def close(self) -> None:
-        """Close the connection when the game is over."""
-        ...
-
-
-class AgentEndpoint(Protocol):
-    """An agent that was found."""
-
-    def connect(self) -> AgentConnection:
-        """Open the connection of one game."""
-        ...
-
-
 class RemoteAgent(Agent):
     """Passes every turn on to the agent under test, and reads a command from its answer."""
 
     Settings: ClassVar[type[Settings]] = RemoteAgentSettings
 
-    def __init__(self, settings: RemoteAgentSettings, shared: AgentEndpoint) -> None:
+    def __init__(self, settings: RemoteAgentSettings, shared: "A2AEndpoint") -> None:
         self._settings = settings
         self._endpoint = shared
-        self._connection: AgentConnection | None = None
+        self._connection: A2AConnection | None = None
         self._last: ParsedAction | None = None
 
     @classmethod
-    async def open_shared(cls, settings: RemoteAgentSettings) -> AgentEndpoint:
+    async def open_shared(cls, settings: RemoteAgentSettings) -> "A2AEndpoint":
         """Fetch the agent's card, once for all games."""
         require_a2a()
         # Imported here, because the SDK is an extra.
@@ -149,7 +118,7 @@ class RemoteAgent(Agent):
             reply=_shorten(words),
             calls=reply.calls,
             prompt=(Message(role="user", content=text),),
-            told=refusal(),
+            told=REFUSAL,
         )
 
     async def close(self) -> None:

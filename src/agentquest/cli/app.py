@@ -37,14 +37,14 @@ COMMANDS = {
     "view": ("agentquest.cli.view", "Browse runs and episodes in the browser."),
     "export": ("agentquest.cli.report:export", "Export a run to another tool's format."),
     "launch": ("agentquest.cli.launch", "Assess an A2A agent with one command."),
-    "green": ("agentquest.cli.green", "Serve the agent that assesses others over A2A."),
-    "white": ("agentquest.cli.white", "Serve an agent to be assessed over A2A."),
+    "green": ("agentquest.cli.a2a:serve_green", "Serve the agent that assesses others over A2A."),
+    "white": ("agentquest.cli.a2a:serve_white", "Serve an agent to be assessed over A2A."),
     "info": (
         "agentquest.cli.benchmarks:show_info",
         "Show the task types and how to assess an agent.",
     ),
     "serve-a2a": (
-        "agentquest.cli.serve_a2a",
+        "agentquest.cli.a2a:serve_by_role",
         "Serve the A2A agent set by ROLE, HOST and AGENT_PORT.",
     ),
     "play": ("agentquest.cli.play", "Play a game yourself in the terminal."),

@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 
 from agentquest.a2a import require_a2a
 from agentquest.a2a.config import AssessmentConfig
-from agentquest.cli.green import AgentHeader, DataPath, LogDir, Resume
+from agentquest.cli.a2a import AgentHeader, DataPath, LogDir, Resume
 from agentquest.errors import ConfigError
 from agentquest.lib.settings import in_words
 

@@ -7,6 +7,7 @@ caller's: an HTTP read timeout starts again with every byte that arrives.
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -36,6 +37,7 @@ from agentquest.a2a.client.wire import (
     MessageIds,
     PartsContent,
     PendingReply,
+    RemoteReply,
     add_result,
     describe_kinds,
     read_result,
@@ -43,7 +45,6 @@ from agentquest.a2a.client.wire import (
     write_task_query,
 )
 from agentquest.a2a.messages import read_usage
-from agentquest.a2a.remote_agent import RemoteReply
 from agentquest.errors import AgentQuestError
 from agentquest.reports.safe_text import one_line
 
@@ -193,22 +194,24 @@ class A2AConnection:
         await self._http.close()
 
     async def _send(self, ids: MessageIds, text: str) -> PendingReply:
+        endpoint = self._endpoint
+        try:
+            return await self._send_once(ids, text, endpoint.streams_only)
+        except (AgentError, AgentBroken) as error:
+            can_stream = endpoint.card.streaming and not endpoint.streams_only
+            if not (can_stream and _is_missing_method(error)):
+                raise
+        endpoint.streams_only = True
+        return await self._send_once(ids, text, stream=True)
+
+    async def _send_once(self, ids: MessageIds, text: str, stream: bool) -> PendingReply:
         reply = PendingReply()
-        if not self._endpoint.streams_only:
-            try:
-                content = await self._http.json(write_message(self._interface, ids, text))
-                for one in content if isinstance(content, list) else [content]:
-                    add_result(reply, read_result(one), ids.message)
-                return reply
-            except (AgentError, AgentBroken) as error:
-                if not (self._endpoint.card.streaming and _is_missing_method(error)):
-                    raise
-                self._endpoint.streams_only = True
-        request = write_message(self._interface, ids, text, stream=True)
-        async for event in self._http.events(request):
-            add_result(reply, read_result(event), ids.message)
-            if reply.message is not None or reply.state not in _UNFINISHED:
-                break
+        request = write_message(self._interface, ids, text, stream=stream)
+        async with aclosing(self._http.events(request)) as events:
+            async for event in events:
+                add_result(reply, read_result(event), ids.message)
+                if reply.message is not None or reply.state not in _UNFINISHED:
+                    break
         return reply
 
     async def _finish(self, reply: PendingReply, ids: MessageIds) -> PendingReply:

@@ -8,7 +8,7 @@ import asyncio
 import json
 import ssl
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -75,21 +75,23 @@ class AgentHttp:
             raise AgentBroken(f"no answer within {self._silence_s:g} s")
 
     async def json(self, request: HttpRequest) -> Any:
-        """The JSON of the response; if it is a stream of events, the list of them."""
+        """The JSON of the response; of a stream, the last event."""
+        content = None
+        async for event in self.events(request):
+            content = event
+        return content
+
+    async def events(self, request: HttpRequest) -> AsyncGenerator[Any, None]:
+        """The events of the response as they arrive; a response that is no stream is one event,
+        or a list of them."""
         async with self._open_response(request) as response:
             if _is_stream(response):
-                return [event async for event in _read_events(response)]
-            body = await _read_body(response)
-        return _parse_json(body)
-
-    async def events(self, request: HttpRequest) -> AsyncIterator[Any]:
-        """The events of the response as they arrive; a response that is no stream is one event."""
-        async with self._open_response(request) as response:
-            if not _is_stream(response):
-                yield _parse_json(await _read_body(response))
-                return
-            async for event in _read_events(response):
-                yield event
+                async for event in _read_events(response):
+                    yield event
+            else:
+                content = _parse_json(await _read_body(response))
+                for event in content if isinstance(content, list) else [content]:
+                    yield event
 
     @asynccontextmanager
     async def _open_response(self, request: HttpRequest) -> AsyncIterator[httpx.Response]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentquest.a2a.client.cards import JSONRPC, Interface, read_object, read_objects
+from agentquest.records.episode import Call
 
 # Agents that check what a client accepts find text here, by either name for it.
 _ACCEPTED = ["text/plain", "text", "application/json"]
@@ -130,6 +131,19 @@ class PendingReply:
     history: PartsContent | None = None  # the agent's last message after ours
     artifacts: dict[str, PartsContent] = field(default_factory=dict)
     metadata: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RemoteReply:
+    """An agent's answer: its text, and the same line by line where it came in pieces.
+
+    `parts` says what the reply was made of, `calls` the model calls that it reports.
+    """
+
+    text: str
+    by_lines: str = ""
+    parts: str = ""
+    calls: tuple[Call, ...] = ()
 
 
 def read_result(content: Any) -> Any:

@@ -1,13 +1,20 @@
-"""`agentquest green`: the agent that assesses others."""
+"""The servers of A2A: `agentquest green` assesses agents, `agentquest white` is assessed.
 
+`agentquest serve-a2a`, which AgentBeats calls `run`, is for controllers of containers.
+"""
+
+import os
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from agentquest import registry
 from agentquest.a2a import require_a2a
+from agentquest.config.settings import DEFAULT_BENCHMARK
 from agentquest.errors import ConfigError
+from agentquest.words import parse_whole_number
 
 Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all interfaces.")]
 CardUrl = Annotated[
@@ -51,7 +58,7 @@ LogDir = Annotated[Path, typer.Option(help="Folder for run logs.", envvar="AGENT
 DataPath = Annotated[str | None, typer.Option(help="Folder with the official data, or `builtin`.")]
 
 
-def command(
+def serve_green(
     host: Host = "localhost",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 picks a free port.")] = 9001,
     card_url: CardUrl = None,
@@ -97,3 +104,74 @@ def command(
     )
     server = ServerSettings(host, port, card_url, allow_host or (), token, launched_by)
     serve_agent(server, green_card, GreenExecutor(settings), partial(typer.echo, err=True))
+
+
+def serve_white(
+    type_: Annotated[
+        str,
+        typer.Option(
+            "--type",
+            "--white-agent-type",
+            help="llm, scripted, oracle, random, repetitive, alternating, react,"
+            " or your own agent as package.module:Class.",
+        ),
+    ] = "llm",
+    host: Host = "localhost",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 picks a free port.")] = 9002,
+    card_url: CardUrl = None,
+    benchmark: Annotated[
+        str, typer.Option(help="Benchmark that the baselines play.")
+    ] = DEFAULT_BENCHMARK,
+    split: Annotated[str | None, typer.Option(help="Split whose games the oracle knows.")] = None,
+    data_path: DataPath = None,
+    seed: Annotated[int, typer.Option(help="Seed of the random agent.")] = 42,
+    token: Token = None,
+    allow_host: AllowHost = None,
+    launched_by: LaunchId = None,
+) -> None:
+    """Serve a white agent: one conversation per game, one action per turn.
+
+    The llm type reads OPENAI_API_KEY, OPENAI_BASE_URL, WHITE_AGENT_MODEL,
+    WHITE_AGENT_TEMPERATURE and WHITE_AGENT_REASONING.
+
+    Example: agentquest white --type scripted --port 9002
+    """
+    require_a2a()
+    from agentquest.a2a.serving import ServerSettings, serve_agent
+    from agentquest.a2a.white import WhiteExecutor, make_source, white_card
+    from agentquest.running.factory import make_benchmark
+
+    given = {"split": split, "data_path": data_path}
+    known = registry.load("benchmark", benchmark).Settings.model_fields
+    chosen = {key: value for key, value in given.items() if value and key in known}
+    source = make_source(type_, make_benchmark(benchmark, chosen))
+    executor = WhiteExecutor(source, seed)
+    server = ServerSettings(host, port, card_url, allow_host or (), token, launched_by)
+    make_card = partial(white_card, source.name)
+    serve_agent(server, make_card, executor, partial(typer.echo, err=True), executor.serving())
+
+
+def serve_by_role() -> None:
+    """Serve the agent that the environment variable ROLE names, on HOST:AGENT_PORT.
+
+    For controllers that start agents in containers; ROLE is green or white.
+
+    Example: ROLE=white HOST=0.0.0.0 AGENT_PORT=9002 agentquest serve-a2a
+    """
+    role, host = _read_variable("ROLE", ""), _read_variable("HOST", "127.0.0.1")
+    text = _read_variable("AGENT_PORT", "9000")
+    port = parse_whole_number(text)
+    if port is None or port > 65535:
+        raise ConfigError(f"AGENT_PORT must be a port number, not {text!r}")
+    if role == "green":
+        serve_green(host=host, port=port)
+    elif role == "white":
+        serve_white(host=host, port=port)
+    else:
+        raise ConfigError(
+            f"ROLE must be green or white, not {role!r}; `agentquest eval` runs an evaluation"
+        )
+
+
+def _read_variable(name: str, default: str) -> str:
+    return os.environ.get(name) or os.environ.get(name.lower()) or default
