@@ -22,9 +22,10 @@ from agentquest.records.messages import Usage
 USAGE = "urn:agentquest:usage"
 REPORTED = "reported"
 
+NOTHING_HAPPENS = "Nothing happens."
 # The observation after a reply that was not an available action.
 REFUSAL = (
-    "Nothing happens.\n"
+    f"{NOTHING_HAPPENS}\n"
     "Your reply was not one of the available actions, so nothing was done. "
     "Reply with exactly one of the actions listed."
 )
