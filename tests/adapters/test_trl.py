@@ -41,7 +41,7 @@ def test_an_episode():
     first = environment.reset(**rows[0])
     assert first.startswith("Goal: ")
     assert "Possible now: " in first
-    for command in environment._session.plan():
+    for command in environment._player.session.plan():
         told = environment.act(command=command)
     assert told.endswith(OVER)
     assert environment.get_reward() == 1.0
@@ -65,7 +65,7 @@ def test_what_a_model_calls_wrongly_is_told_and_costs_a_step():
     environment.reset(**dataset_rows("alfworld", **BUILTIN)[0])
     for wrong in ({"command": None}, {"command": ["look"]}, {}, {"a": 1, "b": 2}):
         assert "Nothing was done." in environment.act(**wrong)
-    assert environment._session.last.steps == 4
+    assert environment._player.session.last.steps == 4
     assert environment.get_reward() == 0.0
 
 
@@ -75,7 +75,7 @@ def test_webshop_and_typed_tools():
     assert "act" not in _tools(environment_factory("alfworld", tools="typed", **BUILTIN))
     environment = shop()
     environment.reset(**dataset_rows("webshop", **BUILTIN)[0])
-    for command in environment._session.plan():
+    for command in environment._player.session.plan():
         name, _, rest = command.partition("[")
         getattr(environment, name)(rest.removesuffix("]"))
     assert environment.get_reward() == 1.0

@@ -60,7 +60,11 @@ def test_an_actor_that_is_killed_goes_on_where_it_was(
     dice = random.Random(2)
     assert vector.reset(list(range(30, 50))) == local.reset(list(range(30, 50)))
     walk(vector, local, 5, dice)
-    ray.kill(vector._actors[1])
+    killed = vector._actors[1]
+    ray.kill(killed)
+    with pytest.raises(ray.exceptions.RayActorError):
+        while True:  # it may answer a little longer
+            ray.get(killed.versions.remote())
     if when == "before reset":
         assert vector.reset(list(range(20))) == local.reset(list(range(20)))
     else:

@@ -58,21 +58,22 @@ class TextPlayer:
     def begin(self, task: Task | str) -> str:
         """The goal and the first observation."""
         turn = self.session.reset(task)
-        return f"Goal: {self.session.goal}\n\n{self._describe(turn)}"
+        return f"Goal: {self.session.goal}\n\n{self.describe(turn)}"
 
     def answer(self, reply: str) -> str:
         """What is seen after an answer."""
         try:
-            return self._describe(self.session.step(parse_action(reply)))
+            return self.describe(self.session.step(parse_action(reply)))
         except ParseError as error:
-            return self._describe(self.session.miss(str(error)))
+            return self.describe(self.session.miss(str(error)))
 
     @property
     def over(self) -> bool:
         """Whether the episode has ended."""
         return self.session.last.over
 
-    def _describe(self, turn: Turn) -> str:
+    def describe(self, turn: Turn) -> str:
+        """A turn's text, with the possible commands if these are shown."""
         if self._show_admissible and not turn.over:
             return f"{turn.text}\n\nPossible now: {', '.join(turn.admissible)}"
         return turn.text

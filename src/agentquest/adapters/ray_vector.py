@@ -20,6 +20,7 @@ from agentquest.adapters.arenas import shared_arena
 from agentquest.errors import AgentQuestError, UserError
 from agentquest.lib import Session, Task, Turn
 from agentquest.lib.arena import Wanted
+from agentquest.lib.vector import check_commands, check_length
 from agentquest.running.executors.ray import connect, ray_module
 from agentquest.running.play import rare_collections
 from agentquest.running.spec import versions
@@ -30,7 +31,6 @@ Parcel = bytes
 """Turns by slot, pickled here: Ray's own way costs a call into Python for every turn."""
 
 _MOST_LOSSES = 3
-_NEVER_RESET = "call reset() first"
 
 
 class SlotActor:
@@ -119,8 +119,7 @@ class RayVector:
 
     def reset(self, tasks: Sequence[Wanted], split: str | None = None) -> list[Turn]:
         """Start one task per group, in every slot of the group."""
-        if isinstance(tasks, str) or len(tasks) != self.env_num:
-            raise UserError(f"got {len(tasks)} tasks for {self.env_num} groups")
+        check_length("tasks", tasks, self.env_num, "groups")
         found = [self.arena.task(task, split) for task in tasks]
         self._reset({slot: found[slot // self.group_n] for slot in range(len(self))})
         return self.turns
@@ -137,12 +136,7 @@ class RayVector:
 
     def step(self, commands: Sequence[str | None]) -> list[Turn]:
         """One command per slot; None leaves a slot as it is. Nothing is played if one is wrong."""
-        if isinstance(commands, str) or len(commands) != len(self):
-            raise UserError(f"got {len(commands)} commands for {len(self)} slots")
-        for slot, command in enumerate(commands):
-            if not (command is None or isinstance(command, str)):
-                kind = type(command).__name__
-                raise UserError(f"the command of slot {slot} must be text, not {kind}")
+        check_commands(commands, len(self), may_skip=True)
         going_on = {
             slot: command
             for slot, command in enumerate(commands)
@@ -182,7 +176,7 @@ class RayVector:
     def _turn_of(self, slot: int) -> Turn:
         turn = self._turns[slot]
         if turn is None:
-            raise UserError(_NEVER_RESET)
+            raise UserError("call reset() first")
         return turn
 
     def _take(self, turns: Mapping[int, Turn]) -> None:

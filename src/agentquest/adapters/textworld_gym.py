@@ -55,21 +55,11 @@ def register_game(
     request_infos: EnvInfos | None = None,
     batch_size: int | None = None,
     auto_reset: bool = False,
-    max_episode_steps: int = 50,
-    asynchronous: bool = True,
-    name: str = "",
-    **rest: Any,
+    *args: Any,
+    **named: Any,
 ) -> str:
     """The same for one game; like the original it pays no heed to `auto_reset`."""
-    return register_games(
-        [gamefile],
-        request_infos,
-        batch_size,
-        max_episode_steps=max_episode_steps,
-        asynchronous=asynchronous,
-        name=name,
-        **rest,
-    )
+    return register_games([gamefile], request_infos, batch_size, False, *args, **named)
 
 
 def make(id: str) -> "TextworldBatchGymEnv":

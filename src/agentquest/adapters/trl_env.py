@@ -17,9 +17,9 @@ import json
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from agentquest.adapters.arenas import briefing_of, shared_arena
+from agentquest.adapters.arenas import TextPlayer, briefing_of, shared_arena
 from agentquest.errors import ParseError, UserError
-from agentquest.lib import Arena, Session, Turn
+from agentquest.lib import Arena
 from agentquest.lib.commands import command_of
 from agentquest.records.messages import ToolCall, ToolSpec
 
@@ -36,34 +36,28 @@ class TextEnvironment:
     _show_admissible: ClassVar[bool]
 
     def __init__(self) -> None:
-        self._session = Session(self._arena, self._max_steps)
+        self._player = TextPlayer(self._arena, self._max_steps, self._show_admissible)
 
     def reset(self, task_id: str | None = None, **row: Any) -> str:
         """Start the row's task; what is returned is shown to the model."""
         if task_id is None:
             raise UserError("rows need a task_id: all rollouts of a group play one task")
-        turn = self._session.reset(task_id)
-        return f"Goal: {self._session.goal}\n\n{self._describe(turn)}"
+        return self._player.begin(task_id)
 
     def get_reward(self) -> float:
         """The reward of the episode as far as it went."""
-        return self._session.last.reward
+        return self._player.session.last.reward
 
     def _use(self, name: str, arguments: dict[str, Any]) -> str:
         """A tool call; what cannot be read costs a step, too."""
         call = ToolCall(id="", name=name, arguments=json.dumps(arguments))
+        session = self._player.session
         try:
-            return self._describe(self._session.step(command_of(call, self._tools)))
+            turn = session.step(command_of(call, self._tools))
         except ParseError as error:
-            return self._describe(self._session.miss(f"{error} Nothing was done."))
-
-    def _describe(self, turn: Turn) -> str:
-        text = turn.text
-        if turn.over:
-            return f"{text}\n\n{OVER}"
-        if self._show_admissible:
-            text += "\n\nPossible now: " + ", ".join(turn.admissible)
-        return text
+            turn = session.miss(f"{error} Nothing was done.")
+        text = self._player.describe(turn)
+        return f"{text}\n\n{OVER}" if turn.over else text
 
 
 def environment_factory(

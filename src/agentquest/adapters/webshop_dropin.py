@@ -6,14 +6,12 @@ Arguments, return values and what trainers reach into (`env.server.goals`,
 
 import random
 import string
-from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from agentquest.adapters.webshop_server import DEFAULT_FILE_PATH, SimServer
-from agentquest.benchmarks.webshop.shop.goals import SEED
 from agentquest.benchmarks.webshop.shop.pages import Piece
 from agentquest.benchmarks.webshop.shop.shop import BASE_URL, MODES, Session
 from agentquest.errors import UserError
@@ -23,28 +21,32 @@ _OF_COPIES = {
     "seed": "shuffle_seed=… deals the goals in that copy's order",
     "attr_path": "attributes are read from the folder of file_path",
 }
+# Arguments that are passed on to the server.
+_OF_SERVER = (
+    "filter_goals", "limit_goals", "num_products", "human_goals", "show_attrs", "shuffle_seed",
+    "price_seed",
+)  # fmt: skip
 
 
 class Browser:
     """Where the visitor stands."""
 
-    def __init__(self) -> None:
-        self.session: Session | None = None
+    session: Session
 
     @property
-    def session_id(self) -> str | None:
-        """The session's name; None before the first reset."""
-        return None if self.session is None else self.session.id
+    def session_id(self) -> str:
+        """The session's name."""
+        return self.session.id
 
     @property
-    def current_url(self) -> str | None:
-        """The address of the page; None before the first reset."""
-        return None if self.session is None else self.session.page.url
+    def current_url(self) -> str:
+        """The address of the page."""
+        return self.session.page.url
 
     @property
-    def page_source(self) -> str | None:
-        """The page in the original's HTML; None before the first reset."""
-        return None if self.session is None else self.session.observe("html")
+    def page_source(self) -> str:
+        """The page in the original's HTML."""
+        return self.session.observe("html")
 
 
 class WebAgentTextEnv:
@@ -75,7 +77,10 @@ class WebAgentTextEnv:
         self.kwargs = kwargs
         self.file_path = file_path
         self.base_url = BASE_URL
-        self.server = server if server is not None else _server(file_path, kwargs)
+        if server is None:
+            asked = {name: kwargs[name] for name in _OF_SERVER if name in kwargs}
+            server = SimServer(file_path=file_path, **asked)
+        self.server = server
         self.browser = Browser()
         self.session: str = kwargs.get("session") or ""
         self.session_prefix = kwargs.get("session_prefix")
@@ -164,18 +169,4 @@ class WebAgentTextEnv:
 
     @property
     def _session(self) -> Session:
-        assert self.browser.session is not None
         return self.browser.session
-
-
-def _server(file_path: str | None, kwargs: Mapping[str, Any]) -> SimServer:
-    return SimServer(
-        file_path=file_path,
-        filter_goals=kwargs.get("filter_goals"),
-        limit_goals=kwargs.get("limit_goals", -1),
-        num_products=kwargs.get("num_products"),
-        human_goals=kwargs.get("human_goals"),
-        show_attrs=kwargs.get("show_attrs", False),
-        shuffle_seed=kwargs.get("shuffle_seed", SEED),
-        price_seed=kwargs.get("price_seed", 0),
-    )

@@ -32,7 +32,7 @@ class SessionVector:
 
     def reset(self, tasks: Sequence[Wanted], split: str | None = None) -> list[Turn]:
         """Start one task per group, in every slot of the group."""
-        _check_length("tasks", tasks, self.env_num, "groups")
+        check_length("tasks", tasks, self.env_num, "groups")
         found = [self.arena.task(task, split) for task in tasks]
         group_n = self.group_n
         return [session.reset(found[slot // group_n]) for slot, session in enumerate(self.sessions)]
@@ -69,14 +69,15 @@ class SessionVector:
 
 def check_commands(commands: object, slots: int, may_skip: bool = False) -> None:
     """Refuse anything but a command for each slot, before any is played; None skips a slot."""
-    _check_length("commands", commands, slots, "slots")
+    check_length("commands", commands, slots, "slots")
     for slot, command in enumerate(cast(Sequence[object], commands)):
         if not (isinstance(command, str) or (may_skip and command is None)):
             kind = type(command).__name__
             raise UserError(f"the command of slot {slot} must be text, not {kind}")
 
 
-def _check_length(what: str, given: object, wanted: int, places: str) -> None:
+def check_length(what: str, given: object, wanted: int, places: str) -> None:
+    """Refuse anything but a list of one thing for each place."""
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise UserError(f"{what} must be a list, not a {type(given).__name__}")
     if len(given) != wanted:

@@ -58,7 +58,7 @@ environment = environment_factory("alfworld", data_path="builtin")
 row = dataset_rows("alfworld", data_path="builtin")[0]
 probe = environment()
 probe.reset(**row)
-plan = probe._session.plan()
+plan = probe._player.session.plan()
 model = Player(
     Qwen3Config(
         vocab_size=len(words), hidden_size=16, intermediate_size=16, num_hidden_layers=1,
@@ -79,7 +79,7 @@ trainer = GRPOTrainer(
 )  # fmt: skip
 trainer.train()
 logged = trainer.state.log_history[0]
-tasks = [played._session.task.id for played in trainer.environments]
+tasks = [played._player.session.task.id for played in trainer.environments]
 rewards = [played.get_reward() for played in trainer.environments]
 tools = sorted(tool.__name__ for tool in trainer.tools)
 mean = logged["rewards/ALFWorldEnvironment/mean"]
