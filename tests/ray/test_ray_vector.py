@@ -1,5 +1,6 @@
 """Environments over actors: the turns of one process, also after the loss of an actor."""
 
+import contextlib
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -62,7 +63,7 @@ def test_an_actor_that_is_killed_goes_on_where_it_was(
     walk(vector, local, 5, dice)
     killed = vector._actors[1]
     ray.kill(killed)
-    with pytest.raises(ray.exceptions.RayActorError):
+    with contextlib.suppress(ray.exceptions.RayActorError):
         while True:  # it may answer a little longer
             ray.get(killed.versions.remote())
     if when == "before reset":
