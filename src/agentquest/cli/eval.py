@@ -109,18 +109,16 @@ def evaluate_here(run: Run) -> None:
     pending, remarks = asyncio.run(prepare_run(run))
     for remark in remarks:
         typer.secho(f"note: {one_line(remark)}", fg="yellow", err=True)
-    _announce(run, pending)
-    signals = StopSignals()
-    result = asyncio.run(play_watched(run, pending, signals))
-    _conclude(run, result, signals)
-
-
-def _announce(run: Run, pending: Sequence[EpisodeSpec]) -> None:
-    done = len(run.specs) - len(pending)
     typer.echo(f"run directory: {run.directory.path}", err=True)
-    if done:
+    if done := len(run.specs) - len(pending):
         episodes = counted(len(run.specs), "episode")
         typer.echo(f"resuming: {done} of {episodes} already played", err=True)
+    signals = StopSignals()
+    result = asyncio.run(play_watched(run, pending, signals))
+    if not signals.has_hung_up:
+        _report(run, result)
+    if not result.complete:
+        raise typer.Exit(signals.exit_code or 1)
 
 
 async def play_watched(run: Run, pending: Sequence[EpisodeSpec], signals: StopSignals) -> RunResult:
@@ -132,13 +130,6 @@ async def play_watched(run: Run, pending: Sequence[EpisodeSpec], signals: StopSi
     live = LiveView(tally, run.directory.path / LOG, run.config.debug)
     with signals.listening() as stop, live as view:
         return await play_pending(run, pending, view, stop)
-
-
-def _conclude(run: Run, result: RunResult, signals: StopSignals) -> None:
-    if not signals.has_hung_up:
-        _report(run, result)
-    if not result.complete:
-        raise typer.Exit(signals.exit_code or 1)
 
 
 def _report(run: Run, result: RunResult) -> None:

@@ -5,6 +5,7 @@ import sys
 import time
 from collections import Counter, deque
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Thread
 
@@ -26,21 +27,21 @@ _RATE_WINDOW_S = 15.0
 _MOST_NAMED = 6
 
 
+@dataclass
 class Tally:
     """The figures of the live view, updated as steps and episodes finish."""
 
-    def __init__(self, total: int, already_won: int, already_scored: int) -> None:
-        self.total = total
-        self.won = already_won
-        self.scored = already_scored
-        self.unscored: Counter[str] = Counter()
-        self.active: dict[str, str] = {}  # worker by episode
-        self.steps = 0
-        self.calls = 0
-        self.tokens = 0
-        self.cost = 0.0
-        self.retries = 0
-        self._recent: deque[float] = deque()
+    total: int
+    won: int
+    scored: int
+    unscored: Counter[str] = field(default_factory=Counter)
+    active: dict[str, str] = field(default_factory=dict)  # worker by episode
+    steps: int = 0
+    calls: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+    retries: int = 0
+    _recent: deque[float] = field(default_factory=deque)
 
     @property
     def done(self) -> int:

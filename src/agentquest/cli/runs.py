@@ -17,6 +17,10 @@ from agentquest.store.library import BrokenRun, Library, RunSummary
 from agentquest.store.stored_run import StoredRun
 
 _STATES = ("complete", "pending", "running", "stopped")
+_FACTS = {
+    "created_at", "benchmark", "protocol", "agent", "informed", "model", "trials", "max_steps",
+    "tags", "note", "config_hash", "data_hash",
+}  # fmt: skip
 
 
 def command(
@@ -123,24 +127,7 @@ def _matches(run: RunSummary, tags: Sequence[str] | None, state: str | None, mat
 
 
 def _plain(run: StoredRun) -> dict[str, Any]:
-    manifest = run.manifest
-    return {
-        "name": run.name,
-        "path": str(run.path),
-        "state": run.state,
-        "created_at": manifest.created_at,
-        "benchmark": manifest.benchmark,
-        "data": manifest.provenance.data,
-        "split": manifest.provenance.split,
-        "protocol": manifest.protocol,
-        "agent": manifest.agent,
-        "informed": manifest.informed,
-        "model": manifest.model,
-        "trials": manifest.trials,
-        "max_steps": manifest.max_steps,
-        "tags": manifest.tags,
-        "note": manifest.note,
-        "config_hash": manifest.config_hash,
-        "data_hash": manifest.data_hash,
-        "summary": run.summary,
-    }
+    facts = run.manifest.model_dump(include=_FACTS)
+    of_data = run.manifest.provenance.model_dump(include={"data", "split"})
+    place = {"name": run.name, "path": str(run.path), "state": run.state}
+    return {**place, **facts, **of_data, "summary": run.summary}

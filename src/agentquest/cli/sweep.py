@@ -18,7 +18,7 @@ from agentquest.reports.render.comparison import json_comparison
 from agentquest.reports.render.text import markdown_table, text_table
 from agentquest.reports.sweep import SweptRun, json_rows, sweep_comparison, sweep_rows, sweep_table
 from agentquest.running.run import Run
-from agentquest.running.sweep import Sweep, SweepRun, load_sweep
+from agentquest.running.sweep import Sweep, load_sweep
 from agentquest.words import counted
 
 
@@ -113,7 +113,10 @@ def _play(runs: Sequence[Run], signals: StopSignals) -> bool:
 
 
 def _show(sweep: Sweep, format: ComparisonFormat, list_tasks: bool) -> None:
-    played = [_find_run(one) for one in sweep.runs]
+    played = [
+        SweptRun(one.agent, one.model, one.protocol, one.seed, Run(one.config).directory.path)
+        for one in sweep.runs
+    ]
     rows = sweep_rows(played)
     comparisons, problems = sweep_comparison(played)
     if format is ComparisonFormat.JSON:
@@ -126,8 +129,3 @@ def _show(sweep: Sweep, format: ComparisonFormat, list_tasks: bool) -> None:
             typer.echo("\n" + format_comparisons(comparisons, format, list_tasks), nl=False)
     for problem in problems:
         typer.secho(f"not compared: {problem}", fg="yellow", err=True)
-
-
-def _find_run(one: SweepRun) -> SweptRun:
-    path = Run(one.config).directory.path
-    return SweptRun(one.agent, one.model, one.protocol, one.seed, path)

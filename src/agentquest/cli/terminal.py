@@ -13,23 +13,7 @@ from types import FrameType
 
 import typer
 
-_NEAREST = str.maketrans(
-    {
-        "█": "#",
-        "░": ".",
-        "━": "-",
-        "─": "-",
-        "–": "-",
-        "·": "|",
-        "×": "x",
-        "✓": "+",
-        "…": "...",
-        "‘": "'",
-        "’": "'",
-        "“": '"',
-        "”": '"',
-    }
-)
+_NEAREST = str.maketrans("█░━─–·×✓‘’“”", "#.---|x+''\"\"") | {ord("…"): "..."}
 _HANDLER = "agentquest.nearest"
 _SHOW_CURSOR = "\x1b[?25h\n"
 

@@ -8,7 +8,7 @@ the value and what is allowed. Some settings may also be given at the top level:
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -105,14 +105,20 @@ def config_from(nested: Mapping[str, Any]) -> tuple[RunConfig, list[str]]:
 
 def _refuse_misplaced(nested: Mapping[str, Any]) -> None:
     """Refuse a section's key at the top level, and say where it belongs."""
-    chosen = {
-        "llm": ("model", _get(nested, "llm.provider") or ModelSection().provider),
-        "agent": ("agent", _get(nested, "agent.name") or DEFAULT_AGENT),
+    provider = str(_get(nested, "llm.provider") or ModelSection().provider)
+    known = {
+        "llm": {"provider", *settings_model("model", provider).model_fields},
+        "agent": _agent_keys(nested),
     }
-    for key in [key for key in nested if key not in RunConfig.model_fields]:
-        for section, (kind, name) in chosen.items():
-            if key in {"provider", *settings_model(kind, str(name)).model_fields}:
+    for key in (key for key in nested if key not in RunConfig.model_fields):
+        for section, keys in known.items():
+            if key in keys:
                 raise ConfigError(f"{key}: unknown key; did you mean {section}.{key}?")
+
+
+def _agent_keys(nested: Mapping[str, Any]) -> Collection[str]:
+    """The settings of the chosen agent."""
+    return settings_model("agent", str(_get(nested, "agent.name") or DEFAULT_AGENT)).model_fields
 
 
 def _read_tasks(nested: dict[str, Any]) -> dict[str, str]:
@@ -137,28 +143,17 @@ def _apply_protocol(nested: dict[str, Any]) -> None:
             raise ConfigError(f"{path}: protocol {name!r} needs you to set it: {what}")
     for path, value in chosen.settings.items():
         present = _get(nested, path)
-        if value is None and present is None and _is_no_setting(nested, path):
-            continue
+        section, _, key = path.partition(".")
+        is_known = section != "agent" or key in _agent_keys(nested)
+        if value is None and present is None and not is_known:
+            continue  # the chosen agent lacks this setting: there is nothing to fix
         if present not in (None, value) and str(present) != str(value):
+            fixed = "null" if value is None else repr(value)
             raise ConfigError(
-                f"{path}: protocol {name!r} fixes it to {_yaml(value)} (given: {present!r}); "
+                f"{path}: protocol {name!r} fixes it to {fixed} (given: {present!r}); "
                 "leave it out, or run without the protocol"
             )
         _put(nested, path, value)
-
-
-def _is_no_setting(nested: Mapping[str, Any], path: str) -> bool:
-    """Whether the chosen agent lacks this setting, so that there is nothing to fix."""
-    section, _, name = path.partition(".")
-    if section != "agent":
-        return False
-    chosen = nested.get("agent", DEFAULT_AGENT)
-    agent = chosen if isinstance(chosen, str) else dict(chosen).get("name", DEFAULT_AGENT)
-    return name not in settings_model("agent", str(agent)).model_fields
-
-
-def _yaml(value: Any) -> str:
-    return "null" if value is None else repr(value)
 
 
 def _override(text: str) -> tuple[str, Any]:

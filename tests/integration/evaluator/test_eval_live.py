@@ -77,7 +77,7 @@ def test_plain_lines_come_by_the_clock_and_name_the_workers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(live_view, "_LINE_EVERY_S", 0.01)
-    tally = Tally(total=10, already_won=3, already_scored=4)
+    tally = Tally(total=10, won=3, scored=4)
     tally.active = {"a": "process-1", "b": "process-2", "c": "process-1"}
     said = ""
     with LiveView(tally, tmp_path / "run.log", debug=False) as view:
@@ -94,7 +94,7 @@ def test_plain_lines_come_by_the_clock_and_name_the_workers(
 
 
 def test_many_workers_are_shown_by_their_nodes() -> None:
-    tally = Tally(total=20, already_won=0, already_scored=0)
+    tally = Tally(total=20, won=0, scored=0)
     tally.active = {str(n): f"ray-{n}@{'left' if n % 3 else 'right'}" for n in range(9)}
     assert "9 active (left: 6, right: 3)" in tally.line()
     tally.active = dict(list(tally.active.items())[:2])

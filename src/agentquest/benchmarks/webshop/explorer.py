@@ -39,11 +39,10 @@ Choice = tuple[str, str]  # action, thought
 class PageKind(Enum):
     """The kinds of page that the explorer distinguishes."""
 
-    SEARCH = "search"
+    SEARCH = "search"  # or any page that is none of the others
     RESULTS = "results"
     PRODUCT = "product"
     PART = "part"  # description, features or reviews of a product
-    OTHER = "other"
 
 
 @dataclass(frozen=True)
@@ -107,18 +106,12 @@ class Reading:
                 last.append(node)
         return groups
 
-    def body(self) -> str:
-        """The text of a description or feature page."""
-        return " ".join(self.nodes[self.nodes.index("< Prev") + 1 :])
-
 
 def read_page(text: str) -> Reading:
     """A page's text, split into its pieces, and what kind of page they make."""
     nodes = tuple(text.strip().split(SEPARATOR))
-    if nodes[0] == "WebShop":
+    if "Back to Search" not in nodes:
         kind = PageKind.SEARCH
-    elif "Back to Search" not in nodes:
-        kind = PageKind.OTHER
     elif any(_PAGE.fullmatch(node) for node in nodes):
         kind = PageKind.RESULTS
     elif nodes[-1] == "Buy Now" and any(node.startswith("Price: ") for node in nodes):
@@ -194,18 +187,17 @@ class WebshopExplorer(Explorer):
         wish = read_wish(page.instruction)
         if page.instruction and wish != self._memory.wish:
             self._memory = _Memory(wish)
-        action, self.thought = self._choose(page)
-        return action
-
-    def _choose(self, page: Reading) -> Choice:
         match page.kind:
             case PageKind.RESULTS:
-                return self._on_results(page)
+                choice = self._on_results(page)
             case PageKind.PRODUCT:
-                return self._on_product(page)
+                choice = self._on_product(page)
             case PageKind.PART:
-                return "click[< prev]", "I have read this part and go back to the product."
-        return self._search()
+                choice = "click[< prev]", "I have read this part and go back to the product."
+            case PageKind.SEARCH:
+                choice = self._search()
+        action, self.thought = choice
+        return action
 
     def _search(self) -> Choice:
         """Search with all words first, then with half as many each time nothing is found."""

@@ -154,7 +154,7 @@ def build(files: DataFiles, target: Path, progress: Progress | None = None) -> N
     scratch = target.with_name(f"{target.name}.{os.getpid()}.tmp")
     try:
         scratch.mkdir(parents=True)
-        _fill(files, scratch, progress or _silent)
+        _fill(files, scratch, progress or (lambda done, total: None))
         seal(scratch)
         try:
             scratch.rename(target)
@@ -180,10 +180,6 @@ def put_away(target: Path) -> None:
     shutil.rmtree(aside, ignore_errors=True)
 
 
-def _silent(done: int, total: int) -> None:
-    """Ignore progress."""
-
-
 def _remove_leftovers(target: Path) -> None:
     """Remove the unfinished folders of processes that no longer run."""
     for path in target.parent.glob(f"{target.name}.*.tmp"):
@@ -198,7 +194,7 @@ def _runs(pid: int) -> bool:
     except ProcessLookupError:
         return False
     except PermissionError:
-        return True
+        pass  # another user's
     return True
 
 

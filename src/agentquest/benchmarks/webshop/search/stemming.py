@@ -61,17 +61,8 @@ def stem(word: str) -> str:
     return _final_e_and_ll(word)
 
 
-def _is_consonant(word: str, at: int) -> bool:
-    """Whether the letter at `at` is one; a y is, unless a consonant stands before it."""
-    first = at
-    while first > 0 and word[first] == "y":
-        first -= 1
-    consonant = word[first] not in "aeiou"
-    return consonant if (at - first) % 2 == 0 else not consonant
-
-
 def _consonants(word: str) -> Iterator[bool]:
-    """`_is_consonant` of each letter, in one pass."""
+    """Whether each letter is one; a y is, unless a consonant stands before it."""
     consonant = False
     for letter in word:
         consonant = not consonant if letter == "y" else letter not in "aeiou"
@@ -87,18 +78,11 @@ def _has_vowel(stem_part: str) -> bool:
 
 
 def _ends_in_double_consonant(word: str) -> bool:
-    return len(word) >= 2 and word[-1] == word[-2] and _is_consonant(word, len(word) - 1)
+    return len(word) >= 2 and word[-1] == word[-2] and [*_consonants(word)][-1]
 
 
 def _ends_in_cvc(word: str) -> bool:
-    last = len(word) - 1
-    return (
-        last >= 2
-        and _is_consonant(word, last)
-        and not _is_consonant(word, last - 1)
-        and _is_consonant(word, last - 2)
-        and word[last] not in "wxy"
-    )
+    return [*_consonants(word)][-3:] == [True, False, True] and word[-1] not in "wxy"
 
 
 def _plural(word: str) -> str:

@@ -33,7 +33,6 @@ _PAGE_NAMES = ("search_results", "item_page", "item_sub_page", "done")
 class ShopStep:
     """The result of an action."""
 
-    page: Page
     reward: float
     done: bool
     valid: bool
@@ -165,7 +164,7 @@ class Session:
         """Carry out `search[...]` or `click[...]`; anything else changes nothing."""
         found = self._find(action)
         if found is None:
-            return ShopStep(self.page, 0, False, valid=False)
+            return ShopStep(0, False, valid=False)
         name, argument = found
         if name == "search":
             return self._search(argument.split(" "), 1)
@@ -173,7 +172,7 @@ class Session:
 
     def _go_to(self, page: Page, reward: float = 0.0, done: bool = False) -> ShopStep:
         self.page = page
-        return ShopStep(page, reward, done, valid=True)
+        return ShopStep(reward, done, valid=True)
 
     def _click(self, argument: str, target: Piece) -> ShopStep:
         place = self._place()
