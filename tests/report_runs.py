@@ -1,13 +1,14 @@
 """Runs for the tests of reports: really played episodes, and records made to do harm."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from agentquest.agents.baselines import ScriptedAgent, ScriptedSettings
 from agentquest.errors import ModelError
 from agentquest.lib import Answer, Benchmark, Explorer, Observation, Task
+from agentquest.metrics.rows import EpisodeRow, keep_newest, row_of
 from agentquest.metrics.table import Metric
 from agentquest.records.episode import Call, EpisodeRecord, Failure, Step
 from agentquest.records.manifest import Manifest, Provenance, PublishedScore
@@ -28,6 +29,14 @@ TYPES = [
 ]
 WORDS = Metric("words", "words", "words", "average words said", lambda one: float(len(one.goal)))
 BUILT_IN = {"data_path": "builtin", "split": "valid_unseen"}
+
+
+def rows_of(records: Iterable[EpisodeRecord], table: Sequence[Metric]) -> list[EpisodeRow]:
+    """The newest row of each episode, in the order in which they first finished."""
+    newest: dict[str, EpisodeRow] = {}
+    for record in records:
+        keep_newest(newest, row_of(record, table))
+    return list(newest.values())
 
 
 class TalkingSettings(ScriptedSettings):

@@ -28,9 +28,8 @@ from agentquest.errors import ConfigError
 from agentquest.lib import Agent, Benchmark
 from agentquest.lib.settings import (
     Settings,
-    content_files,
+    fields_marked,
     operational,
-    operational_fields,
     validated,
 )
 from agentquest.records.outcome import AgentFaults
@@ -313,7 +312,7 @@ def _check_settings(kind: str, name: str, given: dict[str, Any]) -> dict[str, An
 
 def score_fields(model: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that can change a score; a file counts by its content."""
-    left_out, files = operational_fields(model), content_files(model)
+    left_out, files = (fields_marked(model, mark) for mark in ("operational", "content_file"))
     return {
         name: _file_hash(name, value) if name in files and value is not None else value
         for name, value in values.items()

@@ -27,7 +27,7 @@ _KIND = re.compile(r"([A-Za-z_]+)-(?:.*-)?\d+")
 
 
 @dataclass(frozen=True)
-class Summary:
+class Averages:
     """The figures of some runs.
 
     `mean_progress_curve` has one value a step of the longest run; a run that
@@ -48,8 +48,8 @@ class Summary:
 class Aggregate:
     """All runs together, and each group by its name."""
 
-    overall: Summary
-    groups: dict[str, Summary] = field(default_factory=dict)
+    overall: Averages
+    groups: dict[str, Averages] = field(default_factory=dict)
 
     def export(self) -> dict[str, Any]:
         """Plain data, for JSON."""
@@ -65,7 +65,8 @@ def aggregate_metrics(runs: Iterable[Run], group_by: GroupBy | None = None) -> A
     exports = checked_exports(runs)
     groups = group_exports(exports, group_by)
     return Aggregate(
-        summarise(exports), {name: summarise(members) for name, members in groups.items()}
+        average_exports(exports),
+        {name: average_exports(members) for name, members in groups.items()},
     )
 
 
@@ -112,12 +113,12 @@ def checked_exports(runs: Iterable[Run]) -> list[Export]:
     return exports
 
 
-def summarise(exports: Sequence[Export]) -> Summary:
+def average_exports(exports: Sequence[Export]) -> Averages:
     """The figures of any number of exported episodes (see `Metrics.export`)."""
     steps = [len(export["actions"]) for export in exports]
     won = [len(export["actions"]) for export in exports if export["success"]]
     curves = [export["progress"] for export in exports]
-    return Summary(
+    return Averages(
         runs=len(exports),
         successes=len(won),
         success_rate=len(won) / len(exports) if exports else None,

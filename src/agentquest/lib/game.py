@@ -8,8 +8,9 @@ own from `Benchmark.game`; for all others `DriverGame` plays through the driver.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
-from agentquest.lib.driver import Driver
+from agentquest.lib.driver import Driver, Outcome
 from agentquest.lib.oracle import Oracle
+from agentquest.lib.types import Observation
 
 
 class Game(ABC):
@@ -58,24 +59,23 @@ class DriverGame(Game):
         self.driver = driver
         self._oracle = oracle
         self._admissible: Sequence[str] = ()
-        self._outcome = (False, False, 0.0)
+        self._outcome = Outcome(False, False, 0.0, 0.0)
 
     def reset(self) -> str:
         observation = self.driver.reset()
         self.goal = str(self.driver.metrics.goal)
         self.valid = True
-        return self._note(observation.text or observation.output, observation.admissible)
+        return self._note(observation)
 
     def step(self, command: str) -> str:
         observation = self.driver.step(self.driver.action_class(value=command))
         self.valid = observation.valid
-        return self._note(observation.text or observation.output, observation.admissible)
+        return self._note(observation)
 
-    def _note(self, text: str, admissible: Sequence[str]) -> str:
-        outcome = self.driver.outcome
-        self._outcome = (outcome.done, outcome.success, outcome.reward)
-        self._admissible = admissible
-        return text
+    def _note(self, observation: Observation) -> str:
+        self._outcome = self.driver.outcome
+        self._admissible = observation.admissible
+        return observation.text or observation.output
 
     @property
     def admissible(self) -> Sequence[str]:
@@ -83,15 +83,15 @@ class DriverGame(Game):
 
     @property
     def done(self) -> bool:
-        return self._outcome[0]
+        return self._outcome.done
 
     @property
     def won(self) -> bool:
-        return self._outcome[1]
+        return self._outcome.success
 
     @property
     def reward(self) -> float:
-        return self._outcome[2]
+        return self._outcome.reward
 
     def plan(self) -> list[str]:
         oracle = self._oracle(self.driver)

@@ -11,12 +11,14 @@ further step returns the last turn again.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from agentquest.errors import UserError
 from agentquest.lib.arena import Arena, Wanted
 from agentquest.lib.game import Game
 from agentquest.lib.types import Task
+
+T = TypeVar("T")
 
 
 class Turn(NamedTuple):
@@ -114,32 +116,26 @@ class Session:
     @property
     def last(self) -> Turn:
         """The newest turn."""
-        if self._last is None:
-            self._check_open()
-            raise UserError("call reset() first")
-        return self._last
+        return self._require_started(self._last)
 
     @property
     def task(self) -> Task:
         """The task being played; raises UserError before the first reset."""
-        if self._task is None:
-            self._check_open()
-            raise UserError("call reset() first")
-        return self._task
+        return self._require_started(self._task)
 
     @property
     def goal(self) -> str:
         """What is to be done, in the game's words."""
-        return self._current_game.goal
+        return self.game.goal
 
     @property
     def game(self) -> Game:
         """The game underneath, for adapters that need more of one benchmark than a turn says."""
-        return self._current_game
+        return self._require_started(self._game)
 
     def plan(self) -> list[str]:
         """The oracle's commands from here; empty once the episode is over."""
-        return [] if self.last.over else self._current_game.plan()
+        return [] if self.last.over else self.game.plan()
 
     @property
     def closed(self) -> bool:
@@ -151,12 +147,11 @@ class Session:
         self._game = self._last = self._task = None
         self._closed = True
 
-    @property
-    def _current_game(self) -> Game:
-        if self._game is None:
+    def _require_started(self, value: T | None) -> T:
+        if value is None:
             self._check_open()
             raise UserError("call reset() first")
-        return self._game
+        return value
 
     def _check_open(self) -> None:
         if self._closed:

@@ -62,26 +62,17 @@ def operational(default: Any = ..., **constraints: Any) -> Any:
     return Field(default, json_schema_extra={"operational": True}, **constraints)
 
 
-def operational_fields(model: type[BaseModel]) -> set[str]:
-    """The names of a model's operational fields."""
-    return {
-        name
-        for name, field in model.model_fields.items()
-        if isinstance(field.json_schema_extra, dict) and field.json_schema_extra.get("operational")
-    }
-
-
 def content_file(default: Any = None) -> Any:
     """A field that names a file whose content decides scores, wherever the file is."""
     return Field(default, json_schema_extra={"content_file": True})
 
 
-def content_files(model: type[BaseModel]) -> set[str]:
-    """The names of a model's content files."""
+def fields_marked(model: type[BaseModel], mark: str) -> set[str]:
+    """The names of a model's fields that are `operational`, or a `content_file`."""
     return {
         name
         for name, field in model.model_fields.items()
-        if isinstance(field.json_schema_extra, dict) and field.json_schema_extra.get("content_file")
+        if isinstance(field.json_schema_extra, dict) and field.json_schema_extra.get(mark)
     }
 
 

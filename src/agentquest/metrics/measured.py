@@ -6,12 +6,15 @@ reports, comparisons and the viewer take their values from `metrics.json`.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from agentquest.metrics.rows import EpisodeRow
 from agentquest.metrics.table import Metric, NotMeasured, built_in
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.manifest import Manifest, MeasuredMetric, MeasuredMetrics
 
+# What a metric and its saved values have in common: how it is shown.
+_SHOWN = ["path", "key", "heading", "unit", "explanation", "estimator", "only_solved", "digits"]
 _LATER = "not measured yet; run the same command again to measure it"
 
 
@@ -20,14 +23,7 @@ def collect_measured(rows: Sequence[EpisodeRow], table: Sequence[Metric]) -> Mea
     return MeasuredMetrics(
         metrics=[
             MeasuredMetric(
-                path=metric.path,
-                key=metric.key,
-                heading=metric.heading,
-                unit=metric.unit,
-                explanation=metric.explanation,
-                estimator=metric.estimator,
-                only_solved=metric.only_solved,
-                digits=metric.digits,
+                **{name: getattr(metric, name) for name in _SHOWN},
                 values={row.key: row.values[metric.key] for row in rows},
                 failed={
                     row.key: row.failed[metric.key] for row in rows if metric.key in row.failed
@@ -45,7 +41,8 @@ def recall_table(manifest: Manifest, measured: MeasuredMetrics) -> tuple[Metric,
     known = {metric.key for metric in table}
     for one in measured.metrics:
         if one.path in manifest.metrics and one.key not in known:
-            table.append(_recall(one))
+            shown: dict[str, Any] = {name: getattr(one, name) for name in _SHOWN}
+            table.append(Metric(**shown, value=RecalledValue(one)))
             known.add(one.key)
     return tuple(table)
 
@@ -62,17 +59,3 @@ class RecalledValue:
         if key in self.stored.failed or key not in self.stored.values:
             raise NotMeasured(self.stored.failed.get(key, _LATER))
         return self.stored.values[key]
-
-
-def _recall(stored: MeasuredMetric) -> Metric:
-    return Metric(
-        stored.key,
-        stored.heading,
-        stored.unit,
-        stored.explanation,
-        RecalledValue(stored),
-        estimator=stored.estimator,
-        only_solved=stored.only_solved,
-        digits=stored.digits,
-        path=stored.path,
-    )

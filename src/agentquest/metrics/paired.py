@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from agentquest.errors import UserError
-from agentquest.metrics.statistics import Estimate, bootstrap_mean, sign_flip_p_value, wilson
+from agentquest.metrics.statistics import (
+    Estimate,
+    Floats,
+    bootstrap_mean,
+    sign_flip_p_value,
+    wilson,
+)
 
 
 @dataclass(frozen=True)
@@ -60,9 +66,7 @@ def permutation_test(first: ArrayLike, second: ArrayLike) -> float:
     Were the runs equally good, each task's two values could as well stand the
     other way round. With one trial a task and success it is the McNemar test.
     """
-    before, after = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    _require_pairs(before.size, after.size)
-    return sign_flip_p_value(after - before)
+    return sign_flip_p_value(_differences(first, second))
 
 
 def paired_rate_difference(counts: PairedCounts, confidence: float = 0.95) -> Estimate | None:
@@ -91,9 +95,14 @@ def paired_mean_difference(first: ArrayLike, second: ArrayLike) -> Estimate | No
     Percentile bootstrap over the pairs, so that what the tasks have in common
     cancels. None without tasks.
     """
+    return bootstrap_mean(_differences(first, second))
+
+
+def _differences(first: ArrayLike, second: ArrayLike) -> Floats:
     before, after = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     _require_pairs(before.size, after.size)
-    return bootstrap_mean(after - before)
+    differences: Floats = after - before
+    return differences
 
 
 def _correlation(counts: PairedCounts) -> float:

@@ -19,10 +19,6 @@ from agentquest.words import counted, plural
 
 NOTHING = "–"
 ALL = "all"
-_COUNTS = (
-    ("episodes", "episodes on record"),
-    ("scored", "episodes with a score; the denominator"),
-)
 _FAULTS = {
     AgentFaults.LOSE: "lose (an agent that crashes or does not answer loses the game)",
     AgentFaults.OWE: "owe (a game in which the agent crashed is played again)",
@@ -168,7 +164,7 @@ def _reward_differs_from_success(rows: Sequence[EpisodeRow]) -> bool:
 def _figures(rows: Sequence[Row], shown: Sequence[Metric]) -> Table:
     return Table(
         "Figures",
-        ("task type", *(name for name, _ in _COUNTS), *(metric.heading for metric in shown)),
+        ("task type", "episodes", "scored", *(metric.heading for metric in shown)),
         tuple(
             (
                 row.name,
@@ -178,7 +174,12 @@ def _figures(rows: Sequence[Row], shown: Sequence[Metric]) -> Table:
             )
             for row in rows
         ),
-        ("", *(hint for _, hint in _COUNTS), *(metric.explanation for metric in shown)),
+        (
+            "",
+            "episodes on record",
+            "episodes with a score; the denominator",
+            *(metric.explanation for metric in shown),
+        ),
         total=True,
     )
 
@@ -305,21 +306,24 @@ def _warnings(
         *_unscored_episodes(manifest, rows),
         *_unread_replies(summary),
         *_mixed_settings({row.setting for row in rows}),
-        *_unmeasured_metrics(manifest, table),
+        *(
+            f"The metric {path} has not been measured; run the same command again to measure it."
+            for path in manifest.metrics
+            if path not in {metric.path for metric in table}
+        ),
         *_failed_metrics(rows, table),
     )
 
 
 def _notes(rows: Sequence[EpisodeRow], summary: Summary) -> tuple[str, ...]:
     """How to read the figures."""
-    lines = ["Figures cover scored episodes. Intervals are 95%: Wilson for rates, bootstrap for"]
+    means = "means"
     if summary.several_trials:
-        lines[0] += (
-            " means and for rates over several trials, where tasks are resampled, not episodes;"
-        )
-    else:
-        lines[0] += " means;"
-    lines[0] += " one of zero width means that all values were equal, not that it is certain."
+        means += " and for rates over several trials, where tasks are resampled, not episodes"
+    lines = [
+        "Figures cover scored episodes. Intervals are 95%: Wilson for rates, bootstrap for"
+        f" {means}; one of zero width means that all values were equal, not that it is certain."
+    ]
     if summary.several_trials and not summary.pass_at:
         lines.append("pass@k and pass^k need two scored trials of every task.")
     unreachable = sum(row.scored and row.unreachable for row in rows)
@@ -375,15 +379,6 @@ def _mixed_settings(settings: set[Setting]) -> list[str]:
         f"Records of different {name} are mixed: {', '.join(sorted(values))}."
         for name, values in fields.items()
         if len(values) > 1
-    ]
-
-
-def _unmeasured_metrics(manifest: Manifest, table: Sequence[Metric]) -> list[str]:
-    found = {metric.path for metric in table}
-    return [
-        f"The metric {path} has not been measured; run the same command again to measure it."
-        for path in manifest.metrics
-        if path not in found
     ]
 
 

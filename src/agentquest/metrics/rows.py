@@ -10,14 +10,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from agentquest.metrics.table import Metric, NotMeasured
 from agentquest.records.episode import Call, EpisodeRecord, Step
+from agentquest.records.how import How
 from agentquest.records.messages import ReplyKind
 from agentquest.records.outcome import End
 
-GAVE_UP = "gave_up"
 _NO_ANSWER = frozenset(kind.value for kind in ReplyKind if kind is not ReplyKind.COMPLETE)
 
 
@@ -89,21 +89,7 @@ _NO_READING: dict[str, int] = {}
 _NO_CALLS = Spent()
 
 
-class Attempt(Protocol):
-    """A record of an episode, or what was made of one."""
-
-    @property
-    def key(self) -> str:
-        """Which episode it is: task and trial."""
-        ...
-
-    @property
-    def scored(self) -> bool:
-        """Whether it counts as a score, so that the episode is not played again."""
-        ...
-
-
-A = TypeVar("A", bound=Attempt)
+A = TypeVar("A", EpisodeRecord, EpisodeRow)
 
 
 def keep_newest(kept: dict[str, A], attempt: A) -> bool:
@@ -114,14 +100,6 @@ def keep_newest(kept: dict[str, A], attempt: A) -> bool:
         return False
     kept[attempt.key] = attempt
     return True
-
-
-def rows_of(records: Iterable[EpisodeRecord], table: Sequence[Metric]) -> list[EpisodeRow]:
-    """The newest row of each episode, in the order in which they first finished."""
-    newest: dict[str, EpisodeRow] = {}
-    for record in records:
-        keep_newest(newest, row_of(record, table))
-    return list(newest.values())
 
 
 def row_of(record: EpisodeRecord, table: Sequence[Metric], light: bool = False) -> EpisodeRow:
@@ -155,7 +133,7 @@ def row_of(record: EpisodeRecord, table: Sequence[Metric], light: bool = False) 
         steps=len(record.steps),
         unreachable=any(not step.reachable for step in record.steps),
         seconds=record.seconds,
-        spent=_add_up_calls(record.calls),
+        spent=add_up_calls(record.calls),
         replies=dict(replies),
         unread=dict(unread) or _NO_READING,
         values=values,
@@ -246,10 +224,11 @@ def _reading(step: Step) -> str:
 
 
 def _is_unread(reading: str, step: Step) -> bool:
-    return reading in _NO_ANSWER or (step.action is None and reading != GAVE_UP)
+    return reading in _NO_ANSWER or (step.action is None and reading != How.GAVE_UP)
 
 
-def _add_up_calls(calls: Sequence[Call]) -> Spent:
+def add_up_calls(calls: Sequence[Call]) -> Spent:
+    """What these model calls took."""
     if not calls:
         return _NO_CALLS
     counted = [call.usage for call in calls if call.usage is not None]

@@ -13,7 +13,7 @@ Numbers with few different values are binned without any loss.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
@@ -48,7 +48,8 @@ def wilson(successes: int, total: int, confidence: float = 0.95) -> Estimate | N
     """A rate with its Wilson score interval; None when nothing was tried."""
     if not 0 <= successes <= total:
         raise UserError(f"successes must be between 0 and total={total}, not {successes}")
-    z = _normal_quantile(confidence)
+    _require_confidence(confidence)
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
     if total == 0:
         return None
     rate = successes / total
@@ -102,7 +103,8 @@ def rate(outcomes: ArrayLike, clusters: ArrayLike | None = None) -> Estimate | N
     if tasks == won.size:
         return wilson(successes, won.size)
     if successes in (0, won.size):
-        return _certain(wilson(tasks if successes else 0, tasks), won.size)
+        found = wilson(tasks if successes else 0, tasks)
+        return found and replace(found, n=won.size)
     return bootstrap_mean(won, clusters)
 
 
@@ -154,16 +156,6 @@ def _by_cluster(values: Floats, clusters: ArrayLike | None) -> tuple[Floats, Flo
     places: NDArray[Any] = np.unique(numbers, return_inverse=True)[1]
     sums = np.asarray(np.bincount(places, weights=values), dtype=float)
     return sums, np.bincount(places).astype(float)
-
-
-def _certain(estimate: Estimate | None, n: int) -> Estimate | None:
-    """The interval of fewer independent trials around the same rate."""
-    return estimate and Estimate(estimate.value, estimate.low, estimate.high, n)
-
-
-def _normal_quantile(confidence: float) -> float:
-    _require_confidence(confidence)
-    return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
 def _require_confidence(confidence: float) -> None:

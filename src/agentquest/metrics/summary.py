@@ -167,10 +167,6 @@ def _several_trials(
     if most < 2:
         return {}, {}
     ks = sorted({*(k for k in _KS if k <= most), most})
-    at = {k: pass_at_k(trials, k) for k in ks}
-    hat = {k: pass_hat_k(trials, k) for k in ks}
-    return _drop_unknown(at), _drop_unknown(hat)
-
-
-def _drop_unknown(estimates: dict[int, Estimate | None]) -> dict[int, Estimate]:
-    return {k: estimate for k, estimate in estimates.items() if estimate is not None}
+    at = {k: found for k in ks if (found := pass_at_k(trials, k))}
+    hat = {k: found for k in ks if (found := pass_hat_k(trials, k))}
+    return at, hat

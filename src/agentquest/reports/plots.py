@@ -16,12 +16,12 @@ from agentquest.errors import UserError
 from agentquest.extras import MissingExtra
 from agentquest.lib.aggregate import (
     Aggregate,
+    Averages,
     GroupBy,
     Run,
-    Summary,
+    average_exports,
     checked_exports,
     group_exports,
-    summarise,
 )
 from agentquest.metrics.statistics import wilson
 
@@ -108,7 +108,7 @@ def plot_repetition(runs: Iterable[Run], path: str | Path, group_by: GroupBy | N
             rates, _spread(row, rates), "o", color=_COLOURS[0], alpha=0.45, markersize=5,
             markeredgewidth=0, clip_on=False,
         )  # fmt: skip
-        mean = summarise(members).mean_repetition_rate
+        mean = average_exports(members).mean_repetition_rate
         assert mean is not None
         axes.plot([mean, mean], [row - 0.36, row + 0.36], color=_COLOURS[1], lw=3)
         axes.text(
@@ -147,7 +147,7 @@ def _label_rows(axes: Axes, labels: Sequence[str]) -> None:
         axes.axhline(len(labels) - 1.5, color=_INK, lw=0.8)
 
 
-def _curve(summary: Summary, longest: int) -> tuple[list[int], list[float]]:
+def _curve(summary: Averages, longest: int) -> tuple[list[int], list[float]]:
     """From no progress at step 0 to the length of the longest run."""
     values = [0.0, *summary.mean_progress_curve]
     values += values[-1:] * (longest + 1 - len(values))

@@ -11,7 +11,7 @@ from typing import Any
 
 from agentquest.errors import UserError
 from agentquest.metrics.report import Cell, Table, figure_cell
-from agentquest.metrics.summary import in_order, summarise
+from agentquest.metrics.summary import summarise
 from agentquest.reports.compare import ComparedRun, Comparison, PooledRun, compare_runs, open_runs
 from agentquest.store.stored_run import StoredRun
 
@@ -104,9 +104,7 @@ def sweep_comparison(runs: Sequence[SweptRun]) -> tuple[list[Comparison], list[s
     return found, problems
 
 
-def _by_setting(
-    runs: Sequence[SweptRun],
-) -> dict[Setting, list[SweptRun]]:
+def _by_setting(runs: Sequence[SweptRun]) -> dict[Setting, list[SweptRun]]:
     groups: dict[Setting, list[SweptRun]] = {}
     for run in runs:
         groups.setdefault(run.setting, []).append(run)
@@ -120,7 +118,7 @@ def _pool(setting: Setting, members: Sequence[StoredRun]) -> PooledRun:
 
 
 def _row(setting: Setting, seed: int | None, members: Sequence[StoredRun]) -> SweepRow:
-    rows = [row for member in members for row in in_order(member.rows)]
+    rows = [row for member in members for row in member.rows]
     table = members[0].table
     group = summarise(rows, table).overall
     return SweepRow(

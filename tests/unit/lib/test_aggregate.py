@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agentquest.benchmarks.alfworld import AlfWorldAction, AlfWorldDriver, AlfWorldUtils, extras
 from agentquest.errors import UserError
-from agentquest.lib.aggregate import Summary, aggregate_metrics, problem_kind
+from agentquest.lib.aggregate import Averages, aggregate_metrics, problem_kind
 
 
 def export(
@@ -36,7 +36,7 @@ def test_worked_values() -> None:
         export([], problem=HEAT),
     ]
     found = aggregate_metrics(runs)
-    assert found.overall == Summary(
+    assert found.overall == Averages(
         runs=4,
         successes=2,
         success_rate=0.5,
@@ -57,7 +57,7 @@ def test_worked_values() -> None:
 
 def test_nothing_gives_no_figures() -> None:
     found = aggregate_metrics([])
-    assert found.overall == Summary(0, 0, None, None, None, None, None, ())
+    assert found.overall == Averages(0, 0, None, None, None, None, None, ())
     assert found.groups == {}
 
 

@@ -13,7 +13,6 @@ import pytest
 
 from agentquest.metrics.measured import collect_measured
 from agentquest.metrics.report import Report, build_report
-from agentquest.metrics.rows import rows_of
 from agentquest.metrics.table import Metric, metrics_table
 from agentquest.records.episode import Call, EpisodeRecord
 from agentquest.records.manifest import Manifest, PublishedScore
@@ -25,7 +24,17 @@ from agentquest.store.stored_run import StoredRun
 from agentquest.viewer.addresses import ServedAddresses
 from agentquest.viewer.layout import render
 from agentquest.viewer.run_page import run_page
-from report_runs import WORDS, hostile, hostile_manifest, manifest, play, record, saved, step
+from report_runs import (
+    WORDS,
+    hostile,
+    hostile_manifest,
+    manifest,
+    play,
+    record,
+    rows_of,
+    saved,
+    step,
+)
 
 
 def report_of(records: list[EpisodeRecord], content: Manifest | None = None) -> Report:

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from agentquest.metrics.rows import EpisodeRow, Spent, row_of, rows_of, total
+from agentquest.metrics.rows import EpisodeRow, Spent, row_of, total
 from agentquest.metrics.summary import summarise
 from agentquest.metrics.table import Metric, metrics_table
 from agentquest.records.episode import Call, EpisodeRecord, Failure
 from agentquest.records.messages import Message, Usage
 from agentquest.records.outcome import End
-from report_runs import manifest, play, record, step
+from report_runs import manifest, play, record, rows_of, step
 
 TABLE = metrics_table(manifest())
 

@@ -8,7 +8,6 @@ import pytest
 
 from agentquest.errors import UserError
 from agentquest.metrics.paired import PairedCounts
-from agentquest.metrics.rows import rows_of
 from agentquest.metrics.table import metrics_table
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import AgentFaults, End
@@ -19,7 +18,7 @@ from agentquest.reports.render.comparison import (
     markdown_comparison,
     text_comparison,
 )
-from report_runs import HARM, manifest, play, record
+from report_runs import HARM, manifest, play, record, rows_of
 
 
 def run(label: str, records: list[EpisodeRecord], **changes: Any) -> PooledRun:

@@ -10,21 +10,26 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from agentquest.metrics.rows import add_up_calls
 from agentquest.records.episode import Call, EpisodeRecord, Step
 from agentquest.records.messages import ToolCall
 from agentquest.records.outcome import MEANINGS
-from agentquest.reports.exports import draft_of
+from agentquest.reports.exports import conversation, draft_of, task_text
 from agentquest.store.stored_run import StoredRun
 from agentquest.words import slug
 
 Json = dict[str, Any]
 VERSION = "ATIF-v1.7"
-_FOLDER = "atif"
+_EXTRA = ("action", "how", "valid", "reward", "progress")
+_TASK = (
+    *("benchmark", "task_id", "task_type", "split", "trial", "seed"),
+    *("goal", "config_hash", "data_hash"),
+)
 
 
 def write_atif(run: StoredRun, folder: Path) -> Path:
     """`atif/00001-TASK.json` and so on; returns the folder."""
-    place = folder / _FOLDER
+    place = folder / "atif"
     for number, record in enumerate(run.records, start=1):
         text = json.dumps(trajectory(record), ensure_ascii=False, allow_nan=False, indent=1)
         with draft_of(place / f"{number:05d}-{slug(record.key)[-100:]}.json") as draft:
@@ -54,22 +59,26 @@ def trajectory(record: EpisodeRecord) -> Json:
             "final_metrics": {
                 **_totals(record.calls),
                 "total_steps": len(steps),
-                "extra": _outcome(record),
+                "extra": {
+                    "end": record.end.value,
+                    "scored": record.scored,
+                    "success": record.success,
+                    "reward": record.reward,
+                    "progress": record.progress,
+                },
             },
-            "notes": f"{MEANINGS[record.end]}" + ("" if record.scored else "; no score"),
+            "notes": MEANINGS[record.end] + ("" if record.scored else "; no score"),
             "extra": _task(record),
         }
     )
 
 
 def _steps(record: EpisodeRecord) -> Iterator[Json]:
-    if record.steps and record.steps[0].prompt:
-        first = record.prompt(record.steps[0])[0]
-        if first.role == "system":
-            yield {"source": "system", "message": first.content}
+    first = next(conversation(record))
+    if first["role"] == "system":
+        yield {"source": "system", "message": first["content"]}
     now = datetime.fromisoformat(record.started_at)
-    task = f"Goal: {record.goal}\n\n{record.first_observation}"
-    yield {"source": "user", "message": task, "timestamp": now.isoformat()}
+    yield {"source": "user", "message": task_text(record), "timestamp": now.isoformat()}
     for step in record.steps:
         now += timedelta(seconds=step.seconds)
         yield _step(step, now.isoformat())
@@ -87,17 +96,11 @@ def _step(step: Step, moment: str) -> Json:
         "tool_calls": calls or None,
         "observation": {"results": [result]},
         "llm_call_count": len(step.calls),
-        "extra": {
-            "action": step.action,
-            "how": step.how,
-            "valid": step.valid,
-            "reward": step.reward,
-            "progress": step.progress,
-        },
+        "extra": {name: getattr(step, name) for name in _EXTRA},
     }
     if step.calls:  # the format allows these two only where a model was asked
         exported["reasoning_content"] = step.reasoning or None
-        exported["metrics"] = _metrics(step.calls)
+        exported["metrics"] = _totals(step.calls, prefix="") or None
     return exported
 
 
@@ -115,50 +118,22 @@ def _tool_call(call: ToolCall) -> Json:
     return found
 
 
-def _metrics(calls: Sequence[Call]) -> Json | None:
-    named = {name.removeprefix("total_"): value for name, value in _totals(calls).items()}
-    return named or None
-
-
-def _totals(calls: Sequence[Call]) -> Json:
+def _totals(calls: Sequence[Call], prefix: str = "total_") -> Json:
     """Sums over calls; a sum with an unknown part is left out."""
-    usages = [call.usage for call in calls if call.usage is not None]
-    costs = [call.cost for call in calls if call.cost is not None]
+    spent = add_up_calls(calls)
     found: Json = {}
-    if calls and len(usages) == len(calls):
-        found = {
-            "total_prompt_tokens": sum(usage.prompt_tokens for usage in usages),
-            "total_completion_tokens": sum(usage.completion_tokens for usage in usages),
-            "total_cached_tokens": sum(usage.cached_tokens for usage in usages),
-        }
-    if calls and len(costs) == len(calls):
-        found["total_cost_usd"] = sum(costs)
-    return found
-
-
-def _outcome(record: EpisodeRecord) -> Json:
-    return {
-        "end": record.end.value,
-        "scored": record.scored,
-        "success": record.success,
-        "reward": record.reward,
-        "progress": record.progress,
-    }
+    if calls and not spent.uncounted_calls:
+        found["prompt_tokens"] = spent.prompt_tokens
+        found["completion_tokens"] = spent.completion_tokens
+        found["cached_tokens"] = spent.cached_tokens
+    if calls and not spent.unpriced_calls:
+        found["cost_usd"] = spent.cost
+    return {f"{prefix}{name}": number for name, number in found.items()}
 
 
 def _task(record: EpisodeRecord) -> Json:
-    return {
-        "benchmark": record.benchmark,
-        "task_id": record.task_id,
-        "task_type": record.task_type,
-        "split": record.split,
-        "trial": record.trial,
-        "seed": record.seed,
-        "goal": record.goal,
-        "config_hash": record.config_hash,
-        "data_hash": record.data_hash,
-        "error": record.error.model_dump() if record.error else None,
-    }
+    error = record.error.model_dump() if record.error else None
+    return {**{name: getattr(record, name) for name in _TASK}, "error": error}
 
 
 def _without_none(content: Json) -> Json:

@@ -12,8 +12,7 @@ from typing import Any
 import yaml
 
 from agentquest.records.episode import EpisodeRecord
-from agentquest.reports.exports import draft_of
-from agentquest.reports.exports.inspect_sample import conversation
+from agentquest.reports.exports import conversation, draft_of
 from agentquest.reports.exports.tables import Row, columns_of
 from agentquest.reports.render.text import markdown_report
 from agentquest.store.stored_run import StoredRun

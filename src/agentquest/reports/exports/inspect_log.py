@@ -8,23 +8,20 @@ import hashlib
 import json
 import zipfile
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.manifest import Manifest
-from agentquest.reports.exports import draft_of
-from agentquest.reports.exports.inspect_sample import (
-    SCORE,
-    file_of,
-    sample_of,
-    summary_of,
-    usage_of,
-)
+from agentquest.records.outcome import MEANINGS, End
+from agentquest.reports.exports import conversation, draft_of, task_text
 from agentquest.store.stored_run import StoredRun
 
 Json = dict[str, Any]
 _VERSION = 2
+_SCORE = "outcome"
+_NO_MODEL = "none"
 
 
 class _Tally:
@@ -43,7 +40,7 @@ class _Tally:
             self.scored += 1
             self.successes += record.success
             self.rewards += record.reward
-        for model, usage in usage_of(record.model, record.calls).items():
+        for model, usage in _usage_of(record).items():
             self.usage.setdefault(model, Counter()).update(usage)
 
 
@@ -54,8 +51,8 @@ def write_inspect_log(run: StoredRun, folder: Path) -> Path:
     with draft_of(file) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
         for record in run.records:
             tally.add(record)
-            summaries.append(summary_of(record))
-            archive.writestr(file_of(record), _text(sample_of(record)))
+            summaries.append(_summary_of(record))
+            archive.writestr(_file_of(record), _text(_sample_of(record)))
         archive.writestr("summaries.json", _text(summaries))
         archive.writestr("header.json", _text(_header(run.manifest, tally)))
     return file
@@ -86,7 +83,7 @@ def _spec(manifest: Manifest) -> Json:
         "task": f"agentquest/{manifest.benchmark}",
         "task_id": _short_id(manifest),
         "task_version": manifest.versions.get("agentquest", "0"),
-        "model": manifest.model or "none",
+        "model": manifest.model or _NO_MODEL,
         "dataset": {
             "name": f"{manifest.benchmark}/{source.split}",
             "samples": len(manifest.task_ids),
@@ -117,7 +114,7 @@ def _results(manifest: Manifest, tally: _Tally) -> Json:
         "scores": [
             {
                 "name": name,
-                "scorer": SCORE,
+                "scorer": _SCORE,
                 "params": {},
                 "metrics": {"mean": {"name": "mean", "value": total / tally.scored, "params": {}}},
             }
@@ -138,3 +135,128 @@ def _short_id(manifest: Manifest) -> str:
 
 def _text(content: Any) -> str:
     return json.dumps(content, ensure_ascii=False, allow_nan=False)
+
+
+def _sample_of(record: EpisodeRecord) -> Json:
+    """EvalSample; an episode without a score has an error instead."""
+    messages = list(_messages(record))
+    return {
+        **_head(record),
+        "messages": messages,
+        "output": _output(record, messages),
+        "metadata": _metadata(record),
+        "events": [],
+        "store": {},
+        "attachments": {},
+    }
+
+
+def _summary_of(record: EpisodeRecord) -> Json:
+    """EvalSampleSummary: what lists show."""
+    summary = {**_head(record), "metadata": _metadata(record), "completed": True}
+    error = summary.pop("error")
+    summary["error"] = error["message"] if error else None
+    limit = summary.pop("limit")
+    summary["limit"] = limit["type"] if limit else None
+    return summary
+
+
+def _file_of(record: EpisodeRecord) -> str:
+    """The sample's place in the log's archive; trials are epochs, which count from 1."""
+    return f"samples/{record.task_id}_epoch_{record.trial + 1}.json"
+
+
+def _head(record: EpisodeRecord) -> Json:
+    return {
+        "id": record.task_id,
+        "epoch": record.trial + 1,
+        "input": task_text(record),
+        "target": "solved",
+        "scores": {_SCORE: _score(record)} if record.scored else None,
+        "model_usage": _usage_of(record),
+        "started_at": record.started_at,
+        "total_time": record.seconds,
+        "error": _error(record),
+        "limit": _limit(record),
+        "uuid": f"{record.run_id}/{record.key}",
+    }
+
+
+def _messages(record: EpisodeRecord) -> Iterator[Json]:
+    """The conversation with the thoughts in it."""
+    thoughts = iter([step.reasoning for step in record.steps])
+    for message in conversation(record):
+        thought = next(thoughts) if message["role"] == "assistant" else ""
+        if thought:
+            parts = [{"type": "reasoning", "reasoning": thought}]
+            message["content"] = [*parts, {"type": "text", "text": message["content"]}]
+        yield message
+
+
+def _output(record: EpisodeRecord, messages: list[Json]) -> Json:
+    answers = [message for message in messages if message["role"] == "assistant"]
+    last = answers[-1:] or [{"role": "assistant", "content": ""}]
+    choices = [{"message": message, "stop_reason": "stop"} for message in last]
+    return {"model": record.model or _NO_MODEL, "choices": choices}
+
+
+def _score(record: EpisodeRecord) -> Json:
+    return {
+        "value": {"success": int(record.success), "reward": record.reward},
+        "answer": record.steps[-1].action if record.steps else None,
+        "explanation": MEANINGS[record.end],
+        "metadata": {"progress": record.progress, "steps": len(record.steps)},
+    }
+
+
+def _error(record: EpisodeRecord) -> Json | None:
+    if record.scored:
+        return None
+    said = record.error
+    text = f"{said.kind}: {said.message}" if said else MEANINGS[record.end]
+    return {"message": text, "traceback": text, "traceback_ansi": text}
+
+
+def _limit(record: EpisodeRecord) -> Json | None:
+    if record.end is End.STEP_LIMIT:
+        return {"type": "message", "limit": record.max_steps, "reason": MEANINGS[record.end]}
+    if record.end is End.CONTEXT_LIMIT:
+        return {"type": "context", "limit": 1, "reason": MEANINGS[record.end]}
+    return None
+
+
+def _metadata(record: EpisodeRecord) -> Json:
+    return {
+        "task_type": record.task_type,
+        "split": record.split,
+        "end": record.end.value,
+        "progress": record.progress,
+        "steps": len(record.steps),
+        "invalid_actions": record.invalid_actions,
+        "agent": record.agent,
+        **{f"fact.{name}": value for name, value in record.facts.items()},
+    }
+
+
+def _usage_of(record: EpisodeRecord) -> dict[str, Json]:
+    """Tokens of its model; what no server counted is left out."""
+    counted = [(call.usage, call.cost) for call in record.calls if call.usage is not None]
+    if not counted:
+        return {}
+    usages = [usage for usage, _ in counted]
+    cached = sum(usage.cached_tokens for usage in usages)
+    written = sum(usage.cache_write_tokens for usage in usages)
+    prompt = sum(usage.prompt_tokens for usage in usages)
+    completion = sum(usage.completion_tokens for usage in usages)
+    total: Json = {
+        "input_tokens": max(0, prompt - cached - written),
+        "output_tokens": completion,
+        "total_tokens": prompt + completion,
+        "input_tokens_cache_read": cached,
+        "input_tokens_cache_write": written,
+        "reasoning_tokens": sum(usage.reasoning_tokens for usage in usages),
+    }
+    costs = [cost for _, cost in counted if cost is not None]
+    if len(costs) == len(counted):
+        total["total_cost"] = sum(costs)
+    return {record.model or _NO_MODEL: total}

@@ -4,14 +4,13 @@ An export states the type of every column: a reader that guesses from the first 
 column that is empty there for one without a type.
 """
 
-import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from agentquest.extras import MissingExtra
 from agentquest.reports.exports import draft_of
-from agentquest.reports.safe_text import csv_text
+from agentquest.reports.render.csv import write_cells
 from agentquest.store.stored_run import StoredRun
 
 Row = Mapping[str, Any]
@@ -24,10 +23,7 @@ def write_csv(run: StoredRun, folder: Path) -> Path:
     """`episodes.csv`; an empty cell is an unknown figure."""
     file, rows = folder / "episodes.csv", run.to_rows()
     with draft_of(file) as draft, draft.open("w", encoding="utf-8", newline="") as output:
-        writer = csv.DictWriter(output, list(columns_of(rows)), restval="", lineterminator="\n")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({k: csv_text(v) if isinstance(v, str) else v for k, v in row.items()})
+        write_cells(output, columns_of(rows), rows)
     return file
 
 

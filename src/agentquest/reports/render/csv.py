@@ -6,6 +6,8 @@ one below the other. Rates are fractions of 1; an empty cell is an unknown figur
 
 import csv
 import io
+from collections.abc import Iterable, Mapping
+from typing import IO
 
 from agentquest.metrics.report import Report, Row
 from agentquest.metrics.statistics import Estimate
@@ -18,13 +20,16 @@ def csv_report(report: Report) -> str:
     rows = [{**_run(report), **_row(report, row)} for row in report.rows]
     rows[-1].update(_of_the_whole_run(report))
     file = io.StringIO()
-    writer = csv.DictWriter(file, fieldnames=list(rows[-1]), restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(
-        {name: csv_text(value) if isinstance(value, str) else value for name, value in row.items()}
-        for row in rows
-    )
+    write_cells(file, rows[-1], rows)
     return file.getvalue()
+
+
+def write_cells(file: IO[str], names: Iterable[str], rows: Iterable[Mapping[str, object]]) -> None:
+    """The rows below their names; a cell that a row lacks is empty, text is never a formula."""
+    writer = csv.DictWriter(file, list(names), restval="", lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({k: csv_text(v) if isinstance(v, str) else v for k, v in row.items()})
 
 
 def _run(report: Report) -> dict[str, object]:
