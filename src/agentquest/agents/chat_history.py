@@ -7,11 +7,15 @@ no result is without its call.
 
 from collections.abc import Sequence
 
+from agentquest.agents.reading.parsing import Parsed
 from agentquest.errors import ContextExceeded
+from agentquest.lib import Answer
+from agentquest.lib.parsing import PARSE_FAILURE
 from agentquest.llms.types import ChatModel, Reply, ReplyKind
 from agentquest.records.episode import Call
 from agentquest.records.messages import Message, ToolCall, ToolSpec
 
+NOT_CARRIED_OUT = "Not carried out: only the first call of a reply is."
 LEFT_OUT = "(The oldest {count} of your turns are left out here.)"
 _NO_ANSWER = {
     ReplyKind.TRUNCATED: "Your reply was cut off at the limit of its length before it was complete,"
@@ -29,46 +33,51 @@ class ChatHistory:
         self._head = [Message(role="system", content=system)] if system else []
         self._fixed = len(self._head)
         self.begun = False
-        self.called: ToolCall | None = None  # the call that the next result belongs to
+        self.called: ToolCall | None = None  # the call that the next observation answers
         self._turns: list[list[Message]] = []
         self._left_out = 0
         self.asked: tuple[Message, ...] = ()  # what the newest reply answered
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """Everything that is sent next, with a note if turns were left out; kept as `asked`."""
+        """Everything that is sent next, with a note if turns were left out."""
         note = (
             [Message(role="user", content=LEFT_OUT.format(count=self._left_out))]
             if self._left_out
             else []
         )
-        self.asked = (*self._head, *note, *(message for turn in self._turns for message in turn))
-        return self.asked
+        return (*self._head, *note, *(message for turn in self._turns for message in turn))
 
     async def ask(
         self, model: ChatModel, tools: Sequence[ToolSpec], seed: int | None, trims: bool
     ) -> Reply:
-        """The model's reply; if the history is too long, `trims` leaves old turns out."""
+        """The model's reply, which begins a turn; `trims` leaves old turns out where necessary."""
         while True:
+            self.asked = self.messages
             try:
-                return await model.complete(self.messages, tools=tools, seed=seed)
+                reply = await model.complete(self.asked, tools=tools, seed=seed)
             except ContextExceeded:
                 if not trims or not self.trim():
                     raise
+            else:
+                self.add_reply(reply)
+                return reply
 
     def add_observation(self, text: str) -> None:
-        """Add the first message, or an answer to a turn without a call."""
-        message = Message(role="user", content=text)
-        if self.begun:
-            self._turns[-1].append(message)
+        """Add the first message, or the answer to the newest turn or its call."""
+        if self.called is not None:
+            self.add_result(self.called, text)
+        elif self.begun:
+            self._turns[-1].append(Message(role="user", content=text))
         else:
-            self._head.append(message)
+            self._head.append(Message(role="user", content=text))
             self.begun = True
 
     def restart(self, text: str) -> None:
         """Keep only this message, and nothing that was said before."""
         self._head[self._fixed :] = [Message(role="user", content=text)]
         self._turns.clear()
+        self.called = None
         self.begun = True
 
     def add_reply(self, reply: Reply) -> None:
@@ -100,11 +109,29 @@ def record_call(model: ChatModel, reply: Reply) -> Call:
     )
 
 
-def explain_no_action(reply: Reply, otherwise: str) -> str:
-    """Why nothing was done; `otherwise` is for a complete reply that holds no action."""
+def make_answer(
+    model: ChatModel, reply: Reply, parsed: Parsed, prompt: tuple[Message, ...], told: str = ""
+) -> Answer:
+    """What was read from a reply, with the reply for the record.
+
+    `told` is what the model hears if there is no action; else that depends on the reply's kind.
+    """
+    return Answer(
+        action=parsed.action,
+        how=parsed.how,
+        reply=reply_text(reply),
+        reasoning=reply.reasoning,
+        prompt=prompt,
+        tool_calls=reply.tool_calls,
+        calls=(record_call(model, reply),),
+        told=told or _explain_no_action(reply),
+    )
+
+
+def _explain_no_action(reply: Reply) -> str:
     if reply.kind is ReplyKind.EMPTY and reply.reasoning:
         return _ONLY_THOUGHTS
-    return _NO_ANSWER.get(reply.kind, otherwise)
+    return _NO_ANSWER.get(reply.kind, PARSE_FAILURE)
 
 
 def reply_text(reply: Reply) -> str:

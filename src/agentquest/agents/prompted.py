@@ -7,19 +7,17 @@ games, and `[system]` the system message.
 """
 
 import re
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agentquest.agents.chat_history import ChatHistory, explain_no_action, record_call, reply_text
+from agentquest.agents.chat_history import NOT_CARRIED_OUT, ChatHistory, make_answer, reply_text
 from agentquest.agents.reading.parsing import Parsed
 from agentquest.agents.reading.readers import READERS, ReaderName, ReaderOptions
-from agentquest.agents.template_file import TemplateFile, read_template
+from agentquest.agents.template_file import TemplateFile, load_template
 from agentquest.lib import Agent, Answer, Demonstration, Episode, Observation, Settings
 from agentquest.lib.commands import BLANK
-from agentquest.lib.parsing import PARSE_FAILURE
 from agentquest.lib.settings import content_file
 from agentquest.llms.types import ChatModel, Reply, ReplyKind
 from agentquest.records.messages import ToolSpec
@@ -41,43 +39,24 @@ FIELDS = {
 }
 
 
-class TurnTemplates:
-    """A prompt file, read and checked; each method fills one of its sections in."""
+class TurnTemplates(TemplateFile):
+    """The messages of all turns; each method fills one section in."""
 
-    def __init__(self, text: str, where: str) -> None:
-        self._file = TemplateFile(text, where, FIELDS, "first")
-
-    def system(self, **values: str) -> str:
-        """The system message; empty if the file has none."""
-        return self._file.fill("system", **values).strip()
+    fields = FIELDS
+    needed = "first"
 
     def examples(self, demonstrations: str) -> str:
         """The example games as the file frames them; empty if there are none."""
-        return self._file.fill("examples", demonstrations=demonstrations) if demonstrations else ""
+        return self.fill("examples", demonstrations=demonstrations) if demonstrations else ""
 
     def message(self, is_first: bool, **values: str) -> str:
         """A turn's message: `[turn]` if the file has it and the turn is not the first."""
-        later = not is_first and self._file.has("turn")
-        return self._file.fill("turn" if later else "first", **values).strip("\n")
+        later = not is_first and self.has("turn")
+        return self.fill("turn" if later else "first", **values).strip("\n")
 
     def line(self, section: str, otherwise: str, **values: str) -> str:
         """One entry of a list; `otherwise` if the file does not define it."""
-        if not self._file.has(section):
-            return otherwise
-        return self._file.fill(section, **values).strip("\n")
-
-
-def load_turns(file: Path) -> TurnTemplates:
-    """Read a file's templates; the same text is parsed only once."""
-    return _parse_template(read_template(file), str(file))
-
-
-@cache
-def _parse_template(text: str, where: str) -> TurnTemplates:
-    return TurnTemplates(text, where)
-
-
-NOT_CARRIED_OUT = "Not carried out: only the first call of a reply is."
+        return self.fill(section, **values).strip("\n") if self.has(section) else otherwise
 
 
 class ToolSetting(BaseModel):
@@ -173,7 +152,7 @@ class PromptedAgent(Agent):
     def __init__(self, settings: PromptedSettings, model: ChatModel) -> None:
         self._settings = settings
         self._model = model
-        self._template = load_turns(settings.prompt_file)
+        self._template = load_template(TurnTemplates, settings.prompt_file)
         self._read = READERS[settings.reader]
         self._left_out = [re.compile(pattern) for pattern in settings.leave_out]
         self._history: list[_Turn] = []
@@ -193,7 +172,7 @@ class PromptedAgent(Agent):
             "examples": self._template.examples(examples),
             "max_steps": str(episode.max_steps),
         }
-        self._chat = ChatHistory(self._template.system(**self._fixed))
+        self._chat = ChatHistory(self._template.fill("system", **self._fixed).strip())
         self._options = ReaderOptions(
             tuple(tool.command for tool in briefing.typed_tools or briefing.tools),
             self._tools,
@@ -203,23 +182,12 @@ class PromptedAgent(Agent):
 
     async def act(self, observation: Observation) -> Answer:
         seen = self._show(observation.text)
-        self._say(self._message(seen, observation.admissible))
-        reply = await self._ask()
+        reply = await self._ask(self._message(seen, observation.admissible))
         parsed = self._parse(reply)
-        self._hear(reply)
         action = "(no action given)" if parsed.action is None else parsed.action
         turn = _Turn(len(self._history) + 1, seen, action, parsed.thought, reply_text(reply))
         self._history.append(turn)
-        return Answer(
-            action=parsed.action,
-            how=parsed.how,
-            reply=reply_text(reply),
-            reasoning=reply.reasoning,
-            prompt=self._chat.asked,
-            tool_calls=reply.tool_calls,
-            calls=(record_call(self._model, reply),),
-            told=explain_no_action(reply, PARSE_FAILURE),
-        )
+        return make_answer(self._model, reply, parsed, self._chat.asked)
 
     def _show(self, text: str) -> str:
         """The observation as the prompt shows it."""
@@ -257,25 +225,19 @@ class PromptedAgent(Agent):
         values: dict[str, Any] = {**turn._asdict(), "number": str(turn.number)}
         return self._template.line("history", f"{turn.observation}\n> {turn.action}", **values)
 
-    def _say(self, text: str) -> None:
+    async def _ask(self, text: str) -> Reply:
+        """The reply; calls in it that are not played are answered at once."""
         if self._settings.style == "message":
             self._chat.restart(text)
-        elif self._chat.called is not None:
-            self._chat.add_result(self._chat.called, text)
         else:
             self._chat.add_observation(text)
-
-    async def _ask(self) -> Reply:
-        trims = self._settings.when_full != "end"
+        trims = self._settings.when_full == "trim"
         seed = self.episode.model_seed
-        return await self._chat.ask(self._model, self._tools, seed, trims)
-
-    def _hear(self, reply: Reply) -> None:
-        """The reply becomes part of the chat; calls that are not played are answered at once."""
-        self._chat.add_reply(reply)
+        reply = await self._chat.ask(self._model, self._tools, seed, trims)
         for call in reply.tool_calls[1:]:
             self._chat.add_result(call, NOT_CARRIED_OUT)
         self._chat.called = reply.tool_calls[0] if reply.tool_calls else None
+        return reply
 
     def _parse(self, reply: Reply) -> Parsed:
         cut_off = reply.kind is ReplyKind.TRUNCATED and self._settings.read_cut_off

@@ -8,59 +8,43 @@ and `[examples]` (`$demonstrations`).
 """
 
 from dataclasses import replace
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from pydantic import Field
 
-from agentquest.agents.chat_history import explain_no_action, record_call, reply_text
+from agentquest.agents.chat_history import make_answer
 from agentquest.agents.reading.parsing import Parsed, parse_react
-from agentquest.agents.template_file import TemplateFile, read_template
+from agentquest.agents.template_file import TemplateFile, load_template
 from agentquest.lib import Agent, Answer, Demonstration, Episode, Observation, Settings
-from agentquest.lib.parsing import PARSE_FAILURE
 from agentquest.lib.settings import content_file
 from agentquest.llms.types import ChatModel, Reply, ReplyKind
 from agentquest.records.messages import Message
 
-_FIELDS = {
-    "system": frozenset({"instructions", "examples"}),
-    "examples": frozenset({"demonstrations"}),
-    "user": frozenset({"goal", "help", "history", "check"}),
-}
+_BUILT_IN = Path(__file__).with_name("react.txt")
 
 
-class PromptTemplate:
-    """A prompt template, read and checked; `[user]` is the section it must have."""
+class PromptTemplate(TemplateFile):
+    """The two messages of a step."""
 
-    def __init__(self, text: str, where: str) -> None:
-        self._file = TemplateFile(text, where, _FIELDS, "user")
+    fields: ClassVar = {
+        "system": frozenset({"instructions", "examples"}),
+        "examples": frozenset({"demonstrations"}),
+        "user": frozenset({"goal", "help", "history", "check"}),
+    }
+    needed = "user"
 
     def system(self, instructions: str, demonstrations: str) -> str:
         """The part that stays the same all through an episode, so that servers can cache it."""
         examples = ""
         if demonstrations:
-            examples = self._file.fill("examples", demonstrations=demonstrations)
-        return self._file.fill("system", instructions=instructions, examples=examples).strip()
+            examples = self.fill("examples", demonstrations=demonstrations)
+        return self.fill("system", instructions=instructions, examples=examples).strip()
 
     def user(self, goal: str, help_lines: str, history: str, check: str = "") -> str:
         """The part that changes with each turn: the goal, the help and the recent history."""
         values = {"goal": goal, "help": help_lines, "history": history, "check": check}
-        return self._file.fill("user", **values).strip()
-
-
-def load_template(file: Path | None) -> PromptTemplate:
-    """The user's template, or the built-in one."""
-    if file is None:
-        text = files("agentquest.agents").joinpath("react.txt").read_text("utf-8")
-        return _parse_template(text, "react.txt")
-    return _parse_template(read_template(file), str(file))
-
-
-@cache
-def _parse_template(text: str, where: str) -> PromptTemplate:
-    return PromptTemplate(text, where)
+        return self.fill("user", **values).strip()
 
 
 CHECK_VALID_ACTIONS = "check valid actions"
@@ -104,7 +88,7 @@ class ReActAgent(Agent):
     def __init__(self, settings: ReActSettings, model: ChatModel) -> None:
         self._settings = settings
         self._model = model
-        self._template = load_template(settings.prompt_file)
+        self._template = load_template(PromptTemplate, settings.prompt_file or _BUILT_IN)
         self.demonstrations_wanted = settings.num_examples if settings.use_few_shot else 0
         self._first = ""
         self._history: list[_Exchange] = []
@@ -121,27 +105,20 @@ class ReActAgent(Agent):
             ),
         )
         self._system = Message(role="system", content=text)
-        self._help = self._help_text(episode.briefing.help_lines)
+        check = [CHECK_HELP] if self._settings.check_valid_actions else []
+        helps = [f"Help: {line}" for line in episode.briefing.help_lines]
+        self._help = "\n".join([*check, *helps])
         briefed = episode.briefing.typed_tools or episode.briefing.tools
         self._commands = (CHECK_VALID_ACTIONS, *(tool.command for tool in briefed if tool.command))
 
     async def act(self, observation: Observation) -> Answer:
         self._remember(observation)
-        user = self._template.user(
-            self.episode.goal, self._help, self._recent(), self._format_note()
-        )
+        check = CHECK_FORMAT if self._settings.check_valid_actions else ""
+        user = self._template.user(self.episode.goal, self._help, self._recent(), check)
         prompt = (self._system, Message(role="user", content=user))
         reply = await self._model.complete(prompt, seed=self.episode.model_seed)
         parsed = self._last = self._read(reply)
-        answer = Answer(
-            action=parsed.action,
-            how=parsed.how,
-            reply=reply_text(reply),
-            reasoning=reply.reasoning,
-            prompt=prompt,
-            calls=(record_call(self._model, reply),),
-            told=explain_no_action(reply, PARSE_FAILURE),
-        )
+        answer = make_answer(self._model, reply, parsed, prompt)
         return self._with_list(answer, observation)
 
     def _remember(self, observation: Observation) -> None:
@@ -164,13 +141,6 @@ class ReActAgent(Agent):
             return answer
         valid = ", ".join(observation.admissible)
         return replace(answer, answered=True, told=f"Valid actions: {valid}")
-
-    def _help_text(self, lines: tuple[str, ...]) -> str:
-        check = [CHECK_HELP] if self._settings.check_valid_actions else []
-        return "\n".join([*check, *(f"Help: {line}" for line in lines)])
-
-    def _format_note(self) -> str:
-        return CHECK_FORMAT if self._settings.check_valid_actions else ""
 
     def _recent(self) -> str:
         """The first observation always, then the latest turns."""

@@ -6,20 +6,30 @@ not know is an error that says which it knows.
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from string import Template
+from typing import Any, ClassVar, TypeVar
 
 from agentquest.errors import ConfigError
 
 _HEAD = re.compile(r"^\[([a-z_]+)\]\n", re.MULTILINE)
 
 
-class TemplateFile:
-    """`fields` are the possible sections, and the names that each may use."""
+T = TypeVar("T", bound="TemplateFile")
 
-    def __init__(
-        self, text: str, where: str, fields: Mapping[str, frozenset[str]], needed: str
-    ) -> None:
+
+class TemplateFile:
+    """A prompt template, read and checked. A kind of template derives from this."""
+
+    fields: ClassVar[Mapping[str, frozenset[str]]]
+    """The possible sections, and the names that each may use."""
+
+    needed: ClassVar[str]
+    """The section that a file must have."""
+
+    def __init__(self, text: str, where: str) -> None:
+        fields, needed = self.fields, self.needed
         before, *parts = _sections(text, fields)
         names = parts[0::2]
         for name in names:
@@ -43,12 +53,20 @@ class TemplateFile:
         return Template(self._sections.get(name, "")).substitute(values)
 
 
-def read_template(file: Path) -> str:
-    """A template file's text; raises `ConfigError` if it cannot be read."""
+def load_template(kind: type[T], file: Path) -> T:
+    """The template in a file; raises `ConfigError` if there is something wrong with it."""
     try:
-        return file.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"agent.prompt_file: cannot read {file}: {error}") from None
+    template: T = _parse(kind, text, str(file))
+    return template
+
+
+@cache
+def _parse(kind: Any, text: str, where: str) -> Any:
+    """The same text is parsed only once, however many episodes use it."""
+    return kind(text, where)
 
 
 def _sections(text: str, fields: Mapping[str, frozenset[str]]) -> list[str]:

@@ -8,7 +8,8 @@ step, and the model is told.
 from collections import deque
 from typing import Literal
 
-from agentquest.agents.chat_history import ChatHistory, record_call
+from agentquest.agents.chat_history import NOT_CARRIED_OUT, ChatHistory, make_answer, record_call
+from agentquest.agents.reading.parsing import Parsed
 from agentquest.errors import ParseError
 from agentquest.lib import Agent, Answer, Episode, Observation, Settings
 from agentquest.lib.commands import command_of
@@ -21,12 +22,10 @@ SYSTEM = (
     " the result of a call is what you see next."
 )
 NO_CALL = "Your reply called no tool, so nothing was done. Call a tool to act."
-NOT_CARRIED_OUT = "Not carried out: only the first call of a reply is."
 NOT_CARRIED_OUT_AT_ALL = "Not carried out: the reply was not complete."
 _UNREAD = {
     ReplyKind.TRUNCATED: "Your reply was cut off before it was complete, so nothing was done.",
     ReplyKind.EMPTY: "Your reply was empty, so nothing was done. Call a tool to act.",
-    ReplyKind.REFUSED: "Your reply called no tool, so nothing was done. Call a tool to act.",
 }
 
 
@@ -57,7 +56,6 @@ class ToolsAgent(Agent):
         self._settings = settings
         self._model = model
         self._waiting: deque[ToolCall] = deque()
-        self._last: ToolCall | None = None
 
     async def begin(self, episode: Episode) -> None:
         await super().begin(episode)
@@ -69,8 +67,9 @@ class ToolsAgent(Agent):
         self._hear(observation)
         if self._waiting:
             return self._carry_on(Reply(text=""), asked=False)
-        reply = await self._ask()
-        self._chat.add_reply(reply)
+        trims = self._settings.when_full == "trim"
+        seed = self.episode.model_seed
+        reply = await self._chat.ask(self._model, self._tools, seed, trims)
         if not reply.tool_calls or reply.kind is not ReplyKind.COMPLETE:
             return self._no_answer(reply)
         self._take_calls(reply)
@@ -81,34 +80,18 @@ class ToolsAgent(Agent):
         if self._settings.show_admissible and observation.admissible:
             text += "\n\nPossible now: " + ", ".join(observation.admissible)
         if not self._chat.begun:
-            self._chat.add_observation(f"Goal: {self.episode.goal}\n\nObservation: {text}")
-        elif self._last is not None:
-            self._chat.add_result(self._last, text)
-        else:
-            self._chat.add_observation(text)
-
-    async def _ask(self) -> Reply:
-        trims = self._settings.when_full != "end"
-        seed = self.episode.model_seed
-        return await self._chat.ask(self._model, self._tools, seed, trims)
+            text = f"Goal: {self.episode.goal}\n\nObservation: {text}"
+        self._chat.add_observation(text)
 
     def _no_answer(self, reply: Reply) -> Answer:
         """Words without a call, or what was cut off or refused: calls in it are not carried out."""
         calls = reply.tool_calls
-        self._last = calls[-1] if calls else None
+        self._chat.called = calls[-1] if calls else None
         for call in calls[:-1]:
             self._chat.add_result(call, NOT_CARRIED_OUT_AT_ALL)
-        complete = reply.kind is ReplyKind.COMPLETE
-        return Answer(
-            action=None,
-            how=How.NO_TOOL_CALL if complete else reply.kind.value,
-            reply=reply.text or reply.refusal,
-            reasoning=reply.reasoning,
-            prompt=self._chat.asked,
-            tool_calls=reply.tool_calls,
-            calls=(record_call(self._model, reply),),
-            told=NO_CALL if complete else _UNREAD[reply.kind],
-        )
+        how = How.NO_TOOL_CALL if reply.kind is ReplyKind.COMPLETE else reply.kind.value
+        told = _UNREAD.get(reply.kind, NO_CALL)
+        return make_answer(self._model, reply, Parsed(None, "", how), self._chat.asked, told)
 
     def _take_calls(self, reply: Reply) -> None:
         first, *others = reply.tool_calls
@@ -121,7 +104,7 @@ class ToolsAgent(Agent):
 
     def _carry_on(self, reply: Reply, asked: bool) -> Answer:
         """Play the next call of the newest reply."""
-        call = self._last = self._waiting.popleft()
+        call = self._chat.called = self._waiting.popleft()
         how, told = How.TOOL_CALL if asked else How.FURTHER_CALL, ""
         action: str | None = None
         try:

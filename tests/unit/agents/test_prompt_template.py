@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from agentquest.agents.react import PromptTemplate, load_template
+from agentquest.agents.react import PromptTemplate
+from agentquest.agents.template_file import load_template
 from agentquest.errors import ConfigError
 
 MINE = """[system]
@@ -19,7 +20,7 @@ $goal / $help / $history costs $$5
 def test_a_template_of_ones_own(tmp_path: Path) -> None:
     file = tmp_path / "mine.txt"
     file.write_text(MINE, encoding="utf-8")
-    template = load_template(file)
+    template = load_template(PromptTemplate, file)
     assert template.system("R", "D") == "Rules: RLook: D"
     assert template.system("R", "") == "Rules: R"
     assert template.user("G", "H", "O") == "G / H / O costs $5"
@@ -63,13 +64,13 @@ def test_a_section_given_twice_is_refused() -> None:
 def test_windows_line_ends_are_understood(tmp_path: Path) -> None:
     file = tmp_path / "mine.txt"
     file.write_bytes(MINE.replace("\n", "\r\n").encode())
-    assert load_template(file).user("G", "H", "O").startswith("G / H / O")
+    assert load_template(PromptTemplate, file).user("G", "H", "O").startswith("G / H / O")
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"agent\.prompt_file: cannot read .*none\.txt"):
-        load_template(tmp_path / "none.txt")
+        load_template(PromptTemplate, tmp_path / "none.txt")
     binary = tmp_path / "binary.txt"
     binary.write_bytes(b"[user]\n\xff")
     with pytest.raises(ConfigError, match=r"agent\.prompt_file: cannot read .*binary\.txt"):
-        load_template(binary)
+        load_template(PromptTemplate, binary)

@@ -7,14 +7,9 @@ from typing import Any
 
 import pytest
 
+from agentquest.agents.chat_history import NOT_CARRIED_OUT
 from agentquest.agents.react import ReActAgent, ReActSettings
-from agentquest.agents.tools import (
-    NO_CALL,
-    NOT_CARRIED_OUT,
-    NOT_CARRIED_OUT_AT_ALL,
-    ToolsAgent,
-    ToolsSettings,
-)
+from agentquest.agents.tools import NO_CALL, NOT_CARRIED_OUT_AT_ALL, ToolsAgent, ToolsSettings
 from agentquest.errors import ContextExceeded
 from agentquest.lib import Benchmark
 from agentquest.llms.config import ModelSettings
