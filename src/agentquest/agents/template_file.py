@@ -5,7 +5,7 @@ not know is an error that says which it knows.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from string import Template
@@ -16,7 +16,7 @@ from agentquest.errors import ConfigError
 _HEAD = re.compile(r"^\[([a-z_]+)\]\n", re.MULTILINE)
 
 
-T = TypeVar("T", bound="TemplateFile")
+T = TypeVar("T")
 
 
 class TemplateFile:
@@ -53,7 +53,7 @@ class TemplateFile:
         return Template(self._sections.get(name, "")).substitute(values)
 
 
-def load_template(kind: type[T], file: Path) -> T:
+def load_template(kind: Callable[[str, str], T], file: Path) -> T:
     """The template in a file; raises `ConfigError` if there is something wrong with it."""
     try:
         text = file.read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ data, the model's client, and whatever the agent class opened for all of them.
 """
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -118,16 +118,13 @@ class Resources:
     def agent(self) -> Agent:
         """A fresh agent for one episode."""
         name, found = self.context.agent.name, self.agent_class
-        wanted = _parameters(found)
-        given: dict[str, Any] = {}
-        if "settings" in wanted:
-            given["settings"] = self.agent_settings
-        if "model" in wanted:
-            given["model"] = self.model()
-        if "explorer" in wanted:
-            given["explorer"] = self.benchmark.explorer()
-        if "shared" in wanted:
-            given["shared"] = self._shared
+        offered: dict[str, Callable[[], Any]] = {
+            "settings": lambda: self.agent_settings,
+            "model": self.model,
+            "explorer": lambda: self.benchmark.explorer(),
+            "shared": lambda: self._shared,
+        }
+        given = {name: offered[name]() for name in _parameters(found)}
         try:
             return found(**given)
         except (Exception, SystemExit) as error:

@@ -54,16 +54,21 @@ async def play_one(
     except asyncio.CancelledError:
         rest = player.cut_short()
         if rest is not None:
-            await events.save(rest)
-            events.cut_short(spec, rest)
+            await report_record(spec, rest, events, cut_short=True)
         raise
-    await _finish(_report(spec, record, events))
+    await _finish(report_record(spec, record, events))
     return record
 
 
-async def _report(spec: EpisodeSpec, record: EpisodeRecord, events: RunEvents) -> None:
+async def report_record(
+    spec: EpisodeSpec, record: EpisodeRecord, events: RunEvents, *, cut_short: bool = False
+) -> None:
+    """Save the record of an episode that is over, or was cut short, and only then tell of it."""
     await events.save(record)
-    events.finished(spec, record)
+    if cut_short:
+        events.cut_short(spec, record)
+    else:
+        events.finished(spec, record)
 
 
 async def _finish(work: Coroutine[Any, Any, None]) -> None:

@@ -18,8 +18,14 @@ _KINDS_OF_DATA = ("real", "builtin", "generated")
 _NONSENSE = "no-such-thing"
 
 
+def made(subject: Subject) -> Problems:
+    """It can be made from its name and settings, and has tasks."""
+    if not subject.tasks:
+        yield "there are no tasks"
+
+
 def declarations(subject: Subject) -> Problems:
-    """Names, types, splits and aliases are given and lead somewhere; what is declared loads."""
+    """What it declares is complete and typed."""
     found = type(subject.benchmark)
     filled: tuple[tuple[str, type], ...] = (
         ("name", str),
@@ -54,7 +60,7 @@ def declarations(subject: Subject) -> Problems:
 
 
 def settings(subject: Subject) -> Problems:
-    """Settings are explained, survive JSON, and refuse unknown names and values."""
+    """Settings are documented, reject unknown names, and survive JSON."""
     model: Any = type(subject.benchmark).Settings
     if not issubclass(model, BenchmarkSettings):
         yield f"Settings is {model.__name__}, not a subclass of BenchmarkSettings"
@@ -81,7 +87,7 @@ def settings(subject: Subject) -> Problems:
 
 
 def tasks(subject: Subject) -> Problems:
-    """Tasks are complete, of declared types, with ids of their own, always in the same order."""
+    """Task ids are unique and stable, types and splits are the declared ones."""
     found, all_tasks = subject.benchmark, subject.all_tasks
     if not all_tasks:
         yield f"there is no task in split {found.split!r}"
@@ -103,7 +109,7 @@ def tasks(subject: Subject) -> Problems:
 
 
 def splits(subject: Subject) -> Problems:
-    """Every split has as many tasks as it declares."""
+    """Every split has as many tasks as declared."""
     for name, size in type(subject.benchmark).splits.items():
         found = len(subject.make(split=name).tasks())
         if size is not None and found != size:
@@ -111,7 +117,7 @@ def splits(subject: Subject) -> Problems:
 
 
 def provenance(subject: Subject) -> Problems:
-    """It says which kind of data this is, and names the split that is configured."""
+    """It says where its data comes from."""
     said = subject.benchmark.provenance()
     if not isinstance(said, Provenance):
         yield f"provenance is a {type(said).__name__}"
@@ -123,7 +129,7 @@ def provenance(subject: Subject) -> Problems:
 
 
 def fingerprint(subject: Subject) -> Problems:
-    """Hashes are the same when asked again, and differ between tasks and sets of tasks."""
+    """Each task has a hash of everything it is made from."""
     found, chosen = subject.benchmark, subject.tasks
     whole = found.fingerprint(chosen)
     if subject.make().fingerprint(chosen) != whole:
@@ -143,7 +149,7 @@ def fingerprint(subject: Subject) -> Problems:
 
 
 def briefing(subject: Subject) -> Problems:
-    """Agents are told the rules and have tools; examples are shown only where asked for."""
+    """Agents are told everything they need, and never get the task itself as an example."""
     for task in subject.tasks:
         driver, _ = subject.open(task)
         plain = subject.benchmark.briefing(driver, task, 0)
@@ -163,7 +169,7 @@ def briefing(subject: Subject) -> Problems:
 
 
 def view(subject: Subject) -> Problems:
-    """A person at the terminal sees something at the start and after every command."""
+    """A person can play it in the terminal."""
     looks = subject.benchmark.view()
     if not isinstance(looks, TerminalView):
         yield f"view() gives a {type(looks).__name__}"

@@ -15,7 +15,7 @@ from agentquest.running.checks.subject import Problems, Subject, transcript
 
 
 def other_process(subject: Subject) -> Problems:
-    """Tasks, hashes and games are the same on every machine, as far as one machine can tell."""
+    """Tasks, hashes and games are the same in another process."""
     scripts = {task.id: subject.script(task) for task in subject.tasks}
     question = {"name": subject.name, "settings": subject.settings, "scripts": scripts}
     there = _ask(question)

@@ -24,7 +24,7 @@ _FILLINGS = 300
 
 
 def observations(subject: Subject) -> Problems:
-    """From start to end, observations, outcome and metrics fit each other."""
+    """Texts are never empty, outcomes are consistent and can be saved."""
     for task in subject.tasks:
         driver, observation = subject.open(task)
         if not isinstance(driver.metrics.goal, str) or not driver.metrics.goal:
@@ -48,7 +48,7 @@ def observations(subject: Subject) -> Problems:
 
 
 def determinism(subject: Subject) -> Problems:
-    """The same commands lead to the same game, also in a benchmark that is made anew."""
+    """The same commands give the same game."""
     for task in subject.tasks:
         commands = subject.script(task)
         once = transcript(subject.benchmark.driver(task), commands)
@@ -58,7 +58,7 @@ def determinism(subject: Subject) -> Problems:
 
 
 def training_games(subject: Subject) -> Problems:
-    """`Benchmark.game` may play by a shorter way than the driver, and must play the same game."""
+    """Benchmark.game plays the same game as the driver."""
     for task in subject.tasks:
         commands = subject.script(task)
         moments = transcript(subject.benchmark.driver(task), commands)
@@ -77,7 +77,7 @@ def training_games(subject: Subject) -> Problems:
 
 
 def copies(subject: Subject) -> Problems:
-    """A driver that is pickled or copied half-way goes on as the original does."""
+    """A driver can be pickled and copied in the middle of a game."""
     ways: tuple[tuple[str, Callable[[Driver], Driver]], ...] = (
         ("pickled", lambda driver: pickle.loads(pickle.dumps(driver))),
         ("copied", copy.deepcopy),
@@ -101,7 +101,7 @@ def copies(subject: Subject) -> Problems:
 
 
 def isolation(subject: Subject) -> Problems:
-    """A game goes the same way alone, beside others, after others, and after a reset."""
+    """Games do not influence each other, and a reset forgets everything."""
     for task, other in zip(subject.tasks, reversed(subject.tasks), strict=True):
         commands = subject.script(task)
         alone = transcript(subject.make().driver(task), commands)
@@ -119,7 +119,7 @@ def isolation(subject: Subject) -> Problems:
 
 
 def invalid_commands(subject: Subject) -> Problems:
-    """Nonsense is refused and changes nothing."""
+    """An invalid command changes nothing and is answered."""
     for task in subject.tasks:
         commands = subject.script(task)
         driver, observation = subject.open(task)
@@ -135,8 +135,8 @@ def invalid_commands(subject: Subject) -> Problems:
             yield f"{task.id}: an invalid command changed the game: {problem}"
 
 
-def finished(subject: Subject) -> Problems:
-    """A game that is over stays as it is until it is reset."""
+def finished_games(subject: Subject) -> Problems:
+    """A game that is over stays over until it is reset."""
     for task in subject.tasks:
         driver, first = subject.open(task)
         last = _play_out(subject, driver, first)
@@ -152,8 +152,8 @@ def finished(subject: Subject) -> Problems:
             yield f"{task.id}: reset does not start it over"
 
 
-def admissible(subject: Subject) -> Problems:
-    """What is listed as admissible is one line of text, listed once, and accepted."""
+def admissible_commands(subject: Subject) -> Problems:
+    """What is listed as admissible is accepted."""
     for task in subject.tasks:
         driver, observation = subject.open(task)
         for command in subject.script(task):

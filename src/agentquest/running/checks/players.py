@@ -35,7 +35,7 @@ _LEAVES = (str, bytes, int, float, complex, bool, type(None), types.ModuleType, 
 
 
 def oracle(subject: Subject) -> Problems:
-    """The oracle's plan is accepted and wins, and asking for it changes nothing."""
+    """The oracle wins, by commands that are accepted."""
     for task in subject.tasks:
         driver, first = subject.open(task)
         knows = subject.benchmark.oracle(driver)
@@ -60,7 +60,7 @@ def oracle(subject: Subject) -> Problems:
 
 
 def explorer(subject: Subject) -> Problems:
-    """The explorer is made anew for every game, and its commands are accepted."""
+    """The rule-based player gives commands that are accepted."""
     for task in subject.tasks:
         driver, observation = subject.open(task)
         player = subject.benchmark.explorer()
@@ -80,7 +80,7 @@ def explorer(subject: Subject) -> Problems:
 
 
 def records(subject: Subject) -> Problems:
-    """Episodes leave the process as specs and come back as records, the same every time."""
+    """Episodes travel as specs and come back as records, the same every time."""
     for task in subject.tasks:
         agents = list(_AGENTS)
         if subject.benchmark.oracle(subject.open(task)[0]) is not None:
@@ -101,7 +101,7 @@ def records(subject: Subject) -> Problems:
 
 
 def secrecy(subject: Subject) -> Problems:
-    """An agent under test holds neither the game nor its solution; see InformedAgent."""
+    """An agent cannot reach the game, its state or its plan."""
     for task in subject.tasks:
         for name in _AGENTS:
             spec = _spec(subject, task, name)

@@ -23,8 +23,8 @@ class LocalExecutor:
 
     Settings: ClassVar[type[Settings]] = Settings
 
-    def __init__(self, settings: BaseModel | None = None, worker: str = "") -> None:
-        self._worker = worker
+    def __init__(self, settings: BaseModel | None = None) -> None:
+        """There is nothing to set."""
 
     async def run(
         self,
@@ -48,7 +48,7 @@ class LocalExecutor:
                 if stopping.is_set():
                     # An agent can swallow a cancellation, but not make the run go on.
                     return
-                await play_one(spec, resources, events, self._worker, setting_up)
+                await play_one(spec, resources, events, setting_up=setting_up)
 
         workers = [asyncio.create_task(work()) for _ in range(min(parallel, len(specs)))]
         everything = asyncio.gather(*workers)

@@ -16,15 +16,15 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from threading import get_ident
-from typing import Literal
+from typing import Any, Literal
 
 from agentquest.errors import UserError
 from agentquest.lib import Task
 from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.records.messages import Message
 from agentquest.running.events import RunEvents
-from agentquest.running.executors.local import LocalExecutor
 from agentquest.running.factory import Resources
+from agentquest.running.play import play_one, report_record
 from agentquest.running.spec import Choice, EpisodeSpec, RunContext
 
 logger = logging.getLogger(__name__)
@@ -50,6 +50,7 @@ class Event:
 
 
 Tell = Callable[[Event], None]
+Hear = Callable[["Worker", Event], None]
 Lease = Sequence[tuple[Task, int, int]]
 
 
@@ -59,7 +60,7 @@ class Worker(ABC):
     One that is not `ready` gets no episodes; it says `ready` when it is.
     """
 
-    def __init__(self, name: str, tell: Callable[["Worker", Event], None]) -> None:
+    def __init__(self, name: str, tell: Hear) -> None:
         self.name = name
         self.tell = tell
         self.ready = True
@@ -83,7 +84,7 @@ class Pool:
 
     def __init__(
         self,
-        new_worker: Callable[[str, Callable[[Worker, Event], None]], Worker],
+        new_worker: Callable[[str, Hear], Worker],
         prefix: str,
         specs: Sequence[EpisodeSpec],
         events: RunEvents,
@@ -197,15 +198,9 @@ class Pool:
             self._run_events.stepped(spec, event.step, event.prompt)
         elif event.record is not None:
             del worker.playing[spec.key]
-            return [self._save(spec, event.record, event.kind == "finished")]
+            cut_short = event.kind == "cut_short"
+            return [report_record(spec, event.record, self._run_events, cut_short=cut_short)]
         return []
-
-    async def _save(self, spec: EpisodeSpec, record: EpisodeRecord, finished: bool) -> None:
-        await self._run_events.save(record)
-        if finished:
-            self._run_events.finished(spec, record)
-        else:
-            self._run_events.cut_short(spec, record)
 
     def _replace(self, worker: Worker, why: str) -> None:
         """Play a dead worker's episodes elsewhere, but not for ever."""
@@ -290,8 +285,7 @@ class WorkerLoop:
         self._name = name
         self._tell = tell
         self._messenger = Messenger(tell, context.show_prompts)
-        self._stop = asyncio.Event()
-        self._playing: set[asyncio.Task[None]] = set()
+        self._playing: set[asyncio.Task[Any]] = set()
         self.resources = Resources(context)
 
     async def open(self) -> None:
@@ -303,21 +297,18 @@ class WorkerLoop:
         """Start the episodes of a lease, each as a task of its own."""
         for task, trial, seed in lease:
             spec = EpisodeSpec(self._context, task, trial, seed)
-            episode = LocalExecutor(worker=self._name).run(
-                [spec], self.resources, self._messenger, 1, self._stop
-            )
-            work = asyncio.create_task(episode)
+            work = asyncio.create_task(play_one(spec, self.resources, self._messenger, self._name))
             self._playing.add(work)
             work.add_done_callback(self._report_failure)
 
-    def _report_failure(self, work: "asyncio.Task[None]") -> None:
+    def _report_failure(self, work: "asyncio.Task[Any]") -> None:
         self._playing.discard(work)
         if not work.cancelled() and (error := work.exception()) is not None:
             self._tell(Event("failed", message=str(error)))
 
     async def end(self) -> None:
         """Cut short what is being played and let go of what was opened."""
-        self._stop.set()
-        if self._playing:
-            await asyncio.wait(self._playing)
+        for work in self._playing:
+            work.cancel()
+        await asyncio.gather(*self._playing, return_exceptions=True)
         await self.resources.close()

@@ -9,7 +9,7 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -21,7 +21,7 @@ from pydantic import Field
 from agentquest.errors import AgentQuestError
 from agentquest.lib import Settings
 from agentquest.running.events import RunEvents
-from agentquest.running.executors.pool import Event, Pool, Worker, WorkerLoop, divide_limits
+from agentquest.running.executors.pool import Event, Hear, Pool, Worker, WorkerLoop, divide_limits
 from agentquest.running.factory import Resources
 from agentquest.running.play import rare_collections
 from agentquest.running.spec import EpisodeSpec, RunContext
@@ -60,7 +60,7 @@ class ProcessExecutor:
         most = min(self._workers, len(specs), parallel)
         context, number = divide_limits(resources.context, most)
 
-        def new_worker(name: str, tell: Callable[[Worker, Event], None]) -> Worker:
+        def new_worker(name: str, tell: Hear) -> Worker:
             return _ProcessWorker(name, context, tell)
 
         width = max(1, parallel // number)
@@ -87,9 +87,7 @@ def _hold_group_signals() -> Iterator[None]:
 
 
 class _ProcessWorker(Worker):
-    def __init__(
-        self, name: str, context: RunContext, tell: Callable[[Worker, Event], None]
-    ) -> None:
+    def __init__(self, name: str, context: RunContext, tell: Hear) -> None:
         super().__init__(name, tell)
         spawn = multiprocessing.get_context("spawn")
         self._connection: Connection

@@ -13,7 +13,7 @@ import os
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +25,15 @@ from agentquest.errors import AgentQuestError, DataError, UnknownName, UserError
 from agentquest.extras import MissingExtra, require
 from agentquest.lib import Benchmark, Settings, Task
 from agentquest.running.events import RunEvents
-from agentquest.running.executors.pool import Event, Lease, Pool, Worker, WorkerLoop, divide_limits
+from agentquest.running.executors.pool import (
+    Event,
+    Hear,
+    Lease,
+    Pool,
+    Worker,
+    WorkerLoop,
+    divide_limits,
+)
 from agentquest.running.factory import Resources
 from agentquest.running.play import run_in_thread
 from agentquest.running.spec import EpisodeSpec, RunContext, versions
@@ -79,7 +87,7 @@ class RayExecutor:
             context, number = divide_limits(resources.context, most)
             cargo = _Cargo(resources.benchmark, specs[0].task)
 
-            def new_worker(name: str, tell: Callable[[Worker, Event], None]) -> Worker:
+            def new_worker(name: str, tell: Hear) -> Worker:
                 return _RayWorker(name, context, self._options(), cargo, tell)
 
             width = max(1, parallel // number)
@@ -190,7 +198,7 @@ class _RayWorker(Worker):
         context: RunContext,
         options: Mapping[str, Any],
         cargo: _Cargo,
-        tell: Callable[[Worker, Event], None],
+        tell: Hear,
     ) -> None:
         super().__init__(name, tell)
         self.ready = False  # until the cluster has room for it
