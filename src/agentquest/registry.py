@@ -147,8 +147,5 @@ def _unknown(kind: str, name: str) -> UnknownName:
     # Imported here, so that a list of names costs no import of the library.
     from agentquest.lib.settings import suggestion
 
-    return UnknownName(f"{name!r} is not {_article(kind)}; {suggestion(name, names(kind))}")
-
-
-def _article(kind: str) -> str:
-    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
+    article = "an" if kind[0] in "aeiou" else "a"
+    return UnknownName(f"{name!r} is not {article} {kind}; {suggestion(name, names(kind))}")

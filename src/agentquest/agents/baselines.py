@@ -35,8 +35,11 @@ class RandomAgent(Agent):
     async def act(self, observation: Observation) -> Answer:
         if not observation.admissible:
             return Answer(action=None)
-        command = self._random.choice(observation.admissible)
-        return Answer(filled(command, self._random, self.episode.goal or observation.text))
+        return Answer(_draw_command(self._random, observation, self.episode.goal))
+
+
+def _draw_command(rng: random.Random, observation: Observation, goal: str) -> str:
+    return filled(rng.choice(observation.admissible), rng, goal or observation.text)
 
 
 class ScriptedSettings(Settings):
@@ -84,8 +87,7 @@ class ScriptedAgent(Agent):
             return self._last
         if not observation.admissible:
             return intended
-        text = self.episode.goal or observation.text
-        return filled(self._random.choice(observation.admissible), self._random, text)
+        return _draw_command(self._random, observation, self.episode.goal)
 
 
 class ClumsySettings(ScriptedSettings):

@@ -145,7 +145,28 @@ class AnthropicMessages(HttpModel):
         return _STATUS.get(str(kind), 500)
 
     def _assemble(self, events: list[dict[str, Any]]) -> dict[str, Any]:
-        return assemble_message(events)
+        message: dict[str, Any] = {}
+        blocks: dict[object, dict[str, Any]] = {}
+        inputs: dict[object, str] = {}
+        for event in events:
+            kind, index = event.get("type"), event.get("index")
+            if kind == "error":
+                return {"error": event.get("error")}
+            if kind == "message_start":
+                message = dict(event.get("message") or {})
+            elif kind == "content_block_start":
+                blocks[index] = dict(event.get("content_block") or {})
+            elif kind == "content_block_delta":
+                _add(event.get("delta") or {}, blocks.setdefault(index, {}), inputs, index)
+            elif kind == "message_delta":
+                message |= event.get("delta") or {}
+                message["usage"] = {**(message.get("usage") or {}), **(event.get("usage") or {})}
+        if not events or events[-1].get("type") != "message_stop":
+            raise ValueError("the stream ends before the reply does")
+        for index, written in inputs.items():
+            blocks[index]["input"] = _read(written)
+        message["content"] = list(blocks.values())
+        return message
 
     def _read_reply(self, data: dict[str, Any]) -> Reply:
         content, finish = objects(data.get("content"), "content"), data.get("stop_reason")
@@ -220,32 +241,6 @@ def _usage(usage: object) -> Usage | None:
 
 
 _DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
-
-
-def assemble_message(events: list[dict[str, Any]]) -> dict[str, Any]:
-    """The message that the events add up to; a `ValueError` if its end is missing."""
-    message: dict[str, Any] = {}
-    blocks: dict[object, dict[str, Any]] = {}
-    inputs: dict[object, str] = {}
-    for event in events:
-        kind, index = event.get("type"), event.get("index")
-        if kind == "error":
-            return {"error": event.get("error")}
-        if kind == "message_start":
-            message = dict(event.get("message") or {})
-        elif kind == "content_block_start":
-            blocks[index] = dict(event.get("content_block") or {})
-        elif kind == "content_block_delta":
-            _add(event.get("delta") or {}, blocks.setdefault(index, {}), inputs, index)
-        elif kind == "message_delta":
-            message |= event.get("delta") or {}
-            message["usage"] = {**(message.get("usage") or {}), **(event.get("usage") or {})}
-    if not events or events[-1].get("type") != "message_stop":
-        raise ValueError("the stream ends before the reply does")
-    for index, written in inputs.items():
-        blocks[index]["input"] = _read(written)
-    message["content"] = list(blocks.values())
-    return message
 
 
 def _add(

@@ -93,7 +93,27 @@ class OpenAIChat(HttpModel):
         return data.get("error") or _first_choice(data).get("error")
 
     def _assemble(self, events: list[dict[str, Any]]) -> dict[str, Any]:
-        return assemble_chat(events)
+        message: dict[str, Any] = {"role": "assistant", "content": ""}
+        calls: dict[int, dict[str, Any]] = {}
+        whole: dict[str, Any] = {}
+        finish: object = None
+        for chunk in events:
+            if chunk.get("error"):
+                return {"error": chunk["error"]}
+            for name in ("model", "usage"):
+                if chunk.get(name):
+                    whole[name] = chunk[name]
+            choice = _first_choice(chunk)
+            finish = choice.get("finish_reason") or finish
+            delta = choice.get("delta")
+            if isinstance(delta, dict):
+                _add(delta, message, calls)
+        if finish is None:
+            raise ValueError("the stream ends before the reply does")
+        if calls:
+            message["tool_calls"] = [calls[index] for index in sorted(calls)]
+        whole["choices"] = [{"index": 0, "message": message, "finish_reason": finish}]
+        return whole
 
     def _read_reply(self, data: dict[str, Any]) -> Reply:
         choice = _first_choice(data)
@@ -260,31 +280,6 @@ def read_cost(usage: object) -> float | None:
 
 
 _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
-
-
-def assemble_chat(chunks: list[dict[str, Any]]) -> dict[str, Any]:
-    """The completion that the chunks add up to; a `ValueError` if its end is missing."""
-    message: dict[str, Any] = {"role": "assistant", "content": ""}
-    calls: dict[int, dict[str, Any]] = {}
-    whole: dict[str, Any] = {}
-    finish: object = None
-    for chunk in chunks:
-        if chunk.get("error"):
-            return {"error": chunk["error"]}
-        for name in ("model", "usage"):
-            if chunk.get(name):
-                whole[name] = chunk[name]
-        choice = _first_choice(chunk)
-        finish = choice.get("finish_reason") or finish
-        delta = choice.get("delta")
-        if isinstance(delta, dict):
-            _add(delta, message, calls)
-    if finish is None:
-        raise ValueError("the stream ends before the reply does")
-    if calls:
-        message["tool_calls"] = [calls[index] for index in sorted(calls)]
-    whole["choices"] = [{"index": 0, "message": message, "finish_reason": finish}]
-    return whole
 
 
 def _first_choice(data: dict[str, Any]) -> dict[str, Any]:

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from agentquest.agents.command import CommandAgent, CommandSettings, read_line
-from agentquest.agents.program import Line
+from agentquest.agents.command import CommandAgent, CommandSettings, Line, read_line
 from agentquest.api import play_unrecorded
 from agentquest.config import config_from
 from agentquest.errors import ConfigError

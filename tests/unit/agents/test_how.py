@@ -13,6 +13,6 @@ def test_every_way_of_reading_is_documented() -> None:
     values = {value for name, value in vars(How).items() if name.isupper()}
     values |= {kind.value for kind in ReplyKind if kind is not ReplyKind.COMPLETE}
     pages = "".join(
-        (DOCS / name).read_text() for name in ("evaluator.md", "agents.md", "records.md")
+        (DOCS / name).read_text() for name in ("evaluator.md", "agents.md", "records.md", "a2a.md")
     )
     assert values - set(re.findall(r"`([a-z_]+)`", pages)) == set()
