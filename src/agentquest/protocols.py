@@ -87,12 +87,10 @@ def read_protocol(file: Path) -> Protocol:
         raise ConfigError(f"{file}: {error}") from None
 
 
-def _flat(settings: Mapping[str, Any], path: str = "") -> dict[str, Any]:
-    """Settings by their paths, however deep they were written; sections are one level deep."""
+def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings by their paths, written flat or in sections, which are one level deep."""
     flat: dict[str, Any] = {}
     for key, value in settings.items():
-        if isinstance(value, dict) and not path:
-            flat.update(_flat(value, f"{key}."))
-        else:
-            flat[f"{path}{key}"] = value
+        section = value.items() if isinstance(value, dict) else None
+        flat |= {key: value} if section is None else {f"{key}.{name}": it for name, it in section}
     return flat

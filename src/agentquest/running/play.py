@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from agentquest.errors import UserError
 from agentquest.lib import Benchmark, Driver, Episode, InformedAgent
 from agentquest.records.episode import EpisodeRecord
+from agentquest.records.messages import ToolSpec
 from agentquest.running.episode import EpisodePlayer
 from agentquest.running.events import RunEvents
 from agentquest.running.factory import Resources, asks_a_model, shares_something
@@ -122,12 +123,12 @@ async def preflight(spec: EpisodeSpec, benchmark: Benchmark) -> tuple[str, ...]:
         agent = None if shares_something(context.agent.name) else resources.agent()
         if not asks:
             return ()
-        if agent is None or not agent.calls_tools:
-            return await resources.model().preflight()
-        driver = benchmark.driver(spec.task)
-        driver.reset()
-        briefing = benchmark.briefing(driver, spec.task, 0)
-        return await resources.model().preflight(tools=briefing.tools)
+        tools: tuple[ToolSpec, ...] = ()
+        if agent is not None and agent.calls_tools:
+            driver = benchmark.driver(spec.task)
+            driver.reset()
+            tools = benchmark.briefing(driver, spec.task, 0).tools
+        return await resources.model().preflight(tools=tools)
     finally:
         await resources.close()
 

@@ -40,26 +40,27 @@ def select(
     tasks, also taken in turn, so that figures of an unfinished run do not mislead.
     """
     if num_games is None and per_type is None:
-        piles_in_order: dict[str, list[Task]] = {}
-        for task in tasks:
-            piles_in_order.setdefault(task.task_type, []).append(task)
-        return Selection(tuple(_in_turn(list(piles_in_order.values()))))
+        types = dict.fromkeys(task.task_type for task in tasks)
+        return Selection(_in_turn([[t for t in tasks if t.task_type == name] for name in types]))
     piles = {name: _shuffle(tasks, name, seed) for name in dict.fromkeys(task_types)}
-    wanted = _shares(list(piles), num_games, per_type)
+    if per_type is not None:
+        wanted = dict.fromkeys(piles, per_type)
+        played = _in_turn([pile[:per_type] for pile in piles.values()])
+    else:
+        each, left = divmod(num_games or 0, len(piles))
+        wanted = {name: each + (place < left) for place, name in enumerate(piles)}
+        played = _in_turn(list(piles.values()))[:num_games]
     notes = [
         f"{name}: {counted(wanted[name], 'game')} requested, only {len(pile)} available"
         for name, pile in piles.items()
         if len(pile) < wanted[name]
     ]
-    taken = [pile if per_type is None else pile[:per_type] for pile in piles.values()]
-    turns = _in_turn(taken)
-    enough = num_games if per_type is None else len(turns)
-    return Selection(tuple(turns[:enough]), tuple(notes))
+    return Selection(played, tuple(notes))
 
 
-def _in_turn(piles: Sequence[Sequence[Task]]) -> list[Task]:
+def _in_turn(piles: Sequence[Sequence[Task]]) -> tuple[Task, ...]:
     rounds = max(map(len, piles), default=0)
-    return [pile[i] for i in range(rounds) for pile in piles if i < len(pile)]
+    return tuple(pile[i] for i in range(rounds) for pile in piles if i < len(pile))
 
 
 def pick_by_name(
@@ -105,10 +106,3 @@ def _shuffle(tasks: Sequence[Task], task_type: str, seed: int) -> list[Task]:
     pile = sorted((task for task in tasks if task.task_type == task_type), key=lambda t: t.id)
     random.Random(f"{seed}/{task_type}").shuffle(pile)
     return pile
-
-
-def _shares(types: list[str], num_games: int | None, per_type: int | None) -> dict[str, int]:
-    if per_type is not None or num_games is None:
-        return dict.fromkeys(types, per_type or 0)
-    each, left = divmod(num_games, len(types))
-    return {name: each + (position < left) for position, name in enumerate(types)}

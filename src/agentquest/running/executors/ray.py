@@ -126,7 +126,7 @@ class _Cargo:
             folder = self._benchmark.folder(task)
             if folder is None:
                 raise DataError(f"task {task.id} cannot be sent to another machine")
-            files = ray_module().put(pack_folder(folder))
+            files = ray_module().put(_pack(folder))
             self._sent[task.id] = (self._benchmark.data_hash(task), files)
         found: tuple[str, Any] = self._sent[task.id]
         return found
@@ -150,7 +150,7 @@ class EpisodeActor:
         """What is wrong here, in a sentence; empty when episodes can be played."""
         self._worker = WorkerLoop(context, self._name, self._events.put_nowait)
         try:
-            with one_at_a_time():
+            with _one_at_a_time():
                 await self._worker.open()
                 there = self._worker.resources.benchmark.data_hash(sample)
         except UnknownName as error:
@@ -185,10 +185,11 @@ class EpisodeActor:
 
 
 async def _receive_task(task: Task, data_hash: str, files: Any) -> Task:
-    if not folder_of(task, data_hash).is_dir():
-        pack: Pack = await files
-        unpack_task(task, data_hash, pack)
-    return move_task(task, data_hash)
+    """The task as this machine opens it."""
+    folder = _folder_of(task, data_hash)
+    if not folder.is_dir():
+        _unpack(await files, folder)
+    return replace(task, problem=str(folder))
 
 
 class _RayWorker(Worker):
@@ -224,8 +225,8 @@ class _RayWorker(Worker):
                         return
         except ray_module().exceptions.RayError as error:
             # The actor or its node died; what it was playing is played elsewhere.
-            is_hopeless = not self.ready and in_creation(error)
-            self.tell(self, Event("failed" if is_hopeless else "gone", message=cause(error)))
+            is_hopeless = not self.ready and _is_in_creation(error)
+            self.tell(self, Event("failed" if is_hopeless else "gone", message=_explain(error)))
 
     async def _open(self, context: RunContext) -> str:
         """What keeps the actor from playing, in a sentence; it may lack data that can be sent."""
@@ -311,19 +312,19 @@ async def _probe(address: str | None) -> None:
         writer.close()
 
 
-def in_creation(error: BaseException) -> bool:
+def _is_in_creation(error: BaseException) -> bool:
     """Whether an actor could not even be made: others on its node could not either."""
     return _IN_CREATION in str(error)
 
 
-def cause(error: BaseException) -> str:
+def _explain(error: BaseException) -> str:
     """The last line of what Ray says, which is the cause."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     said = lines[-1] if lines else type(error).__name__
-    return f"a worker cannot start on its node: {said}" if in_creation(error) else said
+    return f"a worker cannot start on its node: {said}" if _is_in_creation(error) else said
 
 
-def pack_folder(folder: Path) -> Pack:
+def _pack(folder: Path) -> Pack:
     """The files of a folder, each compressed, by name; folders in it are left out."""
     return {
         file.name: zlib.compress(file.read_bytes())
@@ -332,7 +333,7 @@ def pack_folder(folder: Path) -> Pack:
     }
 
 
-def folder_of(task: Task, data_hash: str) -> Path:
+def _folder_of(task: Task, data_hash: str) -> Path:
     """Where this machine keeps, or would keep, a task that was sent to it."""
     store = Path.home() / ".cache" / "agentquest" / "shipped"
     folder = store / data_hash / task.id
@@ -341,9 +342,8 @@ def folder_of(task: Task, data_hash: str) -> Path:
     return folder
 
 
-def unpack_task(task: Task, data_hash: str, pack: Pack) -> None:
+def _unpack(pack: Pack, folder: Path) -> None:
     """Keep a task's files; whole or not at all, as other workers may look for them."""
-    folder = folder_of(task, data_hash)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
         whole = Path(scratch) / "whole"
@@ -357,13 +357,8 @@ def unpack_task(task: Task, data_hash: str, pack: Pack) -> None:
                 raise
 
 
-def move_task(task: Task, data_hash: str) -> Task:
-    """The task as this machine opens it."""
-    return replace(task, problem=str(folder_of(task, data_hash)))
-
-
 @contextmanager
-def one_at_a_time() -> Iterator[None]:
+def _one_at_a_time() -> Iterator[None]:
     """One worker of a machine at a time, so that what the first builds the others find."""
     import fcntl  # here, as this runs on nodes of a cluster only
 
