@@ -14,7 +14,6 @@ from agentquest.benchmarks.alfworld.engine.dialects import dialect as dialect_na
 from agentquest.benchmarks.alfworld.engine.narrator import ROOM, TASK
 from agentquest.benchmarks.alfworld.explorer import AlfWorldExplorer
 from agentquest.benchmarks.alfworld.game import AlfWorldGame, ParsedGames
-from agentquest.benchmarks.alfworld.prompting import examples, typed_tools
 from agentquest.benchmarks.alfworld.reading import kind_of, read_goal, read_statements
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES, task_type
 from agentquest.benchmarks.alfworld.tasks import BUILTIN, data_root, find_tasks, open_problem
@@ -107,17 +106,9 @@ class AlfWorldBenchmark(Benchmark):
 
     def briefing(self, driver: Driver, task: Task, demonstrations: int) -> Briefing:
         dialect = Dialect(driver.facts()["dialect"])
-        return Briefing(
-            instructions=prompting.instructions(dialect),
-            role=prompting.ROLE,
-            examples=prompting.EXAMPLES,
-            help_lines=prompting.HELP_LINES,
-            demonstrations=(
-                examples(task.task_type, dialect, demonstrations) if demonstrations else ()
-            ),
-            tools=prompting.TOOLS,
-            typed_tools=typed_tools(dialect),
-        )
+        wanted = (task.task_type, dialect, demonstrations)
+        shown = prompting.examples(*wanted) if demonstrations else ()  # finding them takes a while
+        return prompting.briefing(dialect, shown)
 
     def goal_in(self, observation: str) -> str:
         return read_goal(observation) or ""

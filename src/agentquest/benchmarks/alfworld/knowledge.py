@@ -1,10 +1,10 @@
 """Where things are usually kept, in the homes that ALFWorld has.
 
-The numbers say in how many of a hundred such pieces of furniture one would find the
-thing. They read like common sense (eggs are in the fridge, pillows on the bed), but
-they were set with the real validation games at hand and follow their frequencies:
-the correlation is 0.86 there, and 0.80 on games that were not used. An agent that has
-never seen such homes knows less than this. `AlfWorldExplorer(table=False)` does without.
+The numbers say in how many of a hundred such pieces of furniture the thing is found. They
+read like common sense (eggs are in the fridge, pillows on the bed), but they follow the
+frequencies of the real validation games: the correlation is 0.86 there, and 0.80 on games
+that were not used. An agent that has never seen such homes knows less.
+`AlfWorldExplorer(table=False)` does without the table.
 """
 
 from functools import lru_cache

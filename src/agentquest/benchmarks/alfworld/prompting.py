@@ -1,10 +1,10 @@
 """What a prompt says about ALFWorld: commands, rules, tools and example games.
 
-Example games are varied, with a plan, a corrected mistake and a container to open.
-They are not stored: the rule-based player plays built-in training homes and is
-written down, so that they are right in every dialect and never a test game. The
-player makes no mistakes of the kind models make, so every other example gets one:
-a command given too early, which the game refuses, before the step that was missing.
+Example games are varied, with a plan, a corrected mistake and a container to open. They are
+not stored: the rule-based player plays built-in training homes, so that they are right in
+every dialect and never a test game. The player does not make the mistakes that models make,
+so every other example gets one: a command given too early, which the game refuses, before
+the step that was missing.
 """
 
 import hashlib
@@ -18,23 +18,16 @@ from agentquest.benchmarks.alfworld.engine.game_files import GameText
 from agentquest.benchmarks.alfworld.engine.narrator import NOTHING_HAPPENS
 from agentquest.benchmarks.alfworld.explorer import AlfWorldExplorer
 from agentquest.benchmarks.alfworld.knowledge import SHUT
-from agentquest.lib import Demonstration
+from agentquest.lib import Briefing, Demonstration
 from agentquest.lib.commands import make_tool
 from agentquest.records.messages import ToolSpec
 
-ROLE = (
-    "You are an agent in a household environment. Your goal is to complete tasks by taking actions."
+_TOOL = make_tool(
+    "act",
+    "Carry out one command in the household, exactly as it would be typed.",
+    "<command>",
+    command="The command, such as `look`.",
 )
-EXAMPLES = '"go to desk 1" or "take book 1 from desk 1"'
-TOOLS = (
-    make_tool(
-        "act",
-        "Carry out one command in the household, exactly as it would be typed.",
-        "<command>",
-        command="The command, such as `look`.",
-    ),
-)
-HELP_LINES = ("type 'inventory' to check items",)
 _MEANINGS = {
     "object": "An object with its number, such as `apple 1`.",
     "receptacle": "A receptacle with its number, such as `countertop 2`.",
@@ -61,6 +54,20 @@ _PUTS = ("put", "move")
 
 Turn = tuple[str, str, str]
 Scene = tuple[str, str]  # the thing, and where it goes or what lights it
+
+
+def briefing(dialect: Dialect, demonstrations: tuple[Demonstration, ...]) -> Briefing:
+    """What an agent may know before it plays, in the words of a dialect."""
+    return Briefing(
+        instructions(dialect),
+        role="You are an agent in a household environment. "
+        "Your goal is to complete tasks by taking actions.",
+        examples='"go to desk 1" or "take book 1 from desk 1"',
+        help_lines=("type 'inventory' to check items",),
+        demonstrations=demonstrations,
+        tools=(_TOOL,),
+        typed_tools=typed_tools(dialect),
+    )
 
 
 def instructions(dialect: Dialect) -> str:

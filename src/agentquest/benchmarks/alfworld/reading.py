@@ -1,7 +1,7 @@
 """Understanding what the game prints, with the table it prints from (`engine.narrator`).
 
-The rule-based player, the progress machines and the map all learn from texts
-alone, as an agent does. Any text that the game does not print says nothing.
+The rule-based player, the progress machines and the map learn from texts alone, as an agent
+does. A text that the game does not print is ignored.
 """
 
 import re
@@ -37,7 +37,7 @@ _BLANKS: dict[str, tuple[str, ...]] = {
     narrator.CARRY_NOTHING: ("nothing",),
 }
 _NAME = r"([a-z]+ [0-9]{1,9})"
-# Longer lists are not the game's; without a limit a hostile text would take for ever.
+# The game has no longer lists; without a limit a hostile text would take forever.
 _LIST = r"([^.]{0,4000})"
 _PATTERNS = {"names": _LIST, "others": _LIST, "nothing": "()"}
 _NAMES = re.compile(rf"(?<![a-z]){_NAME}")  # a long word is read once, not from every letter
@@ -51,7 +51,7 @@ def _pattern_of(sentence: str, blanks: tuple[str, ...]) -> str:
 
 
 _SENTENCES = re.compile("|".join(_pattern_of(*entry) for entry in _BLANKS.items()))
-# Each sentence by the number of its last group, which is the last that took part in a match.
+# Each sentence by the number of its last group, which is `lastindex` of its match.
 _BY_LAST_GROUP = dict(
     zip(accumulate(len(blanks) for blanks in _BLANKS.values()), _BLANKS, strict=True)
 )

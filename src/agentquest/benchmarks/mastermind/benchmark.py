@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 from agentquest.benchmarks.mastermind import prompting
@@ -60,14 +61,7 @@ class MasterMindBenchmark(Benchmark):
         played = prompting.examples(task.task_type, demonstrations + 1) if demonstrations else ()
         solution = driver.metrics.milestones
         others = [example for example in played if [example.turns[-1][1]] != solution]
-        return Briefing(
-            instructions=prompting.INSTRUCTIONS,
-            role=prompting.ROLE,
-            examples=prompting.EXAMPLES,
-            help_lines=prompting.HELP_LINES,
-            demonstrations=tuple(others[:demonstrations]),
-            tools=prompting.TOOLS,
-        )
+        return replace(prompting.BRIEFING, demonstrations=tuple(others[:demonstrations]))
 
     def goal_in(self, observation: str) -> str:
         return read_goal(observation)

@@ -1,24 +1,19 @@
 """What a prompt says about Mastermind, and example games.
 
-Examples are not stored: the rule-based player plays numbers of the train split
-and is written down. Numbers differ between splits, so they are never a test number.
+Examples are not stored: the rule-based player plays numbers of the train split. Numbers
+differ between splits, so an example never shows a test number.
 """
 
 from functools import cache
+from itertools import islice
 
 from agentquest.benchmarks.mastermind.driver import MasterMindDriver
 from agentquest.benchmarks.mastermind.explorer import MasterMindExplorer
 from agentquest.benchmarks.mastermind.tasks import TRAIN, goals_of
-from agentquest.lib import Demonstration
+from agentquest.lib import Briefing, Demonstration
 from agentquest.lib.commands import make_tool
 
-ROLE = (
-    "You are an agent that plays Mastermind. "
-    "Your goal is to find a secret number by guessing and by what is told about each guess."
-)
-EXAMPLES = '"Guess: 0123" or "Guess: 4407"'
-HELP_LINES = ("a guess that does not fit all answers so far cannot be right",)
-INSTRUCTIONS = """You play Mastermind: a secret number is to be found by guessing.
+_INSTRUCTIONS = """You play Mastermind: a secret number is to be found by guessing.
 The command:
 - Guess: [number]: guess the number, with as many digits as the secret number has, such as \
 `Guess: 0123`
@@ -29,17 +24,23 @@ and how many are correct but in the wrong position. Each digit counts once.
 - Digits beyond the length of the secret number are not looked at.
 - A text that is no guess tells you nothing and costs a step.
 - The game is won when all digits are in their position. Use as few guesses as you can."""
-TOOLS = (
-    make_tool(
-        "guess",
-        "Guess the secret number.",
-        "Guess: <number>",
-        number={
-            "type": "string",
-            "pattern": "^[0-9]+$",
-            "description": "All digits of the guess, zeros at its front included.",
-        },
-    ),
+_TOOL = make_tool(
+    "guess",
+    "Guess the secret number.",
+    "Guess: <number>",
+    number={
+        "type": "string",
+        "pattern": "^[0-9]+$",
+        "description": "All digits of the guess, zeros at its front included.",
+    },
+)
+BRIEFING = Briefing(
+    _INSTRUCTIONS,
+    role="You are an agent that plays Mastermind. "
+    "Your goal is to find a secret number by guessing and by what is told about each guess.",
+    examples='"Guess: 0123" or "Guess: 4407"',
+    help_lines=("a guess that does not fit all answers so far cannot be right",),
+    tools=(_TOOL,),
 )
 _LONGEST_EXAMPLE = 12
 _SHORTEST_EXAMPLE = 3
@@ -48,14 +49,7 @@ _SHORTEST_EXAMPLE = 3
 @cache
 def examples(category: str, count: int) -> tuple[Demonstration, ...]:
     """Short won games of one category, always the same ones."""
-    found: list[Demonstration] = []
-    for number in goals_of(category, TRAIN):
-        if len(found) == count:
-            break
-        example = _play(number)
-        if example is not None:
-            found.append(example)
-    return tuple(found)
+    return tuple(islice(filter(None, map(_play, goals_of(category, TRAIN))), count))
 
 
 def _play(number: str) -> Demonstration | None:

@@ -1,6 +1,7 @@
 """Sudoku as the rest of AgentQuest knows it, and as people see it."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from agentquest.benchmarks.sudoku import prompting
@@ -63,14 +64,7 @@ class SudokuBenchmark(Benchmark):
         played = prompting.examples(task.task_type, demonstrations + 1) if demonstrations else ()
         answer = puzzle_of(task).answer
         others = [example for board, example in played if board.answer != answer]
-        return Briefing(
-            instructions=prompting.INSTRUCTIONS,
-            role=prompting.ROLE,
-            examples=prompting.EXAMPLES,
-            help_lines=prompting.HELP_LINES,
-            demonstrations=tuple(others[:demonstrations]),
-            tools=prompting.TOOLS,
-        )
+        return replace(prompting.BRIEFING, demonstrations=tuple(others[:demonstrations]))
 
     def goal_in(self, observation: str) -> str:
         return GOAL

@@ -1,7 +1,7 @@
 """What a prompt says about Sudoku, and example games.
 
-Examples are not stored: the rule-based player fills the last cells of boards of the
-train split and is written down. Whole games would be longer than the prompt.
+Examples are not stored: the rule-based player fills the last cells of boards of the train
+split. Whole games would be longer than the prompt.
 """
 
 from functools import cache
@@ -10,16 +10,10 @@ from agentquest.benchmarks.sudoku.boards import TRAIN, Puzzle, puzzle
 from agentquest.benchmarks.sudoku.driver import GOAL, puzzle_driver
 from agentquest.benchmarks.sudoku.explorer import SudokuExplorer
 from agentquest.benchmarks.sudoku.grid import CELLS
-from agentquest.lib import Demonstration
+from agentquest.lib import Briefing, Demonstration
 from agentquest.lib.commands import make_tool
 
-ROLE = (
-    "You are an agent that solves a Sudoku. "
-    "Your goal is to fill all empty cells of the board, one at a time."
-)
-EXAMPLES = '"Row: 0, Column: 3, Value: 7" or "Row: 8, Column: 2, Value: 1"'
-HELP_LINES = ("rows and columns are counted from 0, and '*' is an empty cell",)
-INSTRUCTIONS = """You solve a Sudoku by filling one cell after the other.
+_INSTRUCTIONS = """You solve a Sudoku by filling one cell after the other.
 The command:
 - Row: [row], Column: [column], Value: [value]: write a value into a cell, such as \
 `Row: 0, Column: 3, Value: 7`
@@ -33,15 +27,21 @@ given cell. The board stays as it was, and the step is spent.
 - A cell that you filled yourself can be filled again with another value.
 - The game is over when the board is full."""
 _WHERE = {"type": "integer", "minimum": 0, "maximum": 8}
-TOOLS = (
-    make_tool(
-        "fill",
-        "Write a value into a cell of the board.",
-        "Row: <row>, Column: <column>, Value: <value>",
-        row={**_WHERE, "description": "0 is the top row."},
-        column={**_WHERE, "description": "0 is the leftmost column."},
-        value={"type": "integer", "minimum": 1, "maximum": 9},
-    ),
+_TOOL = make_tool(
+    "fill",
+    "Write a value into a cell of the board.",
+    "Row: <row>, Column: <column>, Value: <value>",
+    row={**_WHERE, "description": "0 is the top row."},
+    column={**_WHERE, "description": "0 is the leftmost column."},
+    value={"type": "integer", "minimum": 1, "maximum": 9},
+)
+BRIEFING = Briefing(
+    _INSTRUCTIONS,
+    role="You are an agent that solves a Sudoku. "
+    "Your goal is to fill all empty cells of the board, one at a time.",
+    examples='"Row: 0, Column: 3, Value: 7" or "Row: 8, Column: 2, Value: 1"',
+    help_lines=("rows and columns are counted from 0, and '*' is an empty cell",),
+    tools=(_TOOL,),
 )
 _CELLS_LEFT = 5
 

@@ -1,10 +1,9 @@
-"""The two ways ALFWorld has spoken, and how a game file's own is recognised.
+"""The two dialects of ALFWorld, and how a game file's own is recognised.
 
-Release 0.4 renamed `put X in/on Y` to `move X to Y` and changed what arriving
-prints; agents tuned on one fail on the other, so every record names its dialect.
-The domain of a file must be known to the letter: the engine implements those rules,
-and will not guess at others. A grammar that is not known says nothing about how the
-game would speak, so such a game is opened only in a dialect that the caller names.
+Release 0.4 renamed `put X in/on Y` to `move X to Y` and changed what arriving prints; agents
+tuned on one fail on the other, so every record names its dialect. A file's domain must match
+a known one exactly, because the engine implements only those rules. A game with an unknown
+grammar is opened only if the caller names a dialect.
 """
 
 import hashlib
@@ -53,9 +52,9 @@ def dialect(wanted: "str | Dialect | None") -> Dialect | None:
         raise UnknownName(f"{wanted!r} is not a dialect; there are: 0.3, 0.4") from None
 
 
-# SHA-256 (first 16 digits) of the texts of releases 0.3.5 and 0.4.2 and of the
-# published games: domains without comments and blanks, grammars without the goal.
-# The rules differ in one point that play can show: what an object is cleaned with.
+# SHA-256 (first 16 digits) of the texts of releases 0.3.5 and 0.4.2 and of the published games:
+# domains without comments and blanks, grammars without the goal. The only visible difference
+# between the rules is what an object is cleaned with.
 _BASIN = frozenset({"sinkbasintype"})
 _SINK_OR_BASIN = frozenset({"sinktype", "sinkbasintype"})
 _CLEANERS_BY_DOMAIN = {
@@ -73,7 +72,7 @@ _GRAMMARS = {
 
 @lru_cache(maxsize=16)
 def cleaners_of(domain: str) -> frozenset[str]:
-    """Receptacle types that clean under these rules; DataError for rules we do not know."""
+    """Receptacle types that clean under these rules; raises DataError for unknown rules."""
     fingerprint = _fingerprint(" ".join(strip_comments(domain).split()))
     if fingerprint not in _CLEANERS_BY_DOMAIN:
         raise DataError(
@@ -84,10 +83,7 @@ def cleaners_of(domain: str) -> frozenset[str]:
 
 
 class Grammar(NamedTuple):
-    """What a TWL2 grammar says: its dialect (None if unknown) and the goal.
-
-    The goal is "" where the grammar has no goal sentence, or words it in its own way.
-    """
+    """A TWL2 grammar's dialect (None if unknown), and its goal ("" if none was found)."""
 
     dialect: Dialect | None
     goal: str
@@ -111,7 +107,7 @@ def read_grammar(grammar: str) -> Grammar:
 
 
 def plain_goal(goal: str) -> str:
-    """The goal itself, if it is one short line of plain text; agents read it as their orders."""
+    """The goal, unless it is not one short line of plain text: agents read it as orders."""
     if len(goal) > _LONGEST_GOAL:
         raise DataError(f"the goal sentence has {len(goal)} characters, more than {_LONGEST_GOAL}")
     if not goal.strip() or not goal.isprintable() or _GRAMMAR_MARKUP & set(goal):

@@ -1,13 +1,12 @@
 """Reading a game from disk, never writing there.
 
-A game is a `game.tw-pddl` (JSON with rules, grammar and problem), or a problem
-directory that only has `initial_state.pddl` and `traj_data.json`. Only regular files
-are read: a pipe or a device has no end.
+A game is a `game.tw-pddl` (JSON with rules, grammar and problem), or a problem directory
+that only has `initial_state.pddl` and `traj_data.json`. Only regular files are read: a pipe
+or a device may never end.
 
-ALFRED's annotators described each task in their own words; some studies give those
-to the agent instead of the template (in ALFWorld: `goal_desc_human_anns_prob`). The
-description is used as it was written. Which of the several is chosen depends on the
-task's own id and a seed, so that the same task reads the same everywhere.
+ALFRED's annotators described each task in their own words; some studies show these to the
+agent instead of the template (in ALFWorld: `goal_desc_human_anns_prob`). One of them is
+chosen by the task's id and a seed, the same on every machine, and used as it was written.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ class GameText:
 
     @property
     def sha256(self) -> str:
-        """The hash of all that decides how the game plays, whichever files it came from."""
+        """The hash of everything that decides how the game plays."""
         parts = (self.problem, self.goal, *sorted(self.cleaners))
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
@@ -104,7 +103,7 @@ def _read_directory(folder: Path) -> GameText:
 
 
 def _task_id(folder: Path) -> str:
-    """`<task>/<trial>`, in whichever way the folder was named."""
+    """`<task>/<trial>`, also for a relative path."""
     folder = Path(os.path.abspath(folder))  # noqa: PTH100 - links keep their own names
     return f"{folder.parent.name}/{folder.name}"
 
@@ -121,7 +120,7 @@ def read_json(file: Path) -> dict[str, Any]:
 
 
 def _require_unicode(text: str, what: str) -> None:
-    """JSON can spell half a character, which is no text and could not be written out again."""
+    """JSON can have a lone surrogate, which could not be written out again."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -138,7 +137,7 @@ def read_text(file: Path) -> str:
             raise DataError(f"{file.name} is larger than {MAX_BYTES:,} bytes")
         with file.open("rb") as stream:
             content = stream.read(MAX_BYTES)
-        # Some editors begin a file with a byte-order mark, which is no part of the text.
+        # Some editors begin a file with a byte-order mark, which is not part of the text.
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(f"{file.name} is not UTF-8: {error.reason}") from None

@@ -1,8 +1,8 @@
 """When a game is won.
 
-The published goals are conjunctions of three kinds of clause: some objects lie
-in some receptacle, a lit lamp is next to the agent, the agent holds something
-(and rarely: everything is closed again). Any other formula is refused.
+The published goals are conjunctions of three kinds of clause: some objects are in a
+receptacle, a lit lamp is next to the agent, the agent holds something (and rarely:
+everything is closed again). Any other formula is refused.
 """
 
 from collections.abc import Container
@@ -20,7 +20,7 @@ _MOST_OBJECTS = 2
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Which objects qualify (a mask), and what must have been done to one."""
+    """Which objects qualify (a mask), and what must have been done to them."""
 
     things: int
     clean: bool = False
@@ -30,11 +30,11 @@ class Item:
 
     @property
     def treatments(self) -> int:
-        """How many of cleaning, heating and cooling are wanted."""
+        """How many of cleaning, heating and cooling are required."""
         return self.clean + self.hot + self.cool
 
     def treated_things(self, state: State) -> int:
-        """The mask of objects that need not be cleaned, heated or cooled (any more)."""
+        """The mask of objects that need no cleaning, heating or cooling."""
         things = self.things
         if self.clean:
             things &= state.clean
@@ -52,14 +52,14 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """`count` different objects lie together in one of `receptacles`."""
+    """`count` different objects are together in one of `receptacles`."""
 
     item: Item
     count: int
     receptacles: tuple[int, ...]
 
     def is_reached(self, state: State) -> bool:
-        """Whether enough qualifying objects lie together."""
+        """Whether enough qualifying objects are together."""
         ready = self.item.ready(state)
         if not ready:
             return False
@@ -88,7 +88,7 @@ class Goal:
     def item(self) -> Item:
         """What the goal is about: an object to place, or to hold."""
         item = self.place.item if self.place is not None else self.hold
-        assert item is not None, "no goal is without an object"
+        assert item is not None, "every goal has an object"
         return item
 
     def is_reached(self, world: World, state: State) -> bool:

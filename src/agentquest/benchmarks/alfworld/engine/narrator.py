@@ -1,7 +1,5 @@
-"""The words the game answers with, letter for letter those of the reference.
-
-`reading` understands the sentences by the same constants.
-"""
+"""The words the game answers with, exactly those of the reference; `reading` parses the same
+sentences."""
 
 from collections.abc import Iterable
 
@@ -103,7 +101,7 @@ def look(world: World, state: State) -> str:
     """The answer to `look`."""
     facing = world.receptacles_at[state.location]
     if not facing:
-        # The reference lists only what stands at the agent's own location here: nothing.
+        # The reference lists only receptacles at the agent's own location here: none.
         return _middle_of_room(())
     names = enumeration(world.receptacle_names[r] for r in facing)
     return FACING % (names, _beside(world, state))
@@ -114,7 +112,7 @@ def _middle_of_room(names: Iterable[str]) -> str:
 
 
 def _beside(world: World, state: State) -> str:
-    """Objects that lie here but were taken out of one of the receptacles here."""
+    """Objects that are here but were taken out of one of the receptacles here."""
     if not state.left:
         return "nothing"
     here = 1 << state.location
@@ -139,7 +137,7 @@ def examine_receptacle(world: World, state: State, receptacle: int) -> str:
 
 
 def examine_object(world: World, state: State, thing: int) -> str:
-    """What has been done to a thing, or what lies in it if it is a vessel."""
+    """What has been done to a thing, or what is in it if it is a vessel."""
     name = world.object_names[thing]
     if world.receptacle_objects >> thing & 1:
         inside = _things(world, world.inside_objects[thing])
@@ -170,7 +168,7 @@ def help_text() -> str:
     """The answer to `help`: every command and its meaning."""
     lines = []
     for usage, meaning in _HELP:
-        # One line of the reference's table is misaligned; it is kept that way.
+        # One line of the reference's table is misaligned.
         width = 32 if usage.startswith("move") else 34
         lines.append(f"  {usage:<{width}}{meaning}\n")
     return "Available commands:\n" + "".join(lines)

@@ -1,7 +1,7 @@
 """Reading a PDDL problem: declared things, initial facts, goal. Nothing is evaluated.
 
-Names are lower-cased, as the reference planner does. Sizes and nesting are
-bounded, so that a hostile file ends in one clear error.
+Names are lower-cased, as in the reference planner. Sizes and nesting are bounded, so that a
+hostile file leads to a clear error.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,7 @@
-"""What the agent may do in a state, and what it does to the state.
+"""What the agent may do in a state, and how it changes the state.
 
-`options` maps each admissible command, other than the many `go to …`, to the
-rule and the things it is about; `apply` carries one out. The words of the
-commands depend on the dialect, the rules do not.
+`options` maps each admissible command, except for the many `go to …`, to a move; `apply`
+carries out a move. The words of commands depend on the dialect, the rules do not.
 """
 
 from enum import Enum, auto
@@ -19,7 +18,7 @@ _COOLERS = frozenset({"fridgetype"})
 
 
 class Rule(Enum):
-    """The kinds of command there are, whatever words a dialect has for them."""
+    """The kinds of command, whatever their words in a dialect."""
 
     GO = auto()
     OPEN = auto()
@@ -39,7 +38,7 @@ class Rule(Enum):
 
 
 class Move(NamedTuple):
-    """A rule and what it is applied to; numbers that do not matter are NOTHING."""
+    """A rule and what it is applied to; unused numbers are NOTHING."""
 
     rule: Rule
     thing: int = NOTHING
@@ -53,12 +52,12 @@ class Options(NamedTuple):
     behind: dict[str, Move]
 
 
-# Several are made at every step, and the classes' own constructors take twice as long.
+# Several are made at every step, and the constructors of the classes take twice as long.
 _move = partial(tuple.__new__, Move)
 _state = partial(tuple.__new__, State)
 
 NO_OPTIONS = Options({}, {})
-"""For a `go to`, which is never among the options: they need not be worked out."""
+"""For a `go to`, which needs no options."""
 _ALWAYS = {"inventory": Move(Rule.INVENTORY), "look": Move(Rule.LOOK)}
 _ALWAYS_WITH_HELP = {"help": Move(Rule.HELP), **_ALWAYS}
 
@@ -91,7 +90,7 @@ def options(world: World, state: State, dialect: Dialect) -> Options:
                 behind[dialect.put(names[held], name)] = _move((Rule.PUT, held, receptacle))
             _treatments(world, held, receptacle, before, behind)
     if held >= 0:
-        # A stray comma in the published rules hides all objects but the held one from `examine`.
+        # Because of a stray comma in the published rules, only the held object can be examined.
         before[f"examine {names[held]}"] = _move((Rule.EXAMINE_OBJECT, held, NOTHING))
         if world.object_types[held] in KNIVES:
             _slicing(world, state, behind)
@@ -201,7 +200,7 @@ def apply(world: World, state: State, move: Move) -> State:
 
 
 def destination(world: World, state: State, receptacle: int) -> int:
-    """Where `go to` leads: a receptacle with two locations is entered at the other one."""
+    """Where `go to` leads: from one location of a receptacle to its other one, if it has two."""
     places = world.receptacle_locations[receptacle]
     return places[0] if places[0] != state.location else places[1]
 

@@ -1,4 +1,4 @@
-"""What changes during a game. Immutable, so a copy of a game is free and cannot leak."""
+"""What changes during a game. States are immutable, so a copy of a game is free."""
 
 from typing import NamedTuple
 
@@ -9,11 +9,11 @@ NOTHING = -1
 
 
 class State(NamedTuple):
-    """Numbers are those of the World; masks have one bit a thing.
+    """Numbers are those of the World; masks have one bit per thing.
 
-    `contents` may name an object in two receptacles at once (the published games
-    do), and `left` remembers which object was taken out of which receptacle,
-    because the reference's `look` can only see that.
+    `contents` may have an object in two receptacles at once, as in the published games.
+    `left` records which object was taken out of which receptacle: the reference's `look` shows
+    only those.
     """
 
     location: int
@@ -30,7 +30,7 @@ class State(NamedTuple):
 
 
 def initial_state(table: FactTable) -> State:
-    """The state in which the problem's facts put the game."""
+    """The state that the problem's facts describe."""
     return State(
         location=_start(table),
         held=_find_held(table),

@@ -1,8 +1,8 @@
 """What never changes during a game: things, names, places, and what fits where.
 
-Things are numbered in the order of their mangled ids, which is the order in
-which the reference lists them; everything else in the engine is arithmetic on
-those numbers. A World is immutable and shared by all copies of a game.
+Things are numbered in the order of their mangled ids, in which the reference lists them;
+the rest of the engine computes with those numbers. A World is immutable and shared by all
+copies of a game.
 """
 
 from collections import Counter, defaultdict
@@ -55,7 +55,7 @@ _DISTANCES = frozenset({"=", "distance"})
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Static facts, indexed by number. Masks are integers with one bit a thing."""
+    """Static facts, indexed by number. Masks are integers with one bit per thing."""
 
     object_names: tuple[str, ...]
     object_types: tuple[str, ...]
@@ -81,7 +81,7 @@ class World:
 
     @property
     def has_double_places(self) -> bool:
-        """Whether a receptacle has two locations, so that the way to some place takes two steps."""
+        """Whether a receptacle has two locations, so that some places are two steps away."""
         return any(len(places) > 1 for places in self.receptacle_locations)
 
     def ways_from(self, location: int) -> list[str]:
@@ -143,14 +143,14 @@ class FactTable:
         return sorted({(index[a], index[b]) for a, b in self.rows.get(predicate, ())})
 
     def mask(self, predicate: str) -> int:
-        """The things that a predicate with one argument holds of, one bit each."""
+        """The things with a predicate of one argument, one bit each."""
         bits = 0
         for (name,) in self.rows.get(predicate, ()):
             bits |= 1 << self.index[name]
         return bits
 
     def types(self, predicate: str, group: str) -> tuple[str, ...]:
-        """One type a thing; things without one get '', which fits nowhere."""
+        """The type of each thing; '', which fits nowhere, for things without one."""
         found: dict[str, str] = {}
         for name, kind in self.rows.get(predicate, ()):
             if found.setdefault(name, kind) != kind:
@@ -158,7 +158,7 @@ class FactTable:
         return tuple([_word(found.get(name, "")) for name in self.ids[group]])
 
 
-# Homes have most words and tables in common; equal ones are shared.
+# Homes have most words and tables in common, so equal ones are shared.
 @lru_cache(maxsize=4096)
 def _shared_word(word: str) -> str:
     return word
@@ -209,7 +209,7 @@ def build_world(table: FactTable, cleaners: frozenset[str]) -> World:
 
 
 def _number_names(ids: list[str]) -> dict[str, str]:
-    """`apple_bar__plus_00…` → `apple 1`. Numbers are given out from the highest down."""
+    """`apple_bar__plus_00…` → `apple 1`. Numbers count down, as in the reference."""
     bases = {name: _base_name(name) for name in ids}
     left = Counter(base for name, base in bases.items() if "_bar_" in name)
     shown = {}
