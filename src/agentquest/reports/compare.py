@@ -129,7 +129,11 @@ def _compare(baseline: ComparedRun, other: ComparedRun) -> Comparison:
         found = _difference(metric, was, now, counts)
         if found is not None:
             differences[metric.key] = found
-    changed = tuple(task for task in shared if _hashes(before[task]) != _hashes(after[task]))
+    changed = tuple(
+        task
+        for task in shared
+        if {row.data_hash for row in before[task]} != {row.data_hash for row in after[task]}
+    )
     return Comparison(
         baseline=baseline.name,
         other=other.name,
@@ -253,7 +257,3 @@ def _conditions(run: ComparedRun) -> dict[str, str]:
         "informed": "yes" if run.manifest.informed else "no",
         **{name: ", ".join(sorted(values)) for name, values in sorted(facts.items())},
     }
-
-
-def _hashes(rows: Sequence[EpisodeRow]) -> set[str]:
-    return {row.data_hash for row in rows}

@@ -145,38 +145,33 @@ class EpisodeReader:
     def __init__(self, file: Path) -> None:
         self._file = file
         self._lines = 0
-        self._offset = 0
+        self.offset = 0  # where the next line begins
         self.damaged: list[int] = []  # numbers of skipped lines
-
-    @property
-    def offset(self) -> int:
-        """Where the next line begins."""
-        return self._offset
 
     def skip(self, offset: int, damaged: Sequence[int] = ()) -> None:
         """Continue from there: one whole line before it is known, and so are damaged ones."""
         self.damaged += damaged
         self._lines += len(damaged) + 1
-        self._offset = offset
+        self.offset = offset
 
     def read_new(self) -> Iterator[tuple[Span, EpisodeRecord]]:
         """The records of the whole lines after those that were read, and where they are."""
         if not self._file.is_file():
             return
         with self._file.open("rb") as lines:
-            lines.seek(self._offset)
+            lines.seek(self.offset)
             for line in lines:
                 if not line.endswith(b"\n"):
                     return  # torn, or being written
-                start = self._offset
+                start = self.offset
                 self._lines += 1
-                self._offset += len(line)
+                self.offset += len(line)
                 content = unseal(line)
                 if content is None:
                     self.damaged.append(self._lines)
                     continue
                 record = _parse(content, f"{self._file}:{self._lines}")
-                yield Span(start, self._offset, read_checksum(line)), record
+                yield Span(start, self.offset, read_checksum(line)), record
 
 
 def read_contents(file: Path, spans: Iterable[Span]) -> Iterator[bytes]:

@@ -8,7 +8,7 @@ import hashlib
 import json
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,52 +24,35 @@ _SCORE = "outcome"
 _NO_MODEL = "none"
 
 
-class _Tally:
-    """What the header says of all episodes."""
-
-    def __init__(self) -> None:
-        self.scored = 0
-        self.successes = 0
-        self.rewards = 0.0
-        self.usage: dict[str, Counter[str]] = {}
-        self.ended = ""
-
-    def add(self, record: EpisodeRecord) -> None:
-        self.ended = max(self.ended, record.started_at)
-        if record.scored:
-            self.scored += 1
-            self.successes += record.success
-            self.rewards += record.reward
-        for model, usage in _usage_of(record).items():
-            self.usage.setdefault(model, Counter()).update(usage)
-
-
 def write_inspect_log(run: StoredRun, folder: Path) -> Path:
     """Write the log into a folder, under the name that Inspect would give it."""
-    file = folder / _name(run.manifest)
-    tally, summaries = _Tally(), []
+    file, ended = folder / _name(run.manifest), run.manifest.created_at
+    usage: dict[str, Counter[str]] = {}
+    summaries = []
     with draft_of(file) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
         for record in run.records:
-            tally.add(record)
+            ended = max(ended, record.started_at)
+            for model, tokens in _usage_of(record).items():
+                usage.setdefault(model, Counter()).update(tokens)
             summaries.append(_summary_of(record))
             archive.writestr(_file_of(record), _text(_sample_of(record)))
         archive.writestr("summaries.json", _text(summaries))
-        archive.writestr("header.json", _text(_header(run.manifest, tally)))
+        archive.writestr("header.json", _text(_header(run, usage, ended)))
     return file
 
 
-def _header(manifest: Manifest, tally: _Tally) -> Json:
-    complete = tally.scored >= manifest.requested
+def _header(run: StoredRun, usage: Mapping[str, Mapping[str, int]], ended: str) -> Json:
+    manifest = run.manifest
     return {
         "version": _VERSION,
-        "status": "success" if complete else "cancelled",
+        "status": "success" if run.complete else "cancelled",
         "eval": _spec(manifest),
         "plan": {"name": "plan", "steps": [{"solver": manifest.agent, "params": {}}]},
-        "results": _results(manifest, tally),
+        "results": _results(run),
         "stats": {
             "started_at": manifest.created_at,
-            "completed_at": tally.ended or manifest.created_at,
-            "model_usage": {model: dict(usage) for model, usage in tally.usage.items()},
+            "completed_at": ended,
+            "model_usage": usage,
         },
     }
 
@@ -105,20 +88,22 @@ def _spec(manifest: Manifest) -> Json:
     }
 
 
-def _results(manifest: Manifest, tally: _Tally) -> Json:
+def _results(run: StoredRun) -> Json:
     """Means over the episodes that have a score, as in our own reports."""
-    means = {"success": tally.successes, "reward": tally.rewards} if tally.scored else {}
+    group = run.report.summary.overall
+    means = {name: group.figures[name] for name in ("success", "reward")}
     return {
-        "total_samples": manifest.requested,
-        "completed_samples": tally.scored,
+        "total_samples": run.manifest.requested,
+        "completed_samples": group.scored,
         "scores": [
             {
                 "name": name,
                 "scorer": _SCORE,
                 "params": {},
-                "metrics": {"mean": {"name": "mean", "value": total / tally.scored, "params": {}}},
+                "metrics": {"mean": {"name": "mean", "value": mean.value, "params": {}}},
             }
-            for name, total in means.items()
+            for name, mean in means.items()
+            if mean is not None
         ],
     }
 
