@@ -16,6 +16,7 @@ from agentquest.lib.driver import Driver
 from agentquest.lib.oracle import Oracle
 from agentquest.lib.people import PlayedGame, PlayedMove, TerminalView, fits
 from agentquest.lib.types import Task
+from agentquest.records.how import How
 from agentquest.words import counted, parse_whole_number
 
 WORDS = ("hint", "hint all", "commands", "task", "undo", "restart", "next", "quit")
@@ -194,7 +195,7 @@ class PlaySession:
 
     def _note(self, command: str) -> None:
         now = time.perf_counter()
-        how = "after_hint" if self._hinted else "typed"
+        how = How.AFTER_HINT if self._hinted else How.TYPED
         self.moves.append(PlayedMove(command, now - self._clock, how))
         self._clock, self._hinted = now, False
 

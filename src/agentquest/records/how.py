@@ -8,6 +8,7 @@ class How:
     VERBATIM = "verbatim"
     SLIP = "slip"  # a scripted player's deliberate mistake
     TYPED = "typed"
+    AFTER_HINT = "after_hint"  # typed by a person who had asked for a hint
     GAVE_UP = "gave_up"
 
     # `THINK: … ACTION: …`, from the format that was asked for to looser ones.

@@ -183,7 +183,7 @@ def view(subject: Subject) -> Problems:
             if not looks.said(observation):
                 yield f"{task.id}: said() after {command!r} is empty"
             if len(looks.verb_and_rest(command)) != 2:
-                yield f"verb_and_rest({command!r}) are not two"
+                yield f"verb_and_rest({command!r}) does not return two texts"
 
 
 def _tool(tool: ToolSpec) -> Problems:

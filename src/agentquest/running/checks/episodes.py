@@ -113,9 +113,9 @@ def isolation(subject: Subject) -> Problems:
                 carry_out(neighbour, commands[-1 - place])
             moments.append(observe(games[0], carry_out(games[0], command)))
         if problem := difference(alone, moments, commands):
-            yield f"{task.id}: goes differently next to other games: {problem}"
+            yield f"{task.id}: plays differently next to other games: {problem}"
         if problem := difference(alone, transcript(games[0], commands), commands):
-            yield f"{task.id}: goes differently after a reset: {problem}"
+            yield f"{task.id}: plays differently after a reset: {problem}"
 
 
 def invalid_commands(subject: Subject) -> Problems:

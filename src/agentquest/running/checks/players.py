@@ -43,8 +43,7 @@ def oracle(subject: Subject) -> Problems:
             continue
         plan = knows.plan()
         if not plan or knows.plan() != plan:
-            again = show(knows.plan())
-            yield f"{task.id}: the plan is {show(plan)}, and when asked again {again}"
+            yield f"{task.id}: the plan is {show(plan)}; asked again, {show(knows.plan())}"
         for _ in range(subject.benchmark.step_limit):
             plan = knows.plan()
             if not plan or driver.outcome.done:
@@ -97,7 +96,7 @@ def records(subject: Subject) -> Problems:
             if EpisodeRecord.model_validate_json(record.model_dump_json()) != record:
                 yield f"{where}: the record changes when it is written and read back"
             if _actions(record) != _actions(again):
-                yield f"{where}: the episode goes differently the second time"
+                yield f"{where}: the second episode differs from the first"
 
 
 def secrecy(subject: Subject) -> Problems:
@@ -132,7 +131,7 @@ def find_leaks(agent: Agent, driver: Driver) -> list[str]:
         elif len(plan) > 1 and isinstance(thing, list | tuple) and list(thing) == plan:
             problems.append(f"{way} is the plan")
     if isinstance(agent, InformedAgent):
-        problems.append("the agent is informed")
+        problems.append("the agent is an InformedAgent")
     return problems
 
 
