@@ -54,13 +54,9 @@ def is_here(parts: SplitResult) -> bool:
 def same_place(one: str, other: str) -> bool:
     """Whether two addresses are on one server; a change from http to https is allowed."""
     first, second = urlsplit(one), urlsplit(other)
-    if first.hostname != second.hostname:
-        return False
-    upgrade = (first.scheme, second.scheme) == ("http", "https")
-    ports = _port(first), _port(second)
-    return (first.scheme == second.scheme and ports[0] == ports[1]) or (
-        upgrade and ports == (80, 443)
-    )
+    places = [(parts.scheme, _port(parts)) for parts in (first, second)]
+    is_upgrade = places == [("http", 80), ("https", 443)]
+    return first.hostname == second.hostname and (places[0] == places[1] or is_upgrade)
 
 
 def through(proxy: str, url: str) -> str:

@@ -220,12 +220,6 @@ class TaskOwner(User):
     def user_name(self) -> str:
         return self._name
 
-    def may_see(self, owner: "TaskOwner") -> bool:
-        """Whether this client may see the tasks of an owner."""
-        if owner.is_authenticated or self.is_authenticated:
-            return self.user_name == owner.user_name
-        return True
-
 
 class _ClientContexts(DefaultServerCallContextBuilder):
     """Knows clients by their Authorization header, or else by their connection."""
@@ -239,8 +233,16 @@ class _ClientContexts(DefaultServerCallContextBuilder):
 
 
 class _OwnedTask(NamedTuple):
+    """A task's id, and a context with the client that asked for it."""
+
     task_id: str
-    owner: TaskOwner
+    owner: ServerCallContext
+
+    def is_visible_to(self, client: User) -> bool:
+        owner = self.owner.user
+        if owner.is_authenticated or client.is_authenticated:
+            return bool(owner.user_name == client.user_name)
+        return True
 
 
 class OwnedTaskStore(TaskStore):
@@ -266,34 +268,27 @@ class OwnedTaskStore(TaskStore):
         del task.history[: len(task.history) - limits.MAX_TASK_HISTORY]
         owned, forgotten = self._owned.peek(task.id), self._owned.expire()
         if owned is None:
-            owned = _OwnedTask(task.id, _client(context))
+            owned = _OwnedTask(task.id, ServerCallContext(user=context.user))
             forgotten += self._owned.add(task.id, owned)
         is_over = task.status.state in _OVER
         self._owned.mark(task.id, Stage.FINISHED if is_over else Stage.BUSY)
-        await self._tasks.save(task, _context(owned.owner))
+        await self._tasks.save(task, owned.owner)
         for one in forgotten:
-            await self._tasks.delete(one.task_id, _context(one.owner))
+            await self._tasks.delete(one.task_id, one.owner)
 
     async def get(self, task_id: str, context: ServerCallContext) -> Task | None:
-        owned = self._owned.peek(task_id)
-        if owned is None or not _client(context).may_see(owned.owner):
-            return None
-        found: Task | None = await self._tasks.get(task_id, _context(owned.owner))
-        return found
+        owned = self._find(task_id, context)
+        return None if owned is None else await self._tasks.get(task_id, owned.owner)
 
     async def list(self, params: ListTasksRequest, context: ServerCallContext) -> ListTasksResponse:
-        return await self._tasks.list(params, _context(_client(context)))
+        return await self._tasks.list(params, context)
 
     async def delete(self, task_id: str, context: ServerCallContext) -> None:
-        owned = self._owned.peek(task_id)
-        if owned is not None and _client(context).may_see(owned.owner):
+        owned = self._find(task_id, context)
+        if owned is not None:
             self._owned.remove(task_id)
-            await self._tasks.delete(task_id, _context(owned.owner))
+            await self._tasks.delete(task_id, owned.owner)
 
-
-def _client(context: ServerCallContext) -> TaskOwner:
-    return TaskOwner(context.user.user_name)
-
-
-def _context(owner: TaskOwner) -> ServerCallContext:
-    return ServerCallContext(user=owner)
+    def _find(self, task_id: str, context: ServerCallContext) -> _OwnedTask | None:
+        owned = self._owned.peek(task_id)
+        return owned if owned is not None and owned.is_visible_to(context.user) else None

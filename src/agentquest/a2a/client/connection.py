@@ -45,7 +45,6 @@ from agentquest.a2a.client.wire import (
     write_task_query,
 )
 from agentquest.a2a.messages import read_usage
-from agentquest.errors import AgentQuestError
 from agentquest.reports.safe_text import one_line
 
 _UNFINISHED = ("submitted", "working", "")
@@ -173,19 +172,16 @@ class A2AConnection:
     async def send(self, text: str) -> RemoteReply:
         """Send one turn and wait for its answer."""
         ids = MessageIds(str(uuid4()), self._context_id, self._task_id)
-        # Remains true if the caller's time limit cancels us.
-        self._is_silent = True
         try:
             reply = await self._finish(await self._send(ids, text), ids)
-        except AgentError as error:
-            self._is_silent = False
-            raise AgentBroken(one_line(str(error)[:1000])) from None
-        except AgentQuestError as error:
-            self._is_silent = False
-            if isinstance(error, AccessDenied):
-                self._endpoint.denial = str(error)
+        except asyncio.CancelledError:
+            self._is_silent = True  # the caller's time limit
             raise
-        self._is_silent = False
+        except AgentError as error:
+            raise AgentBroken(one_line(str(error)[:1000])) from None
+        except AccessDenied as error:
+            self._endpoint.denial = str(error)
+            raise
         return self._read(reply)
 
     async def close(self) -> None:
