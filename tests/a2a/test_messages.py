@@ -13,11 +13,12 @@ from agentquest.a2a.messages import (
     reminder,
 )
 from agentquest.benchmarks.alfworld import prompting as alfworld
+from agentquest.benchmarks.alfworld.engine.dialects import Dialect
 from agentquest.benchmarks.webshop import prompting as webshop
 from agentquest.lib import Briefing
 from growth import MOST, growth, repeated
 
-HOUSEHOLD = Briefing(instructions="", role=alfworld.ROLE, examples=alfworld.EXAMPLES)
+HOUSEHOLD = alfworld.briefing(Dialect("0.4"), ())
 SHOP = Briefing(instructions="", role=webshop.ROLE, examples=webshop.EXAMPLES)
 
 FIRST = """\
