@@ -9,7 +9,7 @@ import pytest
 from serving_process import ServerProcess, post, send
 
 from agentquest.benchmarks.webshop import WebshopAction, WebshopDriver, WebshopUtils
-from agentquest.benchmarks.webshop.serving.requests import SessionLimits, Work
+from agentquest.benchmarks.webshop.serving.requests import SessionLimits, run_step
 from agentquest.benchmarks.webshop.serving.running import Access, for_agents
 from agentquest.benchmarks.webshop.shop.shop import Session
 from agentquest.errors import NetworkError
@@ -89,7 +89,6 @@ async def test_sessions_stay_apart_in_threads_too(shop, monkeypatch):
 
 
 async def test_work_in_threads_leaves_the_loop_free():
-    work = Work(products=10**6)
     started, released = threading.Event(), threading.Event()
 
     def slow():
@@ -97,11 +96,10 @@ async def test_work_in_threads_leaves_the_loop_free():
         assert released.wait(60)
         return "done"
 
-    running = asyncio.create_task(work.run(slow))
+    running = asyncio.create_task(run_step(10**6, slow))
     assert await asyncio.to_thread(started.wait, 60)
     released.set()  # reached although `slow` is under way
     assert await running == "done"
-    work.close()
 
 
 async def test_steps_of_one_session_do_not_overtake_each_other(server):

@@ -4,8 +4,6 @@ A client that knows nothing of sessions is answered as the original answers it; 
 request that crashes the original gets an error that says what was wrong.
 """
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 from starlette.applications import Starlette
@@ -16,59 +14,38 @@ from starlette.routing import Route
 
 from agentquest.benchmarks.webshop.client import SESSION_HEADER
 from agentquest.benchmarks.webshop.driver import WebshopUtils
-from agentquest.benchmarks.webshop.serving.clients import Clients, Sender
+from agentquest.benchmarks.webshop.serving.clients import COOKIE, Clients
 from agentquest.benchmarks.webshop.serving.requests import (
-    MAX_ACTION,
     MAX_NAME,
     SessionLimits,
-    Work,
-    address_of,
-    connection_of,
+    make_app,
     read_action,
     read_json,
     read_session_name,
+    run_step,
 )
-from agentquest.benchmarks.webshop.shop.shop import Session, Shop, parse
-from agentquest.http.guard import write_json
+from agentquest.benchmarks.webshop.shop.shop import LONGEST_ACTION, Session, Shop, parse
+from agentquest.http.guard import json_refusal, write_json
 from agentquest.version import __version__
 
-COOKIE = "webshop_client"
 
-
-def api_app(shop: Shop, limits: SessionLimits | None = None) -> Starlette:
+def api_app(shop: Shop, limits: SessionLimits) -> Starlette:
     """The server for agents, as an ASGI application."""
-    routes = _Api(shop, limits or SessionLimits())
-    return Starlette(
-        routes=[
-            Route("/", routes.test, methods=["GET"]),
-            Route("/reset", routes.reset, methods=["POST"]),
-            Route("/step", routes.step, methods=["POST"]),
-            Route("/healthz", routes.health, methods=["GET"]),
-            Route("/openapi.json", routes.openapi, methods=["GET"]),
-        ],
-        exception_handlers={HTTPException: _explain_refusal},
-        lifespan=routes.lifespan,
-    )
-
-
-async def _explain_refusal(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    response = write_json({"error": error.detail}, error.status_code)
-    response.headers.update(error.headers or {})
-    return response
+    api = _Api(shop, limits)
+    routes = [
+        Route("/", api.test, methods=["GET"]),
+        Route("/reset", api.reset, methods=["POST"]),
+        Route("/step", api.step, methods=["POST"]),
+        Route("/healthz", api.health, methods=["GET"]),
+        Route("/openapi.json", api.openapi, methods=["GET"]),
+    ]
+    return make_app(routes, json_refusal, lambda app: api.clients.expire_regularly())
 
 
 class _Api:
     def __init__(self, shop: Shop, limits: SessionLimits) -> None:
         self.shop = shop
         self.clients = Clients(shop, limits)
-        self.work = Work(len(shop.catalogue))
-
-    @asynccontextmanager
-    async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        async with self.clients.expire_regularly():
-            yield
-        self.work.close()
 
     async def test(self, request: Request) -> Response:
         return write_json({"test": "okay"})
@@ -94,7 +71,7 @@ class _Api:
     async def reset(self, request: Request) -> Response:
         fields = await read_json(request, ("session",))
         name = read_session_name(fields.get("session"))
-        session, cookie = await self.clients.start(_sender(request), name)
+        session, cookie = await self.clients.start(request, name)
         answer = write_json(WebshopUtils.reset_answer(session))
         if cookie is not None:
             answer.set_cookie(COOKIE, cookie, httponly=True, samesite="strict")
@@ -103,10 +80,10 @@ class _Api:
     async def step(self, request: Request) -> Response:
         fields = await read_json(request, ("action", "session"))
         action = read_action(fields)
-        client = self.clients.find(_sender(request), read_session_name(fields.get("session")))
+        client = self.clients.find(request, read_session_name(fields.get("session")))
         self._refuse_crashes(action)
         async with client.lock:
-            answer = await self.work.run(lambda: _step(client.session, action))
+            answer = await run_step(len(self.shop.catalogue), lambda: _step(client.session, action))
         self.clients.mark_used(client)
         return answer
 
@@ -120,12 +97,6 @@ class _Api:
             if not Shop.understands(keywords):
                 message = f"the special search {keywords[0]} fails in the original too"
                 raise HTTPException(422, f"{message}: nothing was done")
-
-
-def _sender(request: Request) -> Sender:
-    name = read_session_name(request.headers.get(SESSION_HEADER), f"the header {SESSION_HEADER}")
-    assert not isinstance(name, int)
-    return Sender(name, request.cookies.get(COOKIE), address_of(request), connection_of(request))
 
 
 def _step(session: Session, action: str) -> Response:
@@ -183,8 +154,29 @@ _NO_SESSION = {
 }
 
 
+_HEALTH_ANSWER: dict[str, Schema] = {
+    **{name: {"type": "integer"} for name in ("goals", "products", "seed", "sessions")},
+    **{name: {"type": "string"} for name in ("data_hash", "tagger")},
+    "goals_kind": {"enum": ["synthetic", "human"]},
+    "status": {"const": "ok"},
+    "strict": {"type": "boolean"},
+}
+_ACTION: Schema = {
+    "type": "string",
+    "maxLength": LONGEST_ACTION,
+    "description": "search[<query>] or click[<clickable>]; anything else changes nothing.",
+}
+
+
 def openapi_document() -> dict[str, Any]:
     """The document that `/openapi.json` serves."""
+    too_many = {"503": "Too many sessions were started and not used."}
+    reset = _operation("Start a problem.", _RESET_ANSWER, _REFUSALS | too_many)
+    step = _operation("Carry out an action.", _STEP_ANSWER, _REFUSALS | _NO_SESSION)
+    reset |= _takes({"session": _SESSION}, [])
+    step |= _takes({"action": _ACTION, "session": _SESSION}, ["action"])
+    health = _operation("What is served, and the number of sessions.", _HEALTH_ANSWER, {})
+    test = _operation("Check that the server is up.", {"test": {"const": "okay"}}, {})
     return {
         "openapi": "3.1.0",
         "info": {
@@ -193,70 +185,34 @@ def openapi_document() -> dict[str, Any]:
             "description": "A simulated shop for agents. Requests that name no session share one.",
         },
         "paths": {
-            "/": {"get": _operation("Check that the server is up.", {"test": {"const": "okay"}})},
-            "/reset": {"post": _reset_operation()},
-            "/step": {"post": _step_operation()},
-            "/healthz": {
-                "get": _operation("What is served, and the number of sessions.", _health_schema())
-            },
+            "/": {"get": test},
+            "/reset": {"post": reset},
+            "/step": {"post": step},
+            "/healthz": {"get": health},
         },
-        "components": {
-            "schemas": {
-                "Error": _object({"error": {"type": "string"}}),
-            }
-        },
+        "components": {"schemas": {"Error": _object({"error": {"type": "string"}})}},
     }
 
 
-def _reset_operation() -> dict[str, Any]:
-    refusals = _REFUSALS | {"503": "Too many sessions were started and not used."}
-    operation = _operation("Start a problem.", _RESET_ANSWER, refusals)
-    return operation | {"parameters": [_HEADER], "requestBody": _body({"session": _SESSION}, [])}
-
-
-def _step_operation() -> dict[str, Any]:
-    action = {
-        "type": "string",
-        "maxLength": MAX_ACTION,
-        "description": "search[<query>] or click[<clickable>]; anything else changes nothing.",
-    }
-    operation = _operation("Carry out an action.", _STEP_ANSWER, _REFUSALS | _NO_SESSION)
-    body = _body({"action": action, "session": _SESSION}, ["action"])
-    return operation | {"parameters": [_HEADER], "requestBody": body}
-
-
-def _health_schema() -> dict[str, Schema]:
-    return {
-        "data_hash": {"type": "string"},
-        "goals": {"type": "integer"},
-        "goals_kind": {"enum": ["synthetic", "human"]},
-        "products": {"type": "integer"},
-        "seed": {"type": "integer"},
-        "sessions": {"type": "integer"},
-        "status": {"const": "ok"},
-        "strict": {"type": "boolean"},
-        "tagger": {"type": "string"},
-    }
-
-
-def _operation(
-    summary: str, answer: dict[str, Schema], refusals: dict[str, str] | None = None
-) -> dict[str, Any]:
-    error = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
-    responses: dict[str, Any] = {
-        "200": {
-            "description": "As asked.",
-            "content": {"application/json": {"schema": _object(answer)}},
-        }
-    }
-    for status, description in (refusals or {}).items():
-        responses[status] = {"description": description, "content": error}
+def _operation(summary: str, answer: dict[str, Schema], refusals: dict[str, str]) -> dict[str, Any]:
+    responses = {"200": _response("As asked.", _object(answer))}
+    error = {"$ref": "#/components/schemas/Error"}
+    responses |= {status: _response(text, error) for status, text in refusals.items()}
     return {"summary": summary, "responses": responses}
 
 
-def _body(properties: dict[str, Schema], required: list[str]) -> dict[str, Any]:
+def _response(description: str, schema: Schema) -> dict[str, Any]:
+    return {"description": description, "content": {"application/json": {"schema": schema}}}
+
+
+def _takes(properties: dict[str, Schema], required: list[str]) -> dict[str, Any]:
+    """The part of an operation that says what may be sent."""
     schema = _object(properties) | {"required": required, "additionalProperties": False}
-    return {"required": bool(required), "content": {"application/json": {"schema": schema}}}
+    content = {"application/json": {"schema": schema}}
+    return {
+        "parameters": [_HEADER],
+        "requestBody": {"required": bool(required), "content": content},
+    }
 
 
 def _object(properties: dict[str, Schema]) -> Schema:

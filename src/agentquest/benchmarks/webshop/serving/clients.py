@@ -19,26 +19,34 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 
-from agentquest.benchmarks.webshop.serving.requests import SessionLimits
+from agentquest.benchmarks.webshop.client import SESSION_HEADER
+from agentquest.benchmarks.webshop.serving.requests import (
+    SessionLimits,
+    add_session,
+    connection_of,
+    read_session_name,
+)
 from agentquest.benchmarks.webshop.shop.sessions import Sessions
 from agentquest.benchmarks.webshop.shop.shop import Session, Shop
-from agentquest.http.sessions import SessionStore, Stage, StoreFull
+from agentquest.http.sessions import SessionStore, Stage
 
 SessionName = int | str | None
 Key = tuple[str, str]
 
+COOKIE = "webshop_client"
 _UNNAMED: Key = ("unnamed", "")
 
 
-@dataclass(frozen=True)
-class Sender:
+class _Sender:
     """What a request says about who sent it."""
 
-    name: str | None = None  # the X-Session header
-    cookie: str | None = None
-    address: str = ""
-    connection: str = ""
+    def __init__(self, request: Request) -> None:
+        header = request.headers.get(SESSION_HEADER)
+        self.name = read_session_name(header, f"the header {SESSION_HEADER}")
+        self.cookie = request.cookies.get(COOKIE, "")
+        self.connection = connection_of(request)
 
 
 @dataclass
@@ -72,8 +80,9 @@ class Clients:
         """While this is open, idle sessions are dropped without a request."""
         return self._store.expire_regularly(self._forget_all)
 
-    async def start(self, sender: Sender, name: SessionName) -> tuple[Session, str | None]:
+    async def start(self, request: Request, name: SessionName) -> tuple[Session, str | None]:
         """The client's session, (re)started at the search page; and a cookie, if it needs one."""
+        sender = _Sender(request)
         key = self._key(sender, name) or self._by_connection.get(sender.connection) or _new_key()
         known = self._store.get(key)
         if known is not None and known.name == name and isinstance(name, str):
@@ -83,12 +92,7 @@ class Clients:
         client = ClientSession(key, self._session(name), name, sender.connection)
         if known is not None:
             self._forget(known)
-        try:
-            dropped = self._store.add(key, client, sender.address, sender.connection)
-        except StoreFull as error:
-            text = f"{error}; try again in a few minutes"
-            raise HTTPException(503, text, {"Retry-After": "60"}) from error
-        await self._forget_all(dropped)
+        await self._forget_all(add_session(self._store, key, client, request))
         if key[0] != "cookie":
             return client.session, None
         if isinstance(name, int):
@@ -96,8 +100,9 @@ class Clients:
         self._set_connection(client, sender.connection)
         return client.session, key[1]
 
-    def find(self, sender: Sender, name: SessionName) -> ClientSession:
+    def find(self, request: Request, name: SessionName) -> ClientSession:
         """The session that a step is for."""
+        sender = _Sender(request)
         key = self._key(sender, name) or self._find_anonymous(sender, name)
         client = None if key is None else self._store.get(key)
         if client is None:
@@ -117,18 +122,18 @@ class Clients:
         finished = client.session.bought is not None
         self._store.mark(client.key, Stage.FINISHED if finished else Stage.IN_USE)
 
-    def _key(self, sender: Sender, name: SessionName) -> Key | None:
+    def _key(self, sender: _Sender, name: SessionName) -> Key | None:
         """The client that a request itself identifies; None if it does not."""
         if sender.name is not None:
-            return "named", sender.name
-        cookie = ("cookie", sender.cookie or "")
+            return "named", str(sender.name)
+        cookie = ("cookie", sender.cookie)
         if cookie in self._store:
             return cookie
         if isinstance(name, str):
             return "named", name
         return _UNNAMED if name is None else None
 
-    def _find_anonymous(self, sender: Sender, name: SessionName) -> Key | None:
+    def _find_anonymous(self, sender: _Sender, name: SessionName) -> Key | None:
         """The anonymous client that plays this number: by its connection, or the only one."""
         if not isinstance(name, int):
             return None
@@ -161,34 +166,27 @@ class Clients:
     def _forget(self, client: ClientSession) -> None:
         if self._by_connection.get(client.connection) == client.key:
             del self._by_connection[client.connection]
-        if isinstance(client.name, int) and client.name in self._by_number:
-            keys = self._by_number[client.name]
-            keys.discard(client.key)
-            if not keys:
-                del self._by_number[client.name]
+        if isinstance(client.name, int):
+            self._by_number[client.name].discard(client.key)
 
     def _session(self, name: SessionName) -> Session:
-        if name is None:
-            session = self._drawn.reset()
-            self._drawn.forget(session.id)
+        if not isinstance(name, int):
+            session = self._drawn.reset(name)
+            if name is None:
+                self._drawn.forget(session.id)
             return session
-        if isinstance(name, str):
-            goal = self._drawn.reset(name).goal
-        else:
-            count = len(self.shop.goals)
-            if not 0 <= name < count:
-                message = f"session {name}: goals are numbered 0 to {count - 1}"
-                raise HTTPException(422, message)
-            goal = self.shop.goals[name]
+        count = len(self.shop.goals)  # a number is not the text of that number: no `_drawn` here
+        if not 0 <= name < count:
+            raise HTTPException(422, f"session {name}: goals are numbered 0 to {count - 1}")
         rng = self._drawn.rng if self.shop.strict else f"{self.shop.seed}/{name}"
-        return Session(self.shop, str(name), goal, rng)
+        return Session(self.shop, str(name), self.shop.goals[name], rng)
 
 
 def _new_key() -> Key:
     return "cookie", secrets.token_urlsafe(16)
 
 
-def _no_session(sender: Sender, name: SessionName) -> HTTPException:
+def _no_session(sender: _Sender, name: SessionName) -> HTTPException:
     if sender.name is None and name is None:
         return HTTPException(409, "there is no session yet: POST /reset starts one")
     named = sender.name if sender.name is not None else name

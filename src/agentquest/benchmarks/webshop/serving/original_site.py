@@ -7,8 +7,6 @@ pages name are not served: people use the other site.
 """
 
 import random
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 from starlette.applications import Starlette
@@ -32,15 +30,15 @@ from agentquest.benchmarks.webshop.original.links import STYLE, SiteLinks, read_
 from agentquest.benchmarks.webshop.serving.requests import (
     MAX_NAME,
     SessionLimits,
-    Work,
-    address_of,
-    connection_of,
+    add_session,
+    make_app,
     read_form,
+    run_step,
 )
 from agentquest.benchmarks.webshop.shop.goals import Goal
 from agentquest.benchmarks.webshop.shop.pages import PAGE_SIZE, SUB_PAGES
 from agentquest.benchmarks.webshop.shop.shop import LONGEST_ACTION, Shop
-from agentquest.http.sessions import SessionStore, Stage, StoreFull
+from agentquest.http.sessions import SessionStore, Stage
 from agentquest.words import parse_whole_number
 
 HOME = "abc"
@@ -50,34 +48,30 @@ _SHOWN_DETAILS = ("r_type", "r_att", "w_att", "query_match", "category_match", "
 _LINKS = SiteLinks()
 
 
-def original_app(shop: Shop, limits: SessionLimits | None = None) -> Starlette:
+def original_app(shop: Shop, limits: SessionLimits) -> Starlette:
     """The application; `limits` bound how many visits it remembers."""
-    site = _OriginalSite(shop, limits or SessionLimits())
+    site = _OriginalSite(shop, limits)
     both = ["GET", "POST"]
     item = "{session}/{asin}/{keywords}/{page}"
-    return Starlette(
-        routes=[
-            Route("/", site.home, methods=["GET"]),
-            Route(STYLE, _style, methods=["GET"]),
-            Route("/favicon.ico", _nothing, methods=["GET"]),
-            Route("/search_results/{session}/{keywords}/{page}", site.results, methods=both),
-            Route(f"/item_page/{item}/{{options}}", site.item, methods=both),
-            Route(f"/item_sub_page/{item}/{{part}}/{{options}}", site.part, methods=both),
-            Route("/done/{session}/{asin}/{options}", site.done, methods=both),
-            Route("/{session}", site.index, methods=both),
-        ],
-        exception_handlers={HTTPException: _explain_refusal},
-        lifespan=site.lifespan,
-    )
+    routes = [
+        Route("/", site.home, methods=["GET"]),
+        Route(STYLE, _style, methods=["GET"]),
+        Route("/favicon.ico", _nothing, methods=["GET"]),
+        Route("/search_results/{session}/{keywords}/{page}", site.results, methods=both),
+        Route(f"/item_page/{item}/{{options}}", site.item, methods=both),
+        Route(f"/item_sub_page/{item}/{{part}}/{{options}}", site.part, methods=both),
+        Route("/done/{session}/{asin}/{options}", site.done, methods=both),
+        Route("/{session}", site.index, methods=both),
+    ]
+    return make_app(routes, _refuse, lambda app: site.goals.expire_regularly())
 
 
 def _html(content: str) -> Response:
     return Response(content.encode("utf-8", "replace"), media_type="text/html")
 
 
-async def _explain_refusal(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    return PlainTextResponse(f"{error.detail}\n", error.status_code, error.headers)
+def _refuse(status: int, text: str) -> Response:
+    return PlainTextResponse(f"{text}\n", status)
 
 
 async def _style(request: Request) -> Response:
@@ -91,18 +85,11 @@ async def _nothing(request: Request) -> Response:
 class _OriginalSite:
     def __init__(self, shop: Shop, limits: SessionLimits) -> None:
         self.shop = shop
-        self.work = Work(len(shop.catalogue))
         self.goals: SessionStore[str, Goal] = SessionStore(
             limits.max_sessions, limits.session_ttl_s
         )
         self.rng = random.Random()  # continues the original's stream after the goals were made
         self.rng.setstate(shop.goals.state_after_shuffle)
-
-    @asynccontextmanager
-    async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        async with self.goals.expire_regularly():
-            yield
-        self.work.close()
 
     async def home(self, request: Request) -> Response:
         return RedirectResponse(_LINKS.index(HOME), 302)
@@ -113,10 +100,7 @@ class _OriginalSite:
         goal = self.goals.get(session)
         if goal is None:
             goal = self._new_goal(session)
-            try:
-                self.goals.add(session, goal, address_of(request), connection_of(request))
-            except StoreFull as error:
-                raise HTTPException(503, f"{error}; try again later") from error
+            add_session(self.goals, session, goal, request)
         fields = await read_form(request) if request.method == "POST" else {}
         if "search_query" in fields:
             keywords = fields["search_query"].lower().split(" ")
@@ -150,7 +134,7 @@ class _OriginalSite:
         given = request.path_params["keywords"]
         keywords = _read(read_list, given, "keywords") if given.startswith("[") else [given]
         page = _number(request.path_params["page"])
-        found = await self.work.run(lambda: self._search(keywords))
+        found = await run_step(len(self.shop.catalogue), lambda: self._search(keywords))
         shown = found[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
         products = [self.shop.catalogue.product(number) for number in shown]
         session = request.path_params["session"]

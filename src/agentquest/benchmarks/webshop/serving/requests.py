@@ -1,4 +1,4 @@
-"""What the servers of the shop share: reading requests, limits, and steps in threads.
+"""What the servers of the shop share: reading requests, refusing them, and steps in threads.
 
 Every refusal says what was wrong. 400: unreadable; 404, 409: no such session; 413: too
 long; 422: readable, but not something the shop can do. The size of a body and who may
@@ -7,25 +7,33 @@ send it have been checked before (agentquest.http.guard).
 
 import asyncio
 import json
-import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from agentquest.benchmarks.webshop.shop.sessions import check_name
 from agentquest.benchmarks.webshop.shop.shop import LONGEST_ACTION
 from agentquest.errors import UserError
 from agentquest.http.connections import CONNECTION
+from agentquest.http.guard import Refusal
+from agentquest.http.sessions import SessionStore, StoreFull
 
-MAX_ACTION = LONGEST_ACTION
 MAX_NAME = 200
 MAX_NUMBER = 10**15
+INLINE_PRODUCTS = 20_000  # up to this many, a step costs less than handing it to a thread
 _MAX_FIELDS = 20
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -36,6 +44,22 @@ class SessionLimits:
     session_ttl_s: float = 6 * 3600.0
 
 
+def make_app(
+    routes: Sequence[Route],
+    refusal: Refusal,
+    lifespan: Callable[[Starlette], AbstractAsyncContextManager[None]],
+) -> Starlette:
+    """An application whose refusals are written by `refusal`."""
+
+    async def explain(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        response = refusal(error.status_code, error.detail)
+        response.headers.update(error.headers or {})
+        return response
+
+    return Starlette(routes=routes, exception_handlers={HTTPException: explain}, lifespan=lifespan)
+
+
 async def read_json(request: Request, known: tuple[str, ...]) -> dict[str, Any]:
     """The JSON object that was sent; an empty body is an empty object."""
     body = await request.body()
@@ -44,7 +68,9 @@ async def read_json(request: Request, known: tuple[str, ...]) -> dict[str, Any]:
     try:
         fields = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise HTTPException(400, f"the body is not JSON: {_reason(error)}") from error
+        deep = isinstance(error, RecursionError)
+        reason = "nested too deeply" if deep else str(error)[:200]
+        raise HTTPException(400, f"the body is not JSON: {reason}") from error
     if not isinstance(fields, dict):
         raise HTTPException(400, f"the body must be a JSON object, not {_kind(fields)}")
     for name in fields:
@@ -96,15 +122,9 @@ def read_action(fields: dict[str, Any]) -> str:
     action = fields["action"]
     if not isinstance(action, str):
         raise HTTPException(422, f"action must be a text, not {_kind(action)}")
-    if len(action) > MAX_ACTION:
-        raise HTTPException(413, f"action is longer than {MAX_ACTION} characters")
+    if len(action) > LONGEST_ACTION:
+        raise HTTPException(413, f"action is longer than {LONGEST_ACTION} characters")
     return action
-
-
-def address_of(request: Request) -> str:
-    """The machine that asks."""
-    client = request.scope["client"]
-    return client[0] if client else ""
 
 
 def connection_of(request: Request) -> str:
@@ -112,8 +132,14 @@ def connection_of(request: Request) -> str:
     return str(request.scope.get("state", {}).get(CONNECTION, ""))
 
 
-def _reason(error: Exception) -> str:
-    return "nested too deeply" if isinstance(error, RecursionError) else str(error)[:200]
+def add_session(store: SessionStore[K, V], key: K, value: V, request: Request) -> list[V]:
+    """Store a session for who asks; returns those dropped for it."""
+    client = request.scope["client"]
+    try:
+        return store.add(key, value, client[0] if client else "", connection_of(request))
+    except StoreFull as error:
+        text = f"{error}; try again in a few minutes"
+        raise HTTPException(503, text, {"Retry-After": "60"}) from error
 
 
 def _kind(value: object) -> str:
@@ -123,26 +149,6 @@ def _kind(value: object) -> str:
     return names.get(type(value), "a number")
 
 
-T = TypeVar("T")
-
-INLINE_PRODUCTS = 20_000  # up to this many, a step costs less than handing it to a thread
-
-
-class Work:
-    """Runs the shop's steps: at once on a small catalogue, in a few threads on a large one."""
-
-    def __init__(self, products: int) -> None:
-        self._pool: ThreadPoolExecutor | None = None
-        if products > INLINE_PRODUCTS:
-            self._pool = ThreadPoolExecutor(os.cpu_count() or 1, "webshop")
-
-    async def run(self, task: Callable[[], T]) -> T:
-        """What `task` returns, computed here or in a thread."""
-        if self._pool is None:
-            return task()
-        return await asyncio.get_running_loop().run_in_executor(self._pool, task)
-
-    def close(self) -> None:
-        """Wait for what is being computed, and drop what has not begun."""
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
+async def run_step(products: int, step: Callable[[], T]) -> T:
+    """What a step in a shop returns: run here if it has few products, else in a thread."""
+    return step() if products <= INLINE_PRODUCTS else await asyncio.to_thread(step)

@@ -2,15 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from http import HTTPStatus
-
-from starlette.responses import Response
 
 from agentquest.benchmarks.webshop.serving.api import api_app
 from agentquest.benchmarks.webshop.serving.original_site import original_app
 from agentquest.benchmarks.webshop.serving.requests import SessionLimits
-from agentquest.benchmarks.webshop.serving.site import headers, site_app
-from agentquest.benchmarks.webshop.serving.site_pages import problem_page
+from agentquest.benchmarks.webshop.serving.site import headers, refuse, site_app
 from agentquest.benchmarks.webshop.shop.shop import Shop
 from agentquest.http.guard import Names, Rules, guard_app, page_headers
 from agentquest.http.serving import Served
@@ -47,7 +43,7 @@ def for_people(
     images: bool = False,
 ) -> Served:
     """The site for people, who need no token; their tasks go to `recorder`."""
-    rules = Rules(access.known_as, headers=headers(images), refusal=_refusal)
+    rules = Rules(access.known_as, headers=headers(images), refusal=refuse)
     app = guard_app(site_app(shop, recorder, limits, images), rules)
     return Served(app, listen(access.host, port, "--site-port"))
 
@@ -56,7 +52,3 @@ def original_pages(shop: Shop, limits: SessionLimits, access: Access, port: int 
     """The pages of the original's site, for programs that scrape them."""
     app = guard_app(original_app(shop, limits), Rules(access.known_as, headers=page_headers()))
     return Served(app, listen(access.host, port, "--site-port"))
-
-
-def _refusal(status: int, text: str) -> Response:
-    return Response(problem_page(HTTPStatus(status).phrase, text), status, media_type="text/html")

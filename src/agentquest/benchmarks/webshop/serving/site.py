@@ -23,10 +23,10 @@ from starlette.routing import Route
 
 from agentquest.benchmarks.webshop.serving.requests import (
     SessionLimits,
-    Work,
-    address_of,
-    connection_of,
+    add_session,
+    make_app,
     read_form,
+    run_step,
 )
 from agentquest.benchmarks.webshop.serving.site_pages import (
     CHOOSE,
@@ -46,7 +46,7 @@ from agentquest.benchmarks.webshop.shop.shop import Shop
 from agentquest.benchmarks.webshop.tasks import TasksOfGoals, numbers_of, task_of
 from agentquest.errors import AgentQuestError, DataError
 from agentquest.http.guard import page_headers
-from agentquest.http.sessions import SessionStore, Stage, StoreFull
+from agentquest.http.sessions import SessionStore, Stage
 from agentquest.lib.people import Recorder
 from agentquest.words import parse_whole_number
 
@@ -70,42 +70,37 @@ def headers(images: bool = False) -> dict[str, str]:
 
 
 def site_app(
-    shop: Shop, recorder: Recorder, limits: SessionLimits | None = None, images: bool = False
+    shop: Shop, recorder: Recorder, limits: SessionLimits, images: bool = False
 ) -> Starlette:
     """The site as an ASGI application; `recorder` is open while it runs."""
-    site = _Site(shop, recorder, limits or SessionLimits(), images)
-    return Starlette(
-        routes=[
-            Route("/", site.welcome, methods=["GET"]),
-            Route("/start", site.start, methods=["POST"]),
-            Route("/visit/{turn:int}", site.visiting(site.look), methods=["GET"]),
-            Route("/act", site.visiting(site.act), methods=["POST"]),
-            Route("/give-up", site.visiting(site.ask_to_give_up), methods=["GET"]),
-            Route("/give-up", site.visiting(site.give_up), methods=["POST"]),
-            Route("/style.css", _file("site.css", "text/css"), methods=["GET"]),
-            Route("/icon.svg", _file("icon.svg", "image/svg+xml"), methods=["GET"]),
-        ],
-        exception_handlers={HTTPException: _explain_refusal},
-        lifespan=site.lifespan,
-    )
+    site = _Site(shop, recorder, limits, images)
+    routes = [
+        Route("/", site.welcome, methods=["GET"]),
+        Route("/start", site.start, methods=["POST"]),
+        Route("/visit/{turn:int}", site.visiting(site.look), methods=["GET"]),
+        Route("/act", site.visiting(site.act), methods=["POST"]),
+        Route("/give-up", site.visiting(site.ask_to_give_up), methods=["GET"]),
+        Route("/give-up", site.visiting(site.give_up), methods=["POST"]),
+        Route("/style.css", _file("site.css", "text/css"), methods=["GET"]),
+        Route("/icon.svg", _file("icon.svg", "image/svg+xml"), methods=["GET"]),
+    ]
+    return make_app(routes, refuse, site.lifespan)
 
 
 def _html(content: bytes, status: int = 200) -> Response:
     return Response(content, status, media_type="text/html")
 
 
-def _go_to(url: str) -> Response:
-    return RedirectResponse(url, 303)
+def _go_on(visit: SiteSession) -> Response:
+    return RedirectResponse(address(visit), 303)
 
 
-async def _explain_refusal(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    title = HTTPStatus(error.status_code).phrase
-    unexplained = error.status_code == HTTPStatus.NOT_FOUND and error.detail == title
-    detail = "There is no such page in this shop." if unexplained else error.detail
-    response = _html(problem_page(title, detail), error.status_code)
-    response.headers.update(error.headers or {})
-    return response
+def refuse(status: int, text: str) -> Response:
+    """A page that says why; also for what no route gets to see."""
+    title = HTTPStatus(status).phrase
+    if text == HTTPStatus.NOT_FOUND.phrase:  # of a path that has no route
+        text = "There is no such page in this shop."
+    return _html(problem_page(title, text), status)
 
 
 def _file(name: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
@@ -124,7 +119,6 @@ class _Site:
         self.recorder = recorder
         self.recording = asyncio.Lock()
         self.given = self._count_given()
-        self.work = Work(len(shop.catalogue))
         self.visits: SessionStore[str, SiteSession] = SessionStore(
             min(limits.max_sessions, MAX_VISITS), limits.session_ttl_s
         )
@@ -134,7 +128,6 @@ class _Site:
         async with self.visits.expire_regularly(self._save_unfinished):
             yield
         await self._save_unfinished(self.visits.clear())
-        self.work.close()
 
     async def _save_unfinished(self, visits: list[SiteSession]) -> None:
         for visit in visits:
@@ -177,7 +170,7 @@ class _Site:
         visit = self._visit(request)
         if visit is not None and visit.end is None:
             visit.notice = _UNDER_WAY
-            return _go_to(address(visit))
+            return _go_on(visit)
         wanted = self._read_number(fields.get("number", ""))
         participant = _participant(fields)
         try:
@@ -187,12 +180,8 @@ class _Site:
         session = Sessions(self.shop, limit=1).reset(number)
         visit = SiteSession(session, number, participant, images=self.images)
         name = secrets.token_urlsafe(16)
-        try:
-            dropped = self.visits.add(name, visit, address_of(request), connection_of(request))
-        except StoreFull as error:
-            raise HTTPException(503, f"{error}. Try again later.") from error
-        await self._save_unfinished(dropped)
-        response = _go_to(address(visit))
+        await self._save_unfinished(add_session(self.visits, name, visit, request))
+        response = _go_on(visit)
         response.set_cookie(COOKIE, name, httponly=True, samesite="lax")
         return response
 
@@ -227,28 +216,28 @@ class _Site:
     async def look(self, request: Request, visit: SiteSession) -> Response:
         if request.path_params["turn"] != visit.turn:
             visit.notice = _WENT_BACK
-            return _go_to(address(visit))
+            return _go_on(visit)
         return _html(_current(visit, _take_notice(visit)))
 
     async def act(self, request: Request, visit: SiteSession) -> Response:
         fields = await read_form(request)
         async with visit.lock:
             if not _is_current(visit, fields):
-                return _go_to(address(visit))
+                return _go_on(visit)
             action, problem = _action(visit, fields)
             if action is None:
                 return _html(_current(visit, problem), 422)
             for choice in chosen_options(visit, fields, action):
                 visit.act(choice)
             if visit.end is None and action != CHOOSE:
-                await self.work.run(lambda: visit.act(action))
+                await run_step(len(self.shop.catalogue), lambda: visit.act(action))
             self.visits.mark(request.cookies[COOKIE], Stage.FINISHED if visit.end else Stage.IN_USE)
             if visit.end is not None:
                 await self._save(visit)
-        return _go_to(address(visit))
+        return _go_on(visit)
 
     async def ask_to_give_up(self, request: Request, visit: SiteSession) -> Response:
-        return _go_to(address(visit)) if visit.end else _html(give_up_page(visit))
+        return _go_on(visit) if visit.end else _html(give_up_page(visit))
 
     async def give_up(self, request: Request, visit: SiteSession) -> Response:
         fields = await read_form(request)
@@ -256,7 +245,7 @@ class _Site:
             if _is_current(visit, fields):
                 visit.give_up()
                 await self._save(visit)
-        return _go_to(address(visit))
+        return _go_on(visit)
 
 
 def _current(visit: SiteSession, notice: str) -> bytes:
