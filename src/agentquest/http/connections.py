@@ -86,7 +86,7 @@ class _Transport:
             self._written.clear()
 
 
-class Connection(asyncio.Protocol):
+class Connection:
     """Passes everything on to uvicorn's protocol, and remembers what the client has yet to send."""
 
     def __init__(self, number: int, connections: "Connections", settings: dict[str, Any]) -> None:
@@ -97,6 +97,9 @@ class Connection(asyncio.Protocol):
         self._received_early = False
         self.heard = False
         self.enter(Phase.HEAD)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._protocol, name)
 
     def __str__(self) -> str:
         return str(self._number)
@@ -129,15 +132,6 @@ class Connection(asyncio.Protocol):
             self._protocol.data_received(data)
         except h11.LocalProtocolError:  # not HTTP, and an answer is already being sent
             self.transport.abort()
-
-    def eof_received(self) -> None:
-        self._protocol.eof_received()
-
-    def pause_writing(self) -> None:
-        self._protocol.pause_writing()
-
-    def resume_writing(self) -> None:
-        self._protocol.resume_writing()
 
 
 class Connections:
@@ -192,6 +186,8 @@ class Connections:
 
     async def _run_request(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         connection: Connection = scope["state"][CONNECTION]
+        headers = dict(scope["headers"])
+        has_body = headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
 
         async def receive_part() -> Message:
             message = await receive()
@@ -199,8 +195,6 @@ class Connections:
                 connection.enter(Phase.ANSWER)
             return message
 
-        headers = dict(scope["headers"])
-        has_body = headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
         connection.enter(Phase.BODY if has_body else Phase.ANSWER)
         try:
             await app(scope, receive_part if has_body else receive, send)

@@ -18,7 +18,6 @@ import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,7 +25,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agentquest.errors import ConfigError
-from agentquest.http.sockets import is_loopback
+from agentquest.http.sockets import is_loopback, parse_address
 
 MAX_BODY = 64 * 1024
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS  # finds out by itself which of the two
@@ -75,8 +74,10 @@ class Names:
 
     def __init__(self, bound: str, more: Collection[str] = (), origins: Collection[str] = ()):
         self.origins = frozenset(origin.rstrip("/").lower() for origin in origins)
-        self.hosts = _LOOPBACK_NAMES | {_plain(name) for name in (bound, *more)}
-        self.any_number = _is_unspecified(bound)
+        named = {name.strip("[]").rstrip(".").lower() for name in (bound, *more)}
+        self.hosts = _LOOPBACK_NAMES | named
+        address = parse_address(bound)
+        self.any_number = not bound or (address is not None and address.is_unspecified)
         if self.any_number:
             self.hosts |= {socket.gethostname().lower()}
 
@@ -86,7 +87,7 @@ class Names:
         host = host_in(named)
         if host is None:
             raise Refused(400, "the request has no valid Host header")
-        if host not in self.hosts and not (self.any_number and _is_number(host)):
+        if host not in self.hosts and not (self.any_number and parse_address(host)):
             shown = named[:_LONGEST_SHOWN]
             text = f"this server does not answer to the name {shown!r}; allow it"
             raise Refused(403, f"{text} with --allow-host")
@@ -118,23 +119,6 @@ def host_in(value: str) -> str | None:
     if not host or parts.netloc != value or "@" in value or parts.path:
         return None
     return host.rstrip(".").lower()
-
-
-def _plain(host: str) -> str:
-    return host.strip("[]").rstrip(".").lower()
-
-
-def _is_number(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_unspecified(host: str) -> bool:
-    host = _plain(host)
-    return not host or (_is_number(host) and ip_address(host).is_unspecified)
 
 
 class Disconnected(Exception):

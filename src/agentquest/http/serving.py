@@ -84,7 +84,7 @@ class Serving:
         """Answer until stopped; cancelling this stops too, and one server's end is all servers'."""
         loop = asyncio.get_running_loop()
         before = loop.get_exception_handler()
-        loop.set_exception_handler(_QuietAboutFiles(before))
+        loop.set_exception_handler(_quiet_about_files(before))
         supervising = asyncio.create_task(self._supervise())
         tasks = [
             asyncio.create_task(_serve(server, sock))
@@ -157,23 +157,23 @@ async def _serve(server: uvicorn.Server, sock: socket.socket) -> None:
     await server.shutdown(sockets=[sock])
 
 
-class _QuietAboutFiles:
+def _quiet_about_files(otherwise: Any) -> Any:
     """Says once a minute that no connection can be accepted; asyncio says it at each attempt."""
+    said_at = -_SAID_EVERY_S
 
-    def __init__(self, otherwise: Any) -> None:
-        self._otherwise = otherwise
-        self._said = -_SAID_EVERY_S
-
-    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        nonlocal said_at
         error = context.get("exception")
         if isinstance(error, OSError) and error.errno in _NO_MORE_FILES and "socket" in context:
-            if time.monotonic() - self._said >= _SAID_EVERY_S:
-                self._said = time.monotonic()
+            if time.monotonic() - said_at >= _SAID_EVERY_S:
+                said_at = time.monotonic()
                 _log.warning("connections wait: %s", error.strerror)
-        elif self._otherwise is not None:
-            self._otherwise(loop, context)
+        elif otherwise is not None:
+            otherwise(loop, context)
         else:
             loop.default_exception_handler(context)
+
+    return handle
 
 
 @contextmanager

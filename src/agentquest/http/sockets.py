@@ -3,7 +3,7 @@
 import errno
 import os
 import socket
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from agentquest.errors import UserError
 
@@ -65,10 +65,16 @@ def url_of(sock: socket.socket) -> str:
 
 def is_loopback(host: str) -> bool:
     """Whether a server on this address can be reached from this machine only."""
+    address = parse_address(host)
+    return host == "localhost" if address is None else address.is_loopback
+
+
+def parse_address(host: str) -> IPv4Address | IPv6Address | None:
+    """An address in numbers, also in brackets; None for a name."""
     try:
-        return ip_address(host.strip("[]")).is_loopback
+        return ip_address(host.strip("[]"))
     except ValueError:
-        return host == "localhost"
+        return None
 
 
 def _bound(host: str, port: int) -> socket.socket:
