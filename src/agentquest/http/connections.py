@@ -114,15 +114,18 @@ class Connection:
             self.since = time.monotonic()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take a place for the connection, then hand it to uvicorn."""
         self.transport = cast(asyncio.Transport, _Transport(transport))
         self._connections.add(self)
         self._protocol.connection_made(self.transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Free the place."""
         self._connections.remove(self)
         self._protocol.connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        """Note that the client has sent something, then hand it to uvicorn."""
         self.heard = True
         if self.phase is Phase.IDLE:
             self.enter(Phase.HEAD)
