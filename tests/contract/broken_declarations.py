@@ -261,14 +261,14 @@ class TooManyExamples(GuessBenchmark):
 
 
 class _Silent(TerminalView):
-    def said(self, observation: Observation) -> str:
+    def show(self, observation: Observation) -> str:
         return ""
 
 
 class SilentView(GuessBenchmark):
     """view"""
 
-    SAYS = "said()"
+    SAYS = "show()"
 
     def view(self) -> TerminalView:
         return _Silent()

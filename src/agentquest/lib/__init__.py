@@ -19,10 +19,9 @@ from agentquest.lib.metrics import Metrics, repetition_rate, repetitions, simila
 from agentquest.lib.oracle import Oracle
 from agentquest.lib.parsing import Parser, parse_action
 from agentquest.lib.people import TerminalView
-from agentquest.lib.pictures import Moment
 from agentquest.lib.session import Session, Turn
 from agentquest.lib.settings import Settings, operational
-from agentquest.lib.types import Action, Interaction, Observation, State, Task
+from agentquest.lib.types import Action, Interaction, Moment, Observation, State, Task
 from agentquest.lib.vector import SessionVector
 from agentquest.records.manifest import Verbs
 

@@ -24,9 +24,8 @@ from agentquest.lib.driver import Driver
 from agentquest.lib.game import DriverGame, Game
 from agentquest.lib.oracle import Oracle
 from agentquest.lib.people import TerminalView
-from agentquest.lib.pictures import Moment
 from agentquest.lib.settings import Settings, suggestion, validated
-from agentquest.lib.types import Observation, Task
+from agentquest.lib.types import Moment, Observation, Task
 from agentquest.records.manifest import Provenance, Verbs
 
 if TYPE_CHECKING:  # playing needs no HTML

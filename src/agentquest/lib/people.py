@@ -27,7 +27,7 @@ class TerminalView:
         """The first observation without its goal, as short as possible."""
         return observation.text or observation.output
 
-    def said(self, observation: Observation) -> str:
+    def show(self, observation: Observation) -> str:
         """What the game answers, laid out for reading."""
         return observation.text or observation.output
 

@@ -4,6 +4,7 @@ Plain data: frozen, comparable, picklable. `export()` is what users see in
 `metrics.export()`; a field marked `internal` stays out of the documented shape.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
@@ -78,3 +79,12 @@ class Task:
     task_type: str
     split: str
     problem: str
+
+
+class Moment(NamedTuple):
+    """What a picture is drawn from: an observation, the commands possible then, and the action
+    that led to it."""
+
+    observation: str
+    admissible: Sequence[str] = ()
+    action: str = ""  # empty at the start

@@ -129,7 +129,7 @@ def _transcript(game: WebGame) -> Iterator[h.Node]:
                 h.code[move.command],
                 " ",
                 badge("unscored", game.origin.agent) if game.origin and move.inherited else None,
-                pre(session.view.said(done.observation), "told"),
+                pre(session.view.show(done.observation), "told"),
             ]
             for move, done in steps[hidden:]
         )

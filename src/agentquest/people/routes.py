@@ -16,11 +16,10 @@ from agentquest.lib.commands import fill_blanks
 from agentquest.people.games import Games, WebGame
 from agentquest.people.pages import game_page, play_on_page, play_page
 from agentquest.people.session import GameReply
-from agentquest.viewer.addresses import ServedAddresses
+from agentquest.viewer.addresses import SITE
 from agentquest.viewer.app import Viewer
 from agentquest.viewer.pages import page
 
-SITE = ServedAddresses()
 _LONGEST_COMMAND = 2000
 _MOST_FIELDS = 20
 Fields = dict[str, str]

@@ -187,7 +187,7 @@ class PlaySession:
         outcome = self.driver.outcome
         warning = "" if outcome.done or outcome.reachable else _OUT_OF_REACH
         return GameReply(
-            text=self.view.said(self.observation),
+            text=self.view.show(self.observation),
             hint=_ask_about(meant, possible) if meant else "",
             moved=True,
             warning=warning,
@@ -260,7 +260,7 @@ class PlaySession:
         self.moves.pop()
         self.undone += 1
         self.all_undone += 1
-        text = self.view.said(self.observation) if self.steps else ""
+        text = self.view.show(self.observation) if self.steps else ""
         return GameReply(notice=f"Undone: {steps[-1].action.value}", text=text, moved=True)
 
 

@@ -86,7 +86,7 @@ CHECKS = (
     ),
     Check(
         declarations.view,
-        "Let TerminalView.room and said return text for every observation.",
+        "Let TerminalView.room and show return text for every observation.",
     ),
     Check(
         episodes.observations,

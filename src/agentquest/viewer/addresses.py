@@ -4,7 +4,6 @@ Pages are written once and know only an `Addresses`; what a page cannot lead to
 (a comparison nobody exported, playing without a server) has no address there.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import lru_cache
 from urllib.parse import quote, quote_plus, urlencode
@@ -12,68 +11,44 @@ from urllib.parse import quote, quote_plus, urlencode
 from agentquest.words import slug
 
 
-class Addresses(ABC):
-    """What links lead to. `served`: there is a server that filters, follows and plays."""
-
-    served: bool
-
-    @abstractmethod
-    def asset(self, name: str) -> str:
-        """A style sheet, script or picture."""
-
-    @abstractmethod
-    def page(self, name: str) -> str | None:
-        """A page of the navigation, by its name in `pages.PAGES`."""
-
-    @abstractmethod
-    def run(self, name: str, start: int = 0) -> str:
-        """A run; `start` is the first episode to list."""
-
-    @abstractmethod
-    def episode(self, run: str, key: str, step: int | None = None) -> str:
-        """An episode; with `step`, opened there."""
-
-    @abstractmethod
-    def prompts(self, run: str, key: str, step: int) -> str:
-        """The prompt of a step, whole."""
-
-    @abstractmethod
-    def play_on(self, run: str, key: str, step: int) -> str | None:
-        """Where a person goes on from a step."""
-
-    @abstractmethod
-    def compare(self, runs: Sequence[str], task: str | None = None) -> str | None:
-        """Runs side by side, or one task of theirs."""
-
-
-class ServedAddresses(Addresses):
-    """Of `agentquest view`."""
+class Addresses:
+    """Of `agentquest view`: its server filters, follows and plays (`served`)."""
 
     served = True
 
     def asset(self, name: str) -> str:
+        """A style sheet, script or picture."""
         return f"/static/{name}"
 
-    def page(self, name: str) -> str:
+    def page(self, name: str) -> str | None:
+        """A page of the navigation, by its name in `pages.PAGES`."""
         return "/" if name == "runs" else f"/{name}"
 
     def run(self, name: str, start: int = 0) -> str:
+        """A run; `start` is the first episode to list."""
         return f"/run/{quote(name)}" + (f"?from={start}" if start else "")
 
     def episode(self, run: str, key: str, step: int | None = None) -> str:
+        """An episode; with `step`, opened there."""
         return f"/episode?{_query(run, key, step)}"
 
     def prompts(self, run: str, key: str, step: int) -> str:
+        """The prompt of a step, whole."""
         return f"/prompt?{_query(run, key, step)}"
 
     def play_on(self, run: str, key: str, step: int) -> str | None:
+        """Where a person goes on from a step."""
         return f"/play-on?{_query(run, key, step)}"
 
     def compare(self, runs: Sequence[str], task: str | None = None) -> str | None:
+        """Runs side by side, or one task of theirs."""
         chosen = [("run", name) for name in runs]
         if task is None:
             return f"/compare?{urlencode(chosen)}"
         return f"/compare?{urlencode([*chosen, ('task', task)])}#pair"
+
+
+SITE = Addresses()
 
 
 class FileAddresses(Addresses):

@@ -20,7 +20,7 @@ from agentquest.records.manifest import Manifest
 from agentquest.store.library import Library, RunSummary
 from agentquest.store.lines import Span
 from agentquest.store.stored_run import StoredRun
-from agentquest.viewer.addresses import ServedAddresses
+from agentquest.viewer.addresses import SITE
 from agentquest.viewer.compare_page import compare_page
 from agentquest.viewer.entry import ENTER, enter
 from agentquest.viewer.episode_page import episode_page
@@ -32,7 +32,6 @@ from agentquest.viewer.prompt_page import prompt, prompts_page
 from agentquest.viewer.replay import analyse_episode
 from agentquest.viewer.run_page import run_page
 
-SITE = ServedAddresses()
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _MOST_COMPARED = 8
 _MOST_EPISODES = 16
@@ -222,13 +221,16 @@ class Extension(Protocol):
         """Called in a thread when the server stops."""
 
 
-def viewer_app(library: Library, extend: Callable[[Viewer], Extension] | None = None) -> Starlette:
+def viewer_app(library: Library, extend: Callable[[Viewer], Extension]) -> Starlette:
     """The pages; `extend` adds further ones."""
     viewer = Viewer(library)
+    extension = extend(viewer)
     routes = [
-        Route(SITE.page(name), viewer.navigation(name)) for name, one in PAGES.items() if one.make
-    ]
-    routes += [
+        *(
+            Route(address, viewer.navigation(name))
+            for name, one in PAGES.items()
+            if one.make and (address := SITE.page(name))
+        ),
         Route("/run/{name:path}", viewer.run),
         Route("/episode", viewer.episode),
         Route("/prompt", viewer.prompt),
@@ -237,11 +239,8 @@ def viewer_app(library: Library, extend: Callable[[Viewer], Extension] | None = 
         Route("/live/{name:path}", viewer.live),
         Route("/static/{name}", static),
         Route(ENTER, enter, methods=["GET", "POST"]),
+        *extension.routes(),
     ]
-    if extend is None:
-        return Starlette(routes=routes, exception_handlers={404: _no_such_page})
-    extension = extend(viewer)
-    routes += extension.routes()
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from agentquest.viewer.addresses import ServedAddresses
+from agentquest.viewer.addresses import SITE
 from agentquest.viewer.pages import page
 
 ENTER = "/enter"
@@ -53,7 +53,7 @@ async def enter(request: Request) -> HTMLResponse | RedirectResponse:
             answer = RedirectResponse("/", status_code=303)
             answer.set_cookie(_COOKIE, given, httponly=True, samesite="strict")
             return answer
-    return HTMLResponse(page(ServedAddresses(), "Token", _FORM))
+    return HTMLResponse(page(SITE, "Token", _FORM))
 
 
 def _token_in(cookies: str) -> str:

@@ -21,7 +21,7 @@ from agentquest.records.outcome import AgentFaults, End
 from agentquest.reports.render.csv import csv_report
 from agentquest.reports.render.text import markdown_report, text_report
 from agentquest.store.stored_run import StoredRun
-from agentquest.viewer.addresses import ServedAddresses
+from agentquest.viewer.addresses import SITE
 from agentquest.viewer.layout import render
 from agentquest.viewer.run_page import run_page
 from report_runs import (
@@ -49,7 +49,7 @@ def html_of(records: list[EpisodeRecord], content: Manifest) -> str:
     with tempfile.TemporaryDirectory() as folder:
         run = saved(Path(folder) / "run", records, content)
         run.write_measured(collect_measured(rows_of(records, table), table))
-        return render(run_page(ServedAddresses(), StoredRun(run.path, full=True), {}))
+        return render(run_page(SITE, StoredRun(run.path, full=True), {}))
 
 
 @pytest.fixture(scope="module")

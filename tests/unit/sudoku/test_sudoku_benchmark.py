@@ -74,9 +74,9 @@ def test_the_view_draws_the_board() -> None:
     assert len(cells) == 81
     assert cells.count(".") == 41
     refused = driver.step(driver.action_class(value="9 9 9"))
-    assert view.said(refused).startswith("Rows and columns go from 0 to 8")
+    assert view.show(refused).startswith("Rows and columns go from 0 to 8")
     strange = Observation("Something else.", False, True, text="Something else.")
-    assert view.said(strange) == "Something else."
+    assert view.show(strange) == "Something else."
 
 
 def test_task_names_do_not_hold_cells_of_the_board() -> None:

@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from agentquest.benchmarks.alfworld.reading import Known
 from agentquest.lib.markup import Template, join
-from agentquest.lib.pictures import Moment
+from agentquest.lib.types import Moment
 
 _DONE = {"heat": "heated", "cool": "cooled", "clean": "cleaned", "slice": "sliced"}
 _MAP = Template(

@@ -95,7 +95,7 @@ class SudokuView(TerminalView):
     def room(self, observation: Observation) -> str:
         return f"Type row, column and value, such as 0 3 7.\n{_draw(observation.text)}"
 
-    def said(self, observation: Observation) -> str:
+    def show(self, observation: Observation) -> str:
         remark, heading, _ = observation.text.partition(BOARD_HEADING)
         drawn = _draw(observation.text)
         return f"{remark}{drawn}" if heading else drawn

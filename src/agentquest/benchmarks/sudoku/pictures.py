@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from agentquest.benchmarks.sudoku.grid import SIZE
 from agentquest.benchmarks.sudoku.types import EMPTY, as_rows, read_board
-from agentquest.lib.pictures import Moment
+from agentquest.lib.types import Moment
 
 
 def draw_boards(moments: Iterable[Moment]) -> Iterator[Markup | None]:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import logging
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +17,7 @@ from agentquest.benchmarks.webshop.driver import WebshopDriver
 from agentquest.benchmarks.webshop.explorer import WebshopExplorer
 from agentquest.benchmarks.webshop.game import WebshopGame
 from agentquest.benchmarks.webshop.oracle import Purchase, best_purchase, plan
+from agentquest.benchmarks.webshop.shop.pages import SEPARATOR
 from agentquest.benchmarks.webshop.shop.shop import Session, Shop
 from agentquest.benchmarks.webshop.tasks import (
     BUILTIN,
@@ -27,7 +29,6 @@ from agentquest.benchmarks.webshop.tasks import (
     numbers_of,
     task_of,
 )
-from agentquest.benchmarks.webshop.terminal import WebshopView
 from agentquest.lib import (
     Benchmark,
     BenchmarkSettings,
@@ -38,6 +39,7 @@ from agentquest.lib import (
     Observation,
     Oracle,
     Task,
+    TerminalView,
 )
 from agentquest.records.manifest import Provenance
 
@@ -45,6 +47,9 @@ if TYPE_CHECKING:  # playing needs no HTML
     from htpy import Node
 
 logger = logging.getLogger(__name__)
+_INSTRUCTION = "Instruction:"
+_PRODUCT_CODE = re.compile(r"[A-Z0-9]{10}")
+_LONG = 50  # characters; shorter pieces of a page share a line in the terminal
 
 
 class WebshopSettings(BenchmarkSettings):
@@ -209,7 +214,7 @@ class WebshopBenchmark(Benchmark):
         assert isinstance(driver, WebshopTaskDriver)
         return Oracle(driver.oracle_actions)
 
-    def view(self) -> WebshopView:
+    def view(self) -> TerminalView:
         return WebshopView()
 
     @classmethod
@@ -237,6 +242,38 @@ class WebshopBenchmark(Benchmark):
                 "nouns": self.shop.nouns.name,
             },
         )
+
+
+class WebshopView(TerminalView):
+    """Shows a page without its instruction, each product of the results on a line."""
+
+    def room(self, observation: Observation) -> str:
+        return "The search page of a shop: search[<words>] looks for products."
+
+    def show(self, observation: Observation) -> str:
+        texts = observation.text.split(SEPARATOR)
+        if texts[0] == _INSTRUCTION:
+            del texts[:2]
+        if _INSTRUCTION in texts:
+            return self.room(observation)
+        lines = [""]
+        for place, text in enumerate(texts):
+            if _begins_line(text, texts[place - 1] if place else ""):
+                lines.append("")
+            lines[-1] += f"  {text}" if lines[-1] else text
+        return "\n".join(line for line in lines if line)
+
+    def verb_and_rest(self, command: str) -> tuple[str, str]:
+        verb, _, rest = command.partition("[")
+        return verb, rest.removesuffix("]")
+
+
+def _begins_line(text: str, before: str) -> bool:
+    """Whether a text begins a line: results and long texts do, short texts share one."""
+    if _PRODUCT_CODE.fullmatch(before) or text.startswith("$"):
+        return False
+    begins = _PRODUCT_CODE.fullmatch(text) or text.startswith(("Page ", "Price: ", "Description"))
+    return bool(begins) or len(text) > _LONG or len(before) > _LONG
 
 
 def task_hash(shop: Shop, number: int) -> str:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from htpy import Node, button, div, input, label, p, span
 from markupsafe import Markup
 
-from agentquest.lib.pictures import Moment
+from agentquest.benchmarks.webshop.shop.pages import SEPARATOR
+from agentquest.lib.types import Moment
 
-_BETWEEN = " [SEP] "
 _CLICK = "click["
 _SEARCH = "search["
 _NAVIGATION = ("back to search", "< prev", "next >")
@@ -60,9 +60,9 @@ def _picked_options(actions: Sequence[str], admissible: Sequence[str]) -> frozen
 
 
 def _draw_page(moment: Moment, look: _Look) -> Markup | None:
-    if _BETWEEN not in moment.observation:
+    if SEPARATOR not in moment.observation:
         return None
-    pieces = [piece.strip() for piece in moment.observation.split(_BETWEEN)]
+    pieces = [piece.strip() for piece in moment.observation.split(SEPARATOR)]
     return Markup(div(".shop")[_Page(pieces, moment.admissible, look).parts()])
 
 

@@ -180,8 +180,8 @@ def view(subject: Subject) -> Problems:
             yield f"{task.id}: room() of the first observation is empty"
         for command in subject.script(task):
             observation = carry_out(driver, command)
-            if not looks.said(observation):
-                yield f"{task.id}: said() after {command!r} is empty"
+            if not looks.show(observation):
+                yield f"{task.id}: show() after {command!r} is empty"
             if len(looks.verb_and_rest(command)) != 2:
                 yield f"verb_and_rest({command!r}) does not return two texts"
 
