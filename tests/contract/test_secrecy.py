@@ -63,7 +63,7 @@ def test_the_oracle_can_and_only_because_it_says_so(benchmark: str) -> None:
     """The same search finds the driver behind the oracle, so it can find one."""
     found = found_in(benchmark, "oracle")
     assert any("Driver" in problem for problem in found)
-    assert "the agent is informed" in found
+    assert "the agent is an InformedAgent" in found
     assert issubclass(OracleAgent, InformedAgent)
 
 

@@ -6,7 +6,7 @@ does not change. A slot whose episode is over repeats its last turn until it is
 reset; `running` is the mask of those that are not.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from typing import cast
 
 from agentquest.errors import UserError
@@ -77,8 +77,8 @@ def check_commands(commands: object, slots: int, may_skip: bool = False) -> None
 
 
 def check_length(what: str, given: object, wanted: int, places: str) -> None:
-    """Refuse anything but a list of one thing for each place."""
-    if isinstance(given, str) or not isinstance(given, Sequence):
+    """Refuse anything but a list or an array of one thing for each place."""
+    if isinstance(given, str | bytes | Mapping | Set) or not isinstance(given, Collection):
         raise UserError(f"{what} must be a list, not a {type(given).__name__}")
     if len(given) != wanted:
         raise UserError(f"got {len(given)} {what} for {wanted} {places}")

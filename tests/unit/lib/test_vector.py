@@ -3,6 +3,7 @@
 import gc
 import weakref
 
+import numpy as np
 import pytest
 
 from agentquest.benchmarks.alfworld.benchmark import AlfWorldBenchmark
@@ -55,6 +56,15 @@ def test_slots_end_one_by_one_and_are_reset_one_by_one(arena: Arena) -> None:
     assert vector.sessions[0].task == arena.task(7)
     assert fresh.steps == 0
     assert vector.turns[1] is other
+
+
+def test_an_array_of_commands_is_as_good_as_a_list(arena: Arena) -> None:
+    vector = SessionVector(arena, env_num=2)
+    vector.reset([0, 1])
+    turns = vector.step(np.array(["look", "inventory"]))
+    assert [turn.steps for turn in turns] == [1, 1]
+    with pytest.raises(UserError, match="must be a list, not a dict"):
+        vector.step({"look": 1, "inventory": 2})  # type: ignore[arg-type]
 
 
 def test_a_wrong_batch_is_refused_before_anything_is_played(arena: Arena) -> None:
