@@ -14,6 +14,7 @@ from agent_processes import agentquest
 
 from agentquest.a2a import limits
 from agentquest.a2a.serving import OwnedTaskStore, ServerSettings, TaskOwner
+from agentquest.http.access import Access
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +105,7 @@ def test_a_gateway_can_use_its_own_names():
 
 class TestTheAddressOnTheCard:
     def test_on_all_addresses_it_is_one_that_others_can_reach(self):
-        server = ServerSettings("0.0.0.0", 0)
+        server = ServerSettings(Access("0.0.0.0", insecure=True))
         with server.listen() as sock:
             url = server.url(sock)
             host = url.removeprefix("http://").partition(":")[0]
@@ -114,13 +115,12 @@ class TestTheAddressOnTheCard:
 
     def test_otherwise_it_is_the_host_that_was_asked_for(self, monkeypatch):
         monkeypatch.delenv("AGENT_URL", raising=False)
-        server = ServerSettings("localhost", 0)
+        server = ServerSettings(Access("localhost"))
         with server.listen() as sock:
             assert server.url(sock) == f"http://localhost:{sock.getsockname()[1]}/"
-        with ServerSettings("localhost", 0, card_url="http://a.example/").listen() as sock:
-            assert (
-                ServerSettings("localhost", 0, "http://a.example/").url(sock) == "http://a.example/"
-            )
+        named = ServerSettings(Access("localhost"), card_url="http://a.example/")
+        with named.listen() as sock:
+            assert named.url(sock) == "http://a.example/"
 
 
 def client(name):

@@ -15,9 +15,9 @@ import os
 import socket
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -45,11 +45,12 @@ from starlette.requests import Request
 
 from agentquest.a2a import limits
 from agentquest.a2a.client.cards import CARD_PATHS, LAUNCH_EXTENSION
+from agentquest.http.access import Access
 from agentquest.http.connections import ConnectionLimits
 from agentquest.http.guard import Names, Refused, Rules, guard_app, host_in
 from agentquest.http.serving import Served, Serving
 from agentquest.http.sessions import SessionStore, Stage
-from agentquest.http.sockets import LOOPBACK, listen
+from agentquest.http.sockets import LOOPBACK
 from agentquest.version import __version__
 
 ANY = "*"
@@ -68,43 +69,42 @@ class ServerSettings:
     """Where an agent is served, and for whom.
 
     `card_url` is how others reach it, if not by host and port. Requests must use the name of
-    its address, of its card, or one of `allowed_hosts` (`*` for any), and carry the `token`,
+    its address, of its card, or one of the further names (`*` for any), and carry the token,
     if there is one, as `Authorization: Bearer`. `launch_id` is that of the launch, if any.
     """
 
-    host: str
-    port: int
+    access: Access
+    port: int = 0
     card_url: str | None = None
-    allowed_hosts: Collection[str] = ()
-    token: str | None = field(default=None, repr=False)
     launch_id: str | None = None
 
     def listen(self) -> socket.socket:
         """Bind the port; raises PortInUse if it is taken."""
-        return listen(self.host, self.port)
+        return self.access.listen(self.port)
 
     def url(self, sock: socket.socket) -> str:
         """The address on the card: one that other machines can reach, if any can."""
         given = self.card_url or os.environ.get("AGENT_URL")
         if given:
             return given
-        host = self.host
+        host = self.access.host
         if ip_address(sock.getsockname()[0]).is_unspecified:
             host = _find_outward_address()
         return f"http://{f'[{host}]' if ':' in host else host}:{sock.getsockname()[1]}/"
 
     def rules(self, sock: socket.socket) -> Rules:
         """What requests must have: the right name and token, JSON, and a small enough body."""
-        if ANY in self.allowed_hosts:
-            names: Names = _AnyName(self.host)
+        access = self.access
+        if ANY in access.names:
+            names: Names = _AnyName(access.host)
         else:
             on_card = urlsplit(self.url(sock)).hostname or ""
-            names = Names(self.host, [on_card, *self.allowed_hosts])
+            names = Names(access.host, [on_card, *access.names])
         return Rules(
             names,
             max_body=limits.MAX_BODY_BYTES,
             json_only=True,
-            token=self.token,
+            token=access.token,
             open_paths=CARD_PATHS,
         )
 

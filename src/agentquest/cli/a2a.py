@@ -12,11 +12,12 @@ import typer
 
 from agentquest import registry
 from agentquest.a2a import require_a2a
+from agentquest.cli.serving_options import Host, InsecureNoToken, Port
 from agentquest.config.settings import DEFAULT_BENCHMARK
 from agentquest.errors import ConfigError
+from agentquest.http.access import TOKEN, Access
 from agentquest.words import parse_whole_number
 
-Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all interfaces.")]
 CardUrl = Annotated[
     str | None, typer.Option(help="Public URL for the agent card (also: AGENT_URL).")
 ]
@@ -31,7 +32,7 @@ Token = Annotated[
     str | None,
     typer.Option(
         help="Token that clients must send as `Authorization: Bearer`; set it in AGENTQUEST_TOKEN.",
-        envvar="AGENTQUEST_TOKEN",
+        envvar=TOKEN,
         show_envvar=False,
     ),
 ]
@@ -60,13 +61,14 @@ DataPath = Annotated[str | None, typer.Option(help="Folder with the official dat
 
 def serve_green(
     host: Host = "localhost",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 picks a free port.")] = 9001,
+    port: Port = 9001,
     card_url: CardUrl = None,
     log_dir: LogDir = Path("logs"),
     data_path: DataPath = None,
     allow_agent: AllowAgent = None,
     agent_header: AgentHeader = None,
     token: Token = None,
+    insecure_no_token: InsecureNoToken = False,
     allow_host: AllowHost = None,
     max_assessments: Annotated[int, typer.Option(min=1, help="Most assessments at once.")] = 4,
     resume: Resume = False,
@@ -102,7 +104,8 @@ def serve_green(
         resume=resume,
         agent_proxy=agent_proxy or None,
     )
-    server = ServerSettings(host, port, card_url, allow_host or (), token, launched_by)
+    access = Access(host, allow_host or (), token or None, insecure_no_token)
+    server = ServerSettings(access, port, card_url, launched_by)
     serve_agent(server, green_card, GreenExecutor(settings), partial(typer.echo, err=True))
 
 
@@ -117,7 +120,7 @@ def serve_white(
         ),
     ] = "llm",
     host: Host = "localhost",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 picks a free port.")] = 9002,
+    port: Port = 9002,
     card_url: CardUrl = None,
     benchmark: Annotated[
         str, typer.Option(help="Benchmark that the baselines play.")
@@ -126,6 +129,7 @@ def serve_white(
     data_path: DataPath = None,
     seed: Annotated[int, typer.Option(help="Seed of the random agent.")] = 42,
     token: Token = None,
+    insecure_no_token: InsecureNoToken = False,
     allow_host: AllowHost = None,
     launched_by: LaunchId = None,
 ) -> None:
@@ -146,7 +150,8 @@ def serve_white(
     chosen = {key: value for key, value in given.items() if value and key in known}
     source = make_source(type_, make_benchmark(benchmark, chosen))
     executor = WhiteExecutor(source, seed)
-    server = ServerSettings(host, port, card_url, allow_host or (), token, launched_by)
+    access = Access(host, allow_host or (), token or None, insecure_no_token)
+    server = ServerSettings(access, port, card_url, launched_by)
     make_card = partial(white_card, source.name)
     serve_agent(server, make_card, executor, partial(typer.echo, err=True), executor.serving())
 
@@ -163,14 +168,14 @@ def serve_by_role() -> None:
     port = parse_whole_number(text)
     if port is None or port > 65535:
         raise ConfigError(f"AGENT_PORT must be a port number, not {text!r}")
-    if role == "green":
-        serve_green(host=host, port=port)
-    elif role == "white":
-        serve_white(host=host, port=port)
-    else:
+    if role not in ("green", "white"):
         raise ConfigError(
             f"ROLE must be green or white, not {role!r}; `agentquest eval` runs an evaluation"
         )
+    # As a command of its own, so that its variables are read too: a token above all.
+    from agentquest.cli.app import main
+
+    main([role, "--host", host, "--port", str(port)])
 
 
 def _read_variable(name: str, default: str) -> str:

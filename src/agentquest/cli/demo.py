@@ -20,6 +20,7 @@ from agentquest.api import RunResult, evaluate
 from agentquest.cli.benchmark_choice import BenchmarkWords, read_words
 from agentquest.cli.view import PORT, serve_viewer
 from agentquest.errors import ConfigError
+from agentquest.http.access import Access
 from agentquest.metrics.statistics import Estimate
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.manifest import Manifest
@@ -87,7 +88,7 @@ def command(
     console.print(legend, highlight=False)
     _replay_episodes(console, results[0]["scripted"], results[0]["clumsy"])
     if open_browser:
-        serve_viewer(output_dir, "127.0.0.1", port, open_browser=True)
+        serve_viewer(output_dir, Access(), port, open_browser=True)
         return
     _print_next_commands(console, output_dir, names[0])
 

@@ -8,9 +8,12 @@ import typer
 
 from agentquest.adapters.mcp_callers import AGENT, CallerExecutor
 from agentquest.cli.benchmark_choice import BenchmarkWords, read_words
+from agentquest.cli.serving_options import AllowHost, InsecureNoToken
 from agentquest.cli.terminal import StopSignals
 from agentquest.config import load_config
 from agentquest.extras import require
+from agentquest.http.access import Access
+from agentquest.http.sockets import LOOPBACK, Socket
 from agentquest.running.events import RunEvents
 from agentquest.running.run import Run
 from agentquest.words import counted
@@ -38,10 +41,9 @@ def command(
     http: Annotated[
         int | None, typer.Option(help="Serve over HTTP on this port instead of stdio; 0 picks one.")
     ] = None,
-    host: Annotated[str, typer.Option(help="With --http: address to listen on.")] = "127.0.0.1",
-    allow_host: Annotated[
-        list[str] | None, typer.Option(help="Another host name of the server; may be repeated.")
-    ] = None,
+    host: Annotated[str, typer.Option(help="With --http: address to listen on.")] = LOOPBACK,
+    allow_host: AllowHost = None,
+    insecure_no_token: InsecureNoToken = False,
     max_sessions: Annotated[
         int, typer.Option(min=1, help="With --http: most callers at once.")
     ] = 64,
@@ -70,6 +72,8 @@ def command(
     config, warnings = load_config(None, overrides, settings=settings)
     for warning in warnings:
         typer.secho(f"warning: {warning}", fg="yellow", err=True)
+    access = Access.read(host, allow_host, insecure_no_token)
+    sock = None if http is None else access.listen(http, option="--http")
     run = Run(config)
     pending = run.prepare()
     typer.echo(
@@ -87,9 +91,7 @@ def command(
             if not playing.done():
                 server = GameServer(run, executor, max_sessions, idle)
                 serving = (
-                    server.serve_stdio()
-                    if http is None
-                    else _serve_http(server, host, http, allow_host or [])
+                    server.serve_stdio() if sock is None else _serve_http(server, access, sock)
                 )
                 await _until(asyncio.create_task(serving), stop)
             stop.set()
@@ -111,16 +113,13 @@ async def _until(serving: "asyncio.Task[None]", stop: asyncio.Event) -> None:
         await asyncio.gather(serving, return_exceptions=True)
 
 
-async def _serve_http(server: "GameServer", host: str, port: int, allowed: list[str]) -> None:
+async def _serve_http(server: "GameServer", access: Access, sock: Socket) -> None:
     from agentquest.http.guard import Names, Rules, guard_app
     from agentquest.http.serving import Served, Serving
-    from agentquest.http.sockets import listen
 
-    socket = listen(host, port, option="--http")
-    app = guard_app(server.http_app(), Rules(Names(host, allowed), max_body=1024 * 1024))
-    served = Served(app, socket)
+    names = Names(access.host, access.names)
+    rules = Rules(names, max_body=1024 * 1024, token=access.token, open_paths={"/health"})
+    served = Served(guard_app(server.http_app(), rules), sock)
     typer.echo(f"MCP: {served.url}/mcp", err=True)
-    serving = Serving([served])
     async with server.expire_callers():
-        await serving.run()
-    serving.exit_by_signal()
+        await Serving([served], hears_signals=False).run()

@@ -1,6 +1,5 @@
 """`agentquest serve agentbench|agentgym|openenv`: benchmarks for other frameworks' clients."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,8 +7,10 @@ import typer
 
 from agentquest.adapters.bleu import Repair
 from agentquest.cli.benchmark_choice import BenchmarkWords, read_settings, read_words
+from agentquest.cli.serving_options import AllowHost, Host, InsecureOrOpen, Port
 from agentquest.errors import UserError
 from agentquest.extras import require
+from agentquest.http.access import Access
 from agentquest.words import counted
 
 if TYPE_CHECKING:
@@ -17,17 +18,6 @@ if TYPE_CHECKING:
 
     from agentquest.lib import Arena
 
-TOKEN = "AGENTQUEST_TOKEN"
-Host = Annotated[str, typer.Option(help="Address to listen on.")]
-Port = Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 picks a free one.")]
-AllowHost = Annotated[
-    list[str] | None,
-    typer.Option(help="Another host name that requests may use; may be repeated."),
-]
-Open = Annotated[
-    bool,
-    typer.Option("--open", help="Allow other machines without a token, as in a container."),
-]
 MaxSessions = Annotated[int, typer.Option(min=1, help="Most sessions at once.")]
 Idle = Annotated[float, typer.Option(min=1.0, help="Seconds after which an idle session ends.")]
 MaxSteps = Annotated[int, typer.Option(min=1, help="Most steps per episode.")]
@@ -38,7 +28,7 @@ def agentbench(
     host: Host = "127.0.0.1",
     port: Port = 5021,
     allow_host: AllowHost = None,
-    is_open: Open = False,
+    insecure_no_token: InsecureOrOpen = False,
     max_sessions: MaxSessions = 64,
     idle: Idle = 3600.0,
     rounds: Annotated[int, typer.Option(min=1, help="Most rounds per sample.")] = 20,
@@ -101,7 +91,8 @@ def agentbench(
     registered = Controller(controller, address) if controller and address else None
     app = AgentBenchWorker(arena, terms, listed, registered).app()
     what = f"{terms.name} for AgentBench"
-    _serve(app, what, host, port, allow_host, is_open, max_sessions, max_body=LONGEST_BODY)
+    access = Access.read(host, allow_host, insecure_no_token)
+    _serve(app, what, access, port, max_sessions, max_body=LONGEST_BODY)
 
 
 def agentgym(
@@ -109,7 +100,7 @@ def agentgym(
     host: Host = "127.0.0.1",
     port: Port = 36001,
     allow_host: AllowHost = None,
-    is_open: Open = False,
+    insecure_no_token: InsecureOrOpen = False,
     max_sessions: MaxSessions = 1000,
     idle: Idle = 3600.0,
     max_steps: MaxSteps = 50,
@@ -143,7 +134,7 @@ def agentgym(
     given = read_settings(settings)
     app = agentgym_app(benchmark, given, max_sessions, idle, max_steps, mapping or [])
     what = f"{benchmark} for AgentGym"
-    _serve(app, what, host, port, allow_host, is_open, max_sessions)
+    _serve(app, what, Access.read(host, allow_host, insecure_no_token), port, max_sessions)
 
 
 def openenv(
@@ -151,7 +142,7 @@ def openenv(
     host: Host = "127.0.0.1",
     port: Port = 8000,
     allow_host: AllowHost = None,
-    is_open: Open = False,
+    insecure_no_token: InsecureOrOpen = False,
     max_sessions: MaxSessions = 1000,
     idle: Idle = 3600.0,
     max_steps: MaxSteps = 50,
@@ -193,10 +184,8 @@ def openenv(
     _serve(
         server.app(),
         f"{arena.benchmark.title} for OpenEnv",
-        host,
+        Access.read(host, allow_host, insecure_no_token),
         port,
-        allow_host,
-        is_open,
         max_sessions,
         websocket_bytes=4 * LONGEST_MESSAGE,
     )
@@ -217,28 +206,21 @@ def _check_extra() -> None:
 def _serve(
     app: "ASGIApp",
     what: str,
-    host: str,
+    access: Access,
     port: int,
-    allow_host: list[str] | None,
-    is_open: bool,
     sessions: int,
     websocket_bytes: int = 0,
     max_body: int | None = None,
 ) -> None:
     """Serve until a signal asks to stop."""
     from agentquest.http.connections import ConnectionLimits
-    from agentquest.http.guard import MAX_BODY, Names, Rules, guard_app, require_token
+    from agentquest.http.guard import MAX_BODY, Names, Rules, guard_app
     from agentquest.http.serving import Served, serve
-    from agentquest.http.sockets import listen
 
-    token = os.environ.get(TOKEN) or None
-    if not is_open:
-        require_token(host, token, f"set {TOKEN}, or use --open")
     _allow_files(sessions)
-    socket = listen(host, port)
-    names = Names(host, allow_host or ())
-    rules = Rules(names, max_body or MAX_BODY, token=token, open_paths={"/health"})
-    served = Served(guard_app(app, rules), socket, websocket_bytes)
+    names = Names(access.host, access.names)
+    rules = Rules(names, max_body or MAX_BODY, token=access.token, open_paths={"/health"})
+    served = Served(guard_app(app, rules), access.listen(port), websocket_bytes)
     typer.echo(f"{what}: {served.url}")
     serve(served, limits=ConnectionLimits(connections=sessions + 100))
 

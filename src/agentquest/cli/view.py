@@ -1,6 +1,5 @@
 """`agentquest view`: a folder of runs in the browser, or as files for a web host."""
 
-import os
 import webbrowser
 from pathlib import Path
 from typing import Annotated
@@ -8,17 +7,20 @@ from typing import Annotated
 import typer
 
 from agentquest.cli.runs import open_library
+from agentquest.cli.serving_options import Host, InsecureNoToken, Port
 from agentquest.extras import require
+from agentquest.http.access import Access
+from agentquest.http.sockets import LOOPBACK
 from agentquest.words import counted
 
-TOKEN = "AGENTQUEST_TOKEN"
 PORT = 7575
 
 
 def command(
     folder: Annotated[Path, typer.Argument(help="A folder of runs, or one run.")] = Path("runs"),
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 picks a free one.")] = PORT,
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Port = PORT,
+    host: Host = LOOPBACK,
+    insecure_no_token: InsecureNoToken = False,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the browser.")] = False,
     export: Annotated[
         Path | None, typer.Option(help="Write the pages as files to this folder, and exit.")
@@ -37,24 +39,22 @@ def command(
         number = write(open_library(folder), export)
         typer.echo(f"wrote {counted(number, 'file')}; start at {export / 'index.html'}", err=True)
         return
-    serve_viewer(folder, host, port, open_browser)
+    serve_viewer(folder, Access.read(host, None, insecure_no_token), port, open_browser)
 
 
-def serve_viewer(folder: Path, host: str, port: int, open_browser: bool) -> None:
+def serve_viewer(folder: Path, access: Access, port: int, open_browser: bool) -> None:
     """Serve until a signal asks to stop."""
     require("serve", "starlette", "uvicorn", why="the viewer")
-    from agentquest.http.guard import Names, Rules, guard_app, page_headers, require_token
+    from agentquest.http.guard import Names, Rules, guard_app, page_headers
     from agentquest.http.serving import Served, serve
-    from agentquest.http.sockets import listen
     from agentquest.people.games import Games
     from agentquest.people.routes import PlayRoutes
     from agentquest.viewer.app import viewer_app
     from agentquest.viewer.entry import OPEN_PATHS, with_cookie
 
-    token = os.environ.get(TOKEN) or None
-    require_token(host, token, f"set {TOKEN}")
+    token = access.token
     rules = Rules(
-        names=Names(host),
+        names=Names(access.host),
         token=token,
         open_paths=OPEN_PATHS,
         headers=page_headers(script_src="'self'", connect_src="'self'"),
@@ -63,7 +63,7 @@ def serve_viewer(folder: Path, host: str, port: int, open_browser: bool) -> None
     games = Games(folder.resolve().parent if library.alone else folder)
     pages = viewer_app(library, lambda viewer: PlayRoutes(viewer, games))
     app = with_cookie(guard_app(pages, rules))
-    served = Served(app, listen(host, port))
+    served = Served(app, access.listen(port))
     typer.echo(f"runs in {folder}: {served.url}{'/enter' if token else ''}")
     if open_browser:
         webbrowser.open(served.url + ("/enter" if token else ""))

@@ -24,8 +24,7 @@ from urllib.parse import urlsplit
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from agentquest.errors import ConfigError
-from agentquest.http.sockets import is_loopback, parse_address
+from agentquest.http.sockets import parse_address
 
 MAX_BODY = 64 * 1024
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS  # finds out by itself which of the two
@@ -233,12 +232,6 @@ class Rules:
     open_paths: Collection[str] = ()
     headers: Mapping[str, str] = field(default_factory=lambda: API_HEADERS)
     refusal: Refusal = json_refusal
-
-
-def require_token(host: str, token: str | None, how: str) -> None:
-    """Refuse to serve other machines without a token; `how` says how to give one."""
-    if not token and not is_loopback(host):
-        raise ConfigError(f"{host} can be reached from other machines: {how}")
 
 
 def guard_app(app: ASGIApp, rules: Rules) -> ASGIApp:

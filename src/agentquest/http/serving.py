@@ -13,7 +13,7 @@ import signal
 import socket
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -55,9 +55,18 @@ def serve(*served: Served, limits: ConnectionLimits | None = None) -> None:
 
 
 class Serving:
-    """Servers that start and end together."""
+    """Servers that start and end together.
 
-    def __init__(self, served: Sequence[Served], limits: ConnectionLimits | None = None) -> None:
+    `hears_signals`: SIGINT and SIGTERM stop them; not where the caller listens for these itself.
+    """
+
+    def __init__(
+        self,
+        served: Sequence[Served],
+        limits: ConnectionLimits | None = None,
+        hears_signals: bool = True,
+    ) -> None:
+        self._hears_signals = hears_signals
         self._limits = limits or ConnectionLimits()
         most = min(self._limits.connections, _count_spare_files())
         self.connections = Connections(self._limits, most)
@@ -91,7 +100,8 @@ class Serving:
             for server, sock in zip(self._servers, self._sockets, strict=True)
         ]
         try:
-            with _handle_signals(loop, self._receive_signal):
+            taken = _handle_signals(loop, self._receive_signal)
+            with taken if self._hears_signals else nullcontext():
                 await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
             self._stops = self._stops or 1

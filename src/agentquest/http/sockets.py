@@ -9,6 +9,7 @@ from agentquest.errors import UserError
 
 LOOPBACK = "127.0.0.1"
 BACKLOG = 2048
+Socket = socket.socket
 _LAST_PORT = 65_535
 
 
@@ -63,10 +64,9 @@ def url_of(sock: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def is_loopback(host: str) -> bool:
-    """Whether a server on this address can be reached from this machine only."""
-    address = parse_address(host)
-    return host == "localhost" if address is None else address.is_loopback
+def is_loopback(sock: socket.socket) -> bool:
+    """Whether what listens on this socket can be reached from this machine only."""
+    return ip_address(sock.getsockname()[0]).is_loopback
 
 
 def parse_address(host: str) -> IPv4Address | IPv6Address | None:

@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from agentquest.errors import UserError
-from agentquest.http.sockets import PortInUse, free_port, is_free, is_loopback, listen, url_of
+from agentquest.http.sockets import PortInUse, free_port, is_free, listen, url_of
 
 
 async def test_answers_on_a_kept_connection_do_not_wait_for_more():
@@ -54,21 +54,3 @@ def test_an_address_is_written_for_clients_on_this_machine():
         assert url_of(sock) == f"http://127.0.0.1:{sock.getsockname()[1]}"
     with listen("0.0.0.0") as sock:
         assert url_of(sock) == f"http://127.0.0.1:{sock.getsockname()[1]}"
-
-
-@pytest.mark.parametrize(
-    ("host", "alone"),
-    [
-        ("127.0.0.1", True),
-        ("127.9.9.9", True),
-        ("::1", True),
-        ("[::1]", True),
-        ("localhost", True),
-        ("0.0.0.0", False),
-        ("::", False),
-        ("10.0.0.1", False),
-        ("example.org", False),
-    ],
-)
-def test_which_addresses_only_this_machine_reaches(host, alone):
-    assert is_loopback(host) is alone

@@ -1,10 +1,9 @@
 """`agentquest download webshop` and `agentquest serve webshop`."""
 
-import os
 from contextlib import AbstractContextManager, ExitStack
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -19,14 +18,10 @@ from agentquest.benchmarks.webshop.tasks import BUILTIN, data_root, default_data
 from agentquest.downloads import download_bars
 from agentquest.errors import ConfigError
 from agentquest.extras import require
-from agentquest.http.sockets import is_loopback
+from agentquest.http.access import INSECURE, INSECURE_HELP, Access
 from agentquest.lib.people import OpenRecorder, Recorder
 from agentquest.words import counted, plural
 
-if TYPE_CHECKING:
-    from agentquest.benchmarks.webshop.serving.running import Access
-
-TOKEN = "AGENTQUEST_TOKEN"
 HUMAN_RUN = Path("runs/webshop-human")
 _TTL_HELP = "Seconds after which an idle session expires."
 
@@ -52,6 +47,7 @@ def serve(
         list[str] | None,
         typer.Option(help="Another host name that requests may use; may be repeated."),
     ] = None,
+    insecure_no_token: Annotated[bool, typer.Option(INSECURE, help=INSECURE_HELP)] = False,
     port: Annotated[int, typer.Option(help="Port for agents; 0 picks a free one.")] = 5555,
     data: Annotated[
         str | None,
@@ -94,7 +90,9 @@ def serve(
 ) -> None:
     """Serve WebShop: the documented routes for agents, and a web site for people.
 
-    If $AGENTQUEST_TOKEN is set, agents must send it as `Authorization: Bearer`.
+    If $AGENTQUEST_TOKEN is set, agents must send it as `Authorization: Bearer`. Other machines
+    are served only with a token; the pages of --site and --original-pages ask for none, so there
+    they need --insecure-no-token.
 
     Example: agentquest serve webshop --site
     """
@@ -109,7 +107,7 @@ def serve(
         goals = GoalsKind.HUMAN if original_pages else GoalsKind.SYNTHETIC
     shop = _open_shop(folder, size, seed, goals, strict)
     limits = SessionLimits(max_sessions, session_ttl)
-    access = running.Access(host, allow_host or [], os.environ.get(TOKEN))
+    access = Access.read(host, allow_host, insecure_no_token)
     with ExitStack() as stack:
         served = {"agents": running.for_agents(shop, limits, access, port)}
         if site:
@@ -124,7 +122,7 @@ def serve(
         if original_pages:
             served["scrapers"] = running.original_pages(shop, limits, access, site_port)
         typer.echo(f"data: {folder or BUILTIN}", err=True)
-        _announce(shop, access, {use: each.url for use, each in served.items()})
+        _announce(shop, {use: each.url for use, each in served.items()})
         serve_all(*served.values())
 
 
@@ -166,19 +164,13 @@ def _open_recorder(
     return opens(benchmark, settings, run, MAX_STEPS)
 
 
-def _announce(shop: Shop, access: "Access", urls: dict[str, str]) -> None:
+def _announce(shop: Shop, urls: dict[str, str]) -> None:
     products, goals = len(shop.catalogue), len(shop.goals)
     typer.echo(
         f"{counted(products, 'product')}, {goals:,} {shop.goals.kind} {plural(goals, 'goal')}"
     )
     for use, url in urls.items():
         typer.echo(f"WebShop for {use}: {url}")
-    if not is_loopback(access.host):
-        free = [use for use in urls if use != "agents" or not access.token]
-        text = f"warning: {access.host} can be reached from other machines"
-        if free:
-            text += f", and {' and '.join(free)} need no token there"
-        typer.secho(text, fg="yellow", err=True)
 
 
 def download(

@@ -1,37 +1,25 @@
 """The applications on their sockets, each behind its guard."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-
 from agentquest.benchmarks.webshop.serving.api import api_app
 from agentquest.benchmarks.webshop.serving.original_site import original_app
 from agentquest.benchmarks.webshop.serving.requests import SessionLimits
 from agentquest.benchmarks.webshop.serving.site import headers, refuse, site_app
 from agentquest.benchmarks.webshop.shop.shop import Shop
+from agentquest.http.access import Access
 from agentquest.http.guard import Names, Rules, guard_app, page_headers
 from agentquest.http.serving import Served
-from agentquest.http.sockets import LOOPBACK, listen
 from agentquest.lib.people import Recorder
-
-
-@dataclass(frozen=True)
-class Access:
-    """Who may send requests: the address to listen on, its further names, the agents' token."""
-
-    host: str = LOOPBACK
-    names: Sequence[str] = ()
-    token: str | None = field(default=None, repr=False)
-
-    @property
-    def known_as(self) -> Names:
-        """The names that requests may ask for."""
-        return Names(self.host, self.names)
 
 
 def for_agents(shop: Shop, limits: SessionLimits, access: Access, port: int = 0) -> Served:
     """The API for agents on its port; the token is asked of all but `/` and `/healthz`."""
-    rules = Rules(access.known_as, json_only=True, token=access.token, open_paths=("/", "/healthz"))
-    return Served(guard_app(api_app(shop, limits), rules), listen(access.host, port))
+    rules = Rules(
+        Names(access.host, access.names),
+        json_only=True,
+        token=access.token,
+        open_paths=("/", "/healthz"),
+    )
+    return Served(guard_app(api_app(shop, limits), rules), access.listen(port))
 
 
 def for_people(
@@ -43,12 +31,14 @@ def for_people(
     images: bool = False,
 ) -> Served:
     """The site for people, who need no token; their tasks go to `recorder`."""
-    rules = Rules(access.known_as, headers=headers(images), refusal=refuse)
+    rules = Rules(Names(access.host, access.names), headers=headers(images), refusal=refuse)
     app = guard_app(site_app(shop, recorder, limits, images), rules)
-    return Served(app, listen(access.host, port, "--site-port"))
+    return Served(app, access.listen(port, "--site-port", asks_token=False))
 
 
 def original_pages(shop: Shop, limits: SessionLimits, access: Access, port: int = 0) -> Served:
     """The pages of the original's site, for programs that scrape them."""
-    app = guard_app(original_app(shop, limits), Rules(access.known_as, headers=page_headers()))
-    return Served(app, listen(access.host, port, "--site-port"))
+    app = guard_app(
+        original_app(shop, limits), Rules(Names(access.host, access.names), headers=page_headers())
+    )
+    return Served(app, access.listen(port, "--site-port", asks_token=False))
