@@ -1,4 +1,4 @@
-"""Small functions of texts: counts with the right plural, names as file names, numbers."""
+"""Small functions of texts: counts with the right plural, names as file names, numbers, times."""
 
 import re
 
@@ -15,6 +15,13 @@ def plural(number: int, noun: str) -> str:
     if noun.endswith("y") and noun[-2] not in "aeiou":
         return f"{noun[:-1]}ies"
     return f"{noun}s"
+
+
+def duration(seconds: float) -> str:
+    """As a clock shows it: `0:07`, `2:05`, `1:02:05`."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def slug(name: str) -> str:

@@ -279,7 +279,7 @@ def test_the_same_game_again_is_a_further_trial_and_one_without_a_step_none(
         text=True,
     )
     assert told.returncode == 0, told.stderr
-    assert "cancelled" in told.stdout
+    assert "stopped half-way" in told.stdout
 
 
 def test_a_folder_that_cannot_be_written_to_costs_the_record_and_not_the_game(

@@ -125,9 +125,7 @@ async def play_watched(run: Run, pending: Sequence[EpisodeSpec], signals: StopSi
     """Play with the live view until everything is played or a signal arrives."""
     if not pending:
         return await play_pending(run, pending)
-    scored = [row for row in run.rows if row.scored]
-    tally = Tally(len(run.specs), sum(row.success for row in scored), len(scored))
-    live = LiveView(tally, run.directory.path / LOG, run.config.debug)
+    live = LiveView(Tally.resume(run), run.directory.path / LOG, run.config.debug)
     with signals.listening() as stop, live as view:
         return await play_pending(run, pending, view, stop)
 

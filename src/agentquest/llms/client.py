@@ -150,7 +150,9 @@ class HttpModel(ChatModel, ABC):
     def status(self) -> Status:
         throttle = self.limits.throttle
         waiting = throttle.waiting + self.limits.concurrency.waiting
-        return self._monitor.status(waiting=waiting, held_s=throttle.held_s, pace=throttle.pace)
+        return self._monitor.status(
+            waiting=waiting, held_s=throttle.held_s, held_by=throttle.held_by, pace=throttle.pace
+        )
 
     async def close(self) -> None:
         await self._transport.close()

@@ -169,6 +169,11 @@ class Throttle:
         self._by_chance = False
 
     @property
+    def held_by(self) -> str:
+        """The refusal that the hold is for; empty without one."""
+        return str(self._hold.failure) if self._hold else ""
+
+    @property
     def held_s(self) -> float:
         """Seconds until the hold ends; 0 without one."""
         return max(0.0, self._hold.until - self._clock.now()) if self._hold else 0.0

@@ -15,13 +15,14 @@ _QUIET_S = 30.0
 
 @dataclass(frozen=True)
 class Status:
-    """A client at one moment. Times are seconds; `tries` is the most of any open call, `requests`
-    counts all that were sent."""
+    """A client at one moment. Times are seconds; `held_by` is the refusal that nothing is sent
+    after, `tries` the most of any open call, `requests` counts all that were sent."""
 
     in_flight: int = 0
     oldest_s: float = 0.0
     waiting: int = 0
     held_s: float = 0.0
+    held_by: str = ""
     pace: float | None = None
     failing_s: float | None = None
     away: bool = False
@@ -36,7 +37,7 @@ class Status:
             next_try = f", next attempt in {self.held_s:.0f} s" if self.held_s else ""
             return f"server down for {self.failing_s:.0f} s{next_try}: {self.last_error}"
         if self.held_s:
-            return f"rate limited, on hold for {self.held_s:.0f} s: {self.last_error}"
+            return f"rate limited, on hold for {self.held_s:.0f} s: {self.held_by}"
         if self.failing_s is not None and self.tries > 1:
             return f"no reply for {self.failing_s:.0f} s, attempt {self.tries}: {self.last_error}"
         if self.oldest_s > _QUIET_S:
@@ -96,7 +97,7 @@ class Monitor:
         """A call is over, however it went."""
         self._tries.pop(call, None)
 
-    def status(self, *, waiting: int, held_s: float, pace: float | None) -> Status:
+    def status(self, *, waiting: int, held_s: float, held_by: str, pace: float | None) -> Status:
         """The state of the client now; the arguments come from the limits."""
         now = self._clock.now()
         failing = self._failing_since
@@ -105,6 +106,7 @@ class Monitor:
             oldest_s=now - next(iter(self._open.values())) if self._open else 0.0,
             waiting=waiting,
             held_s=held_s,
+            held_by=held_by,
             pace=pace,
             failing_s=None if failing is None else now - failing,
             away=self._away,

@@ -232,6 +232,8 @@ def _spending(spent: Spent) -> tuple[tuple[str, str], ...]:
         ("of these reasoning", tokens_text(spent, spent.reasoning_tokens)),
         ("cost", _cost(spent)),
     ]
+    if spent.retries:
+        lines.append(("retries", f"{spent.retries:,} (repeated after failures that passed)"))
     if spent.uncounted_calls:
         lines.append(("calls without counts", f"{spent.uncounted_calls:,} of {spent.calls:,}"))
     return tuple(lines)
@@ -341,7 +343,9 @@ def _unscored_episodes(manifest: Manifest, rows: Sequence[EpisodeRow]) -> list[s
     unscored = [row for row in rows if not row.scored]
     if unscored:
         causes = Counter(
-            f"{row.end.value} ({row.error})" if row.error else row.end.value for row in unscored
+            MEANINGS[row.end]
+            + (f" ({row.error})" if row.error not in (None, row.end.value) else "")
+            for row in unscored
         )
         listed = ", ".join(f"{number} {cause}" for cause, number in causes.most_common())
         found.append(

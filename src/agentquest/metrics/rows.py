@@ -47,6 +47,7 @@ class Spent:
     cost: float = 0.0
     uncounted_calls: int = 0
     unpriced_calls: int = 0
+    retries: int = 0
 
     @property
     def tokens(self) -> int | None:
@@ -241,4 +242,5 @@ def add_up_calls(calls: Sequence[Call]) -> Spent:
         cost=math.fsum(call.cost or 0.0 for call in calls),
         uncounted_calls=len(calls) - len(counted),
         unpriced_calls=sum(call.cost is None for call in calls),
+        retries=sum(call.attempts - 1 for call in calls),
     )

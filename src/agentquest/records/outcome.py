@@ -51,7 +51,7 @@ MEANINGS = {
     End.GAVE_UP: "agent gave up",
     End.AGENT_FAULT: "agent crashed or did not answer",
     End.INFRASTRUCTURE_FAULT: "model server or environment failed",
-    End.CANCELLED: "cancelled",
+    End.CANCELLED: "stopped half-way",
 }
 
 _SCORES = frozenset({End.SOLVED, End.FAILED, End.STEP_LIMIT, End.CONTEXT_LIMIT, End.GAVE_UP})

@@ -21,6 +21,9 @@ class RunEvents:
     def started(self, spec: EpisodeSpec, worker: str) -> None:
         """An episode begins; `worker` says where, empty in this process."""
 
+    def introduced(self, spec: EpisodeSpec, goal: str) -> None:
+        """The agent is told its goal: the episode's first step follows."""
+
     def stepped(self, spec: EpisodeSpec, step: Step, prompt: tuple[Message, ...]) -> None:
         """A step was taken; `prompt` is what the model was sent for it."""
 
@@ -50,6 +53,10 @@ class Broadcast(RunEvents):
     def started(self, spec: EpisodeSpec, worker: str) -> None:
         for listener in self._listeners:
             listener.started(spec, worker)
+
+    def introduced(self, spec: EpisodeSpec, goal: str) -> None:
+        for listener in self._listeners:
+            listener.introduced(spec, goal)
 
     def stepped(self, spec: EpisodeSpec, step: Step, prompt: tuple[Message, ...]) -> None:
         for listener in self._listeners:

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import gc
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -47,7 +47,7 @@ async def play_one(
     made one at a time, so that the first have asked their model before the last are made.
     """
     async with setting_up or contextlib.nullcontext():
-        player = make_player(spec, resources, worker)
+        player = make_player(spec, resources, worker, partial(events.introduced, spec))
         await asyncio.sleep(0)
     events.started(spec, worker)
     try:
@@ -82,8 +82,13 @@ async def _finish(work: Coroutine[Any, Any, None]) -> None:
         raise
 
 
-def make_player(spec: EpisodeSpec, resources: Resources, worker: str = "") -> EpisodePlayer:
-    """The environment and the agent of one episode, ready to play."""
+def make_player(
+    spec: EpisodeSpec,
+    resources: Resources,
+    worker: str = "",
+    introduced: Callable[[str], None] | None = None,
+) -> EpisodePlayer:
+    """The environment and the agent of one episode, ready to play; `introduced` hears its goal."""
     benchmark = resources.benchmark
     driver, agent = benchmark.driver(spec.task), resources.agent()
     if isinstance(agent, InformedAgent):
@@ -94,10 +99,12 @@ def make_player(spec: EpisodeSpec, resources: Resources, worker: str = "") -> Ep
 
     def introduce(driver: Driver) -> Episode:
         context = spec.context
-        seed = context.model_seed
+        seed, goal = context.model_seed, driver.metrics.goal
+        if introduced is not None:
+            introduced(goal)
         return Episode(
             benchmark=context.benchmark.name,
-            goal=driver.metrics.goal,
+            goal=goal,
             task_type=spec.task.task_type,
             max_steps=context.limits.max_steps,
             seed=spec.seed,

@@ -53,7 +53,7 @@ from agentquest.words import plural
 
 INDEX = "index.jsonl"
 _LOCK = ".index.lock"
-_VERSION = 5
+_VERSION = 6
 _TOGETHER = 16
 _LONGEST_FIGURES = 4096
 _SETTING = [one.name for one in fields(Setting)]

@@ -18,7 +18,7 @@ from evaluator_runs import (
 )
 
 from agentquest.cli import live as live_view
-from agentquest.cli.live import LiveView, Tally
+from agentquest.cli.live import LiveView, Playing, Tally
 from agentquest.llms.status import Status
 from agentquest.store import live
 from agentquest.store.folder import RunFolder
@@ -78,7 +78,9 @@ def test_plain_lines_come_by_the_clock_and_name_the_workers(
 ) -> None:
     monkeypatch.setattr(live_view, "_LINE_EVERY_S", 0.01)
     tally = Tally(total=10, won=3, scored=4)
-    tally.active = {"a": "process-1", "b": "process-2", "c": "process-1"}
+    tally.active = {
+        key: Playing(f"process-{number}") for key, number in (("a", 1), ("b", 2), ("c", 1))
+    }
     said = ""
     with LiveView(tally, tmp_path / "run.log", debug=False) as view:
         assert view._progress.tasks[0].completed == 4, "the bar begins where the run is"
@@ -90,15 +92,15 @@ def test_plain_lines_come_by_the_clock_and_name_the_workers(
             time.sleep(0.02)
     assert said.count("4/10 episodes") >= 3
     assert "success 75.0%" in said
-    assert "3 active (process-1: 2, process-2: 1)" in said
+    assert "3 playing (process-1: 2, process-2: 1)" in said
 
 
 def test_many_workers_are_shown_by_their_nodes() -> None:
     tally = Tally(total=20, won=0, scored=0)
-    tally.active = {str(n): f"ray-{n}@{'left' if n % 3 else 'right'}" for n in range(9)}
-    assert "9 active (left: 6, right: 3)" in tally.line()
+    tally.active = {str(n): Playing(f"ray-{n}@{'left' if n % 3 else 'right'}") for n in range(9)}
+    assert "9 playing (left: 6, right: 3)" in tally.line()
     tally.active = dict(list(tally.active.items())[:2])
-    assert "2 active (ray-0@right: 1, ray-1@left: 1)" in tally.line()
+    assert "2 playing (ray-0@right: 1, ray-1@left: 1)" in tally.line()
 
 
 def test_a_resumed_run_s_figures_begin_where_it_is(tmp_path: Path) -> None:
@@ -119,7 +121,9 @@ def test_a_line_says_what_calls_wait_for(
     with LiveView(Tally(10, 0, 0), tmp_path / "run.log", debug=False) as view:
         view.playing(lambda: Status(in_flight=3, oldest_s=61.0).line)
         view._say()
-        view.playing(lambda: Status(held_s=7.0, last_error="HTTP 429: slow down").line)
+        view.playing(
+            lambda: Status(held_s=7.0, held_by="HTTP 429: slow down", last_error="HTTP 500").line
+        )
         view.noted("the server reports no token counts")
     said = capfd.readouterr().err
     for line in (
@@ -129,3 +133,63 @@ def test_a_line_says_what_calls_wait_for(
     ):
         assert line in said
         assert line in (tmp_path / "run.log").read_text(encoding="utf-8")
+
+
+def test_times_and_costs_are_named_and_projected() -> None:
+    tally = Tally(total=10, won=2, scored=4, cost=0.5, scored_cost=0.4)
+    assert "left" not in tally.line(), "nothing was scored in this part of the run"
+    tally.scored += 2
+    tally._since -= 3720.0
+    line = tally.line()
+    assert "cost 0.5000 (about 0.7667 for all)" in line
+    assert "elapsed 1:02:00, about 2:04:00 left" in line
+
+
+def test_an_episode_without_a_score_is_no_progress(tmp_path: Path) -> None:
+    run = ["eval", "agent=command", 'agent.command=["false"]', "num_games=2", "run_name=r"]
+    done = agentquest(tmp_path, *run, "data_path=builtin")
+    assert done.returncode == 1
+    (line,) = [line for line in done.stderr.splitlines() if " episodes · " in line]
+    assert line.startswith("0/2 episodes · ")
+    assert "2 without a score (agent crashed or did not answer)" in line
+
+
+def test_the_slowest_episodes_are_named_by_goal_and_step() -> None:
+    tally = Tally(total=10)
+    tally.active = {
+        "new": Playing(goal="cool some apple"),
+        "old": Playing("process-1", "put a hot apple in fridge", steps=22),
+    }
+    tally.active["old"].since -= 125.0
+    assert tally.slowest(1) == ["2:05 at step 23 on process-1: put a hot apple in fridge"]
+    assert [line[:4] for line in tally.slowest(3)] == ["2:05", "0:00"]
+
+
+def test_every_executor_tells_the_goal(tmp_path: Path) -> None:
+    run = ["eval", "agent=oracle", "num_games=2", "data_path=builtin", "debug=true"]
+    for executor in ("local", "processes"):
+        told = agentquest(tmp_path, *run, f"executor={executor}", f"run_name={executor}")
+        log = (tmp_path / "runs" / executor / "run.log").read_text(encoding="utf-8")
+        assert told.returncode == 0
+        assert len(re.findall(r"DEBUG \S+ is to .+", log)) == 2
+
+
+def test_retries_leave_lines_in_the_log_and_a_row_in_the_report(tmp_path: Path) -> None:
+    with rule_server("--fault", "500=0.3") as url:
+        arguments = ["eval", *model_at(url), "num_games=2", "run_name=r", "llm.wait_interval=0.01"]
+        assert agentquest(tmp_path, *arguments, "preflight=false").returncode == 0
+    log = (tmp_path / "runs" / "r" / "run.log").read_text(encoding="utf-8")
+    assert re.search(r"WARNING \S+ step \d+: answered after 1 retry", log)
+    assert re.search(r"INFO attempt 1 failed: HTTP 5\d\d", log)
+    report = agentquest(tmp_path, "report", "runs/r").stdout
+    retries = log.count("answered after 1 retry")
+    assert re.search(rf"^  retries +{retries} ", report, re.MULTILINE)
+
+
+def test_debug_prints_a_system_prompt_once(tmp_path: Path) -> None:
+    arguments = ["eval", "agent=react", "num_games=1", "data_path=builtin", "debug=true"]
+    told = agentquest(tmp_path, *arguments).stderr
+    steps = told.count("── raw reply")
+    assert steps > 1
+    assert told.count("── prompt (system)\n") == 1
+    assert told.count("── prompt (system): as above") == steps - 1

@@ -77,6 +77,9 @@ class Recorder(RunEvents):
     def started(self, spec: EpisodeSpec, worker: str) -> None:
         self.heard.append(("started", spec, worker))
 
+    def introduced(self, spec: EpisodeSpec, goal: str) -> None:
+        self.heard.append(("introduced", spec, goal))
+
     def stepped(self, spec: EpisodeSpec, step: Step, prompt: tuple[Message, ...]) -> None:
         self.heard.append(("stepped", spec, step, prompt))
 

@@ -19,6 +19,7 @@ async def _tell(events: RunEvents) -> None:
     spec = a_spec()
     events.playing(str)
     events.started(spec, "worker")
+    events.introduced(spec, "put an apple away")
     events.stepped(spec, a_step(), ())
     await events.save(a_record(spec))
     events.finished(spec, a_record(spec))
@@ -60,5 +61,5 @@ def _events_of(folder: Path, **settings: Any) -> list[str]:
 def test_with_sinks_a_watcher_sees_everything_that_it_sees_without(tmp_path: Path) -> None:
     without = _events_of(tmp_path / "without")
     assert _events_of(tmp_path / "with", sinks=[f"{__name__}:Silent"]) == without
-    assert set(without) == {"playing", "started", "stepped", "save", "finished"}
+    assert set(without) == {"playing", "started", "introduced", "stepped", "save", "finished"}
     assert asyncio.iscoroutinefunction(RunEvents.save)

@@ -41,7 +41,9 @@ _SHARED_LIMITS = ("requests_per_minute", "tokens_per_minute", "max_concurrency")
 class Event:
     """What a worker tells of an episode, or of itself."""
 
-    kind: Literal["ready", "started", "stepped", "finished", "cut_short", "failed", "gone"]
+    kind: Literal[
+        "ready", "started", "introduced", "stepped", "finished", "cut_short", "failed", "gone"
+    ]
     key: str = ""
     step: Step | None = None
     prompt: tuple[Message, ...] = ()
@@ -194,6 +196,8 @@ class Pool:
         """Pass on what happened; returns what must be waited for until a record is safe."""
         if event.kind == "started":
             self._run_events.started(spec, worker.name)
+        elif event.kind == "introduced":
+            self._run_events.introduced(spec, event.message)
         elif event.kind == "stepped" and event.step is not None:
             self._run_events.stepped(spec, event.step, event.prompt)
         elif event.record is not None:
@@ -265,6 +269,9 @@ class Messenger(RunEvents):
 
     def started(self, spec: EpisodeSpec, worker: str) -> None:
         self._tell(Event("started", spec.key))
+
+    def introduced(self, spec: EpisodeSpec, goal: str) -> None:
+        self._tell(Event("introduced", spec.key, message=goal))
 
     def stepped(self, spec: EpisodeSpec, step: Step, prompt: tuple[Message, ...]) -> None:
         slim = step.model_copy(update={"admissible": [], "prompt": []})
