@@ -26,7 +26,7 @@ from agentquest.errors import ConfigError
 from agentquest.lib import Agent, Answer, Episode, Observation, Settings, operational
 from agentquest.lib.commands import has_blank
 from agentquest.lib.matching import lowered, matcher
-from agentquest.llms.wire import split_thinking
+from agentquest.lib.thinking import split_thoughts
 from agentquest.records.how import How
 from agentquest.records.messages import Message
 from agentquest.words import plural
@@ -182,7 +182,7 @@ def parse_action(reply: str, admissible: Sequence[str]) -> ParsedAction:
     plain = reply.strip()
     if plain in admissible and not has_blank(plain):
         return ParsedAction(plain, How.EXACT)
-    text = _tidy(_find_action_line(split_thinking(reply).text))
+    text = _tidy(_find_action_line(split_thoughts(reply).text))
     if not text:
         return ParsedAction(None, How.INVALID)
     command = _find_same(text, admissible)

@@ -7,10 +7,9 @@ no result is without its call.
 
 from collections.abc import Sequence
 
-from agentquest.agents.reading.parsing import Parsed
 from agentquest.errors import ContextExceeded
 from agentquest.lib import Answer
-from agentquest.lib.parsing import PARSE_FAILURE
+from agentquest.lib.parsing import PARSE_FAILURE, Parsed
 from agentquest.llms.types import ChatModel, Reply, ReplyKind
 from agentquest.records.episode import Call
 from agentquest.records.messages import Message, ToolCall, ToolSpec

@@ -13,11 +13,11 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentquest.agents.chat_history import NOT_CARRIED_OUT, ChatHistory, make_answer, reply_text
-from agentquest.agents.reading.parsing import Parsed
-from agentquest.agents.reading.readers import READERS, ReaderName, ReaderOptions
+from agentquest.agents.readers import READERS, ReaderName, ReaderOptions
 from agentquest.agents.template_file import TemplateFile, load_template
 from agentquest.lib import Agent, Answer, Demonstration, Episode, Observation, Settings
 from agentquest.lib.commands import BLANK
+from agentquest.lib.parsing import Parsed
 from agentquest.lib.settings import content_file
 from agentquest.llms.types import ChatModel, Reply, ReplyKind
 from agentquest.records.messages import ToolSpec

@@ -14,9 +14,9 @@ from typing import ClassVar, NamedTuple
 from pydantic import Field
 
 from agentquest.agents.chat_history import make_answer
-from agentquest.agents.reading.parsing import Parsed, parse_react
 from agentquest.agents.template_file import TemplateFile, load_template
 from agentquest.lib import Agent, Answer, Demonstration, Episode, Observation, Settings
+from agentquest.lib.parsing import Parsed, parse_react
 from agentquest.lib.settings import content_file
 from agentquest.llms.types import ChatModel, Reply, ReplyKind
 from agentquest.records.messages import Message

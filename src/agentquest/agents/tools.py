@@ -9,10 +9,10 @@ from collections import deque
 from typing import Literal
 
 from agentquest.agents.chat_history import NOT_CARRIED_OUT, ChatHistory, make_answer, record_call
-from agentquest.agents.reading.parsing import Parsed
 from agentquest.errors import ParseError
 from agentquest.lib import Agent, Answer, Episode, Observation, Settings
 from agentquest.lib.commands import command_of
+from agentquest.lib.parsing import Parsed
 from agentquest.llms.types import ChatModel, Reply, ReplyKind
 from agentquest.records.how import How
 from agentquest.records.messages import ToolCall

@@ -8,13 +8,13 @@ repaired. Drivers hold plain data only, so they can be pickled and copied.
 import copy
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
 from agentquest.errors import ParseError
 from agentquest.lib.metrics import Metrics
-from agentquest.lib.parsing import Parser, parse_action
+from agentquest.lib.parsing import PARSE_FAILURE, Parser, parse_action
 from agentquest.lib.types import Action, Observation, State
 
 
@@ -137,19 +137,33 @@ class Driver(ABC):
         return observation
 
     def step_raw(self, value: str, custom_parser: Parser | None = None) -> Observation:
-        """Read an action from free text and carry it out.
+        """Read an action from free text, as the evaluator reads it, and carry it out.
 
         Text without an action costs no step: the observation says what was
-        wrong, and the text is kept in `unparsed`.
+        wrong, and the text is kept in `unparsed`. A `custom_parser` returns the
+        command, an Action or its fields as a dict; None or an exception says that
+        the text holds no action.
         """
         if self._last is not None:
             return self._last
         try:
-            command = (custom_parser or parse_action)(value)
+            action = self._as_action((custom_parser or parse_action)(value))
         except ParseError as error:
-            self.unparsed.append(value)
-            return Observation(output=str(error), valid=False)
-        return self.step(self.action_class(value=command))
+            return self._refuse(value, str(error))
+        except Exception as error:  # a parser of the user's own may raise anything
+            return self._refuse(value, f"{PARSE_FAILURE} ({type(error).__name__}: {error})")
+        return self.step(action)
+
+    def _as_action(self, said: str | Mapping[str, Any] | Action | None) -> Action:
+        if said is None:
+            raise ParseError(PARSE_FAILURE)
+        if isinstance(said, Action):
+            return said
+        return self.action_class(**said) if isinstance(said, Mapping) else self.action_class(said)
+
+    def _refuse(self, value: str, why: str) -> Observation:
+        self.unparsed.append(value)
+        return Observation(output=why, valid=False)
 
     def _conclude(self, observation: Observation) -> None:
         self.metrics.success = self.solved

@@ -12,7 +12,7 @@ from functools import lru_cache
 from agentquest.lib.commands import BLANK
 
 LONGEST_FILLING = 1000
-_NOT_IN_FILLING = re.compile(r"[\[\]<>\n]")
+_NOT_IN_FILLING = re.compile(r"[\[\]\n]|<(?=[A-Za-z/])|(?<=[A-Za-z])>")
 _DIGITS = re.compile(r"[0-9]*")
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 

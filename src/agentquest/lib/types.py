@@ -34,6 +34,10 @@ class Action(Exportable):
 
     value: str
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.value, str):
+            raise TypeError(f"an action's value is text, not {self.value!r:.60}")
+
 
 @dataclass(frozen=True)
 class State(Exportable):

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from agentquest.lib.settings import operational
+from agentquest.lib.thinking import join_texts
 from agentquest.llms.client import HttpModel
 from agentquest.llms.config import ModelSettings
 from agentquest.llms.types import Reply
@@ -20,7 +21,6 @@ from agentquest.llms.wire import (
     declare_tool,
     drop_unset,
     in_turns,
-    join_texts,
     objects,
     text_json,
     text_of,

@@ -13,6 +13,7 @@ from urllib.parse import quote
 from pydantic import Field
 
 from agentquest.lib.settings import operational
+from agentquest.lib.thinking import join_texts
 from agentquest.llms.client import HttpModel
 from agentquest.llms.config import ModelSettings
 from agentquest.llms.types import Reply
@@ -22,7 +23,6 @@ from agentquest.llms.wire import (
     declare_tool,
     drop_unset,
     in_turns,
-    join_texts,
     text_json,
     text_of,
 )

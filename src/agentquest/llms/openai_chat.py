@@ -8,16 +8,14 @@ from typing import Any, ClassVar
 from pydantic import field_validator
 
 from agentquest.lib.settings import operational
+from agentquest.lib.thinking import Spoken, join_texts, split_thinking
 from agentquest.llms.client import HttpModel
 from agentquest.llms.config import ModelSettings
 from agentquest.llms.types import CUT_OFF, REFUSED, Reply
 from agentquest.llms.wire import (
-    Spoken,
     count_of,
     declare_tool,
     drop_unset,
-    join_texts,
-    split_thinking,
     text_of,
 )
 from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage

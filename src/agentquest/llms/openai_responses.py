@@ -10,11 +10,12 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, field_validator
 
 from agentquest.lib.settings import operational
+from agentquest.lib.thinking import join_texts
 from agentquest.llms.client import HttpModel
 from agentquest.llms.config import ModelSettings
 from agentquest.llms.openai_chat import read_cost, read_usage
 from agentquest.llms.types import Reply
-from agentquest.llms.wire import declare_tool, drop_unset, join_texts, objects, text_of
+from agentquest.llms.wire import declare_tool, drop_unset, objects, text_of
 from agentquest.records.messages import Message, ToolCall, ToolSpec
 
 # The key of `opaque`: output items that must be sent back as they came.

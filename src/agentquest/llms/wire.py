@@ -1,10 +1,9 @@
-"""What all wire formats share: fields, think tags, streams, and messages written as JSON once."""
+"""What all wire formats share: fields, streams, and messages written as JSON once."""
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_json
 
@@ -50,47 +49,6 @@ def objects(value: object, what: str) -> list[dict[str, Any]]:
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         raise ValueError(f"{what} is not a list of objects")
     return value
-
-
-_THINK_TAG = re.compile(r"<(/?)think>", re.IGNORECASE)
-
-
-class Spoken(NamedTuple):
-    """A message's words: the answer, and the reasoning before it."""
-
-    text: str
-    reasoning: str
-
-
-def split_thinking(content: str) -> Spoken:
-    """Separate the answer from the thoughts between think tags.
-
-    A block that never closes is all thought: the model was cut off inside it. A closing tag
-    without an opening one ends a thought that began with the reply, because some chat
-    templates write the opening tag into the prompt. Content without tags is returned as it is.
-    """
-    parts = _THINK_TAG.split(content)
-    if len(parts) == 1:
-        return Spoken(content, "")
-    thoughts: list[str] = []
-    words = [parts[0]]
-    thinking = False
-    for slash, piece in zip(parts[1::2], parts[2::2], strict=True):
-        if slash and not thinking:
-            thoughts += words
-            words = [piece]
-        elif slash:
-            thinking = False
-            words.append(piece)
-        else:
-            thinking = True
-            thoughts.append(piece)
-    return Spoken(join_texts(words), join_texts(thoughts))
-
-
-def join_texts(pieces: list[str]) -> str:
-    """The pieces that are not blank, each on its own lines."""
-    return "\n".join(stripped for piece in pieces if (stripped := piece.strip()))
 
 
 _DONE = b"[DONE]"

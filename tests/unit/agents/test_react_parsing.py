@@ -4,8 +4,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from agentquest.agents.reading import parsing
-from agentquest.agents.reading.parsing import LONGEST_REPLY, Parsed, parse_react
+from agentquest.lib import parsing
+from agentquest.lib.parsing import LONGEST_REPLY, Parsed, parse_react
 from growth import MOST, growth, repeated
 from unit.agents.reply_table import TABLE, Row
 

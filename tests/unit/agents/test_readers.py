@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentquest.agents.reading.readers import READERS, ReaderOptions
+from agentquest.agents.readers import READERS, ReaderOptions
 from agentquest.llms.types import Reply
 from agentquest.records.messages import ToolCall, ToolSpec
 

@@ -1,5 +1,8 @@
 """`step_raw` finds the command in an answer, and never makes one up."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from agentquest.benchmarks.alfworld import AlfWorldAction, AlfWorldDriver, AlfWorldUtils
@@ -42,6 +45,13 @@ def say(driver: AlfWorldDriver, command: str) -> Observation:
         "Action: **{}**",
         'Action: **"{}"**',
         "Action: ‘{}’",
+        "Action: {}.",
+        "Action: <{}>",
+        "Action: {} *",
+        "Action 1: {}",
+        "<thinking>Action: look would be bad</thinking>\nAction: {}",
+        "<|channel|>final<|message|>Action: {}<|return|>",
+        "下一步行动：{}",
     ],
 )
 def test_step_raw_finds_the_command(answer: str, driver: AlfWorldDriver) -> None:
@@ -59,12 +69,10 @@ def test_step_raw_finds_the_command(answer: str, driver: AlfWorldDriver) -> None
         ("Action: 'a' or 'b'", "'a' or 'b'"),
         ("Action: look'", "look'"),
         ("Action: 'look", "'look"),
-        ('Action: ""', '""'),
         ('Action: search[5" pipe]', 'search[5" pipe]'),
         ("Action: Search['RED']", "search['red']"),
         ("**Action: look", "look"),
         ("* Action: look", "look"),
-        ("Action: look *", "look *"),
     ],
 )
 def test_marks_that_do_not_wrap_the_command_are_part_of_it(answer: str, command: str) -> None:
@@ -89,7 +97,17 @@ def test_hostile_answers_are_read_in_one_pass(hostile: str, driver: AlfWorldDriv
 
 @pytest.mark.parametrize(
     "answer",
-    ["", "go to fridge 1", "Action", "Action:", "Action:  \n ", "**Action:**", "**Action:** \n "],
+    [
+        "",
+        "go to fridge 1",
+        'Action: ""',
+        "Action: <action_command>",
+        "Action",
+        "Action:",
+        "Action:  \n ",
+        "**Action:**",
+        "**Action:** \n ",
+    ],
 )
 def test_an_unreadable_answer_is_told_to_the_agent_and_kept(
     answer: str, driver: AlfWorldDriver
@@ -118,3 +136,47 @@ def test_a_custom_parser(driver: AlfWorldDriver) -> None:
     observation = driver.step_raw(f"Action: {command}", custom_parser=in_brackets)
     assert observation.output == "Put the command in [brackets]."
     assert driver.unparsed == [f"Action: {command}"]
+
+
+@pytest.mark.parametrize(
+    "as_said",
+    [str, lambda command: {"value": command}, lambda command: AlfWorldAction(value=command)],
+    ids=["text", "dict", "action"],
+)
+def test_a_custom_parser_may_return_text_a_dict_or_an_action(
+    as_said: Callable[[str], Any], driver: AlfWorldDriver
+) -> None:
+    command = driver.metrics.milestones[0]
+    observation = driver.step_raw("x", custom_parser=lambda text: as_said(command))
+    assert driver.metrics.action_values == [command]
+    assert observation.valid
+
+
+def fail(text: str) -> str:
+    raise ValueError(f"what is {text}?")
+
+
+@pytest.mark.parametrize(
+    ("parser", "told"),
+    [
+        (lambda text: None, "Action: <action_command>"),
+        (fail, "(ValueError: what is x?)"),
+        (lambda text: {}["choices"], "(KeyError: 'choices')"),
+        (lambda text: {"action": "look"}, "(TypeError: "),
+        (lambda text: {"value": 3}, "an action's value is text, not 3"),
+        (lambda text: 3, "an action's value is text, not 3"),
+    ],
+)
+def test_a_custom_parser_that_finds_nothing_or_fails_is_told_to_the_agent(
+    parser: Callable[[str], Any], told: str, driver: AlfWorldDriver
+) -> None:
+    observation = driver.step_raw("x", custom_parser=parser)
+    assert told in observation.output
+    assert (observation.valid, observation.can_proceed) == (False, True)
+    assert driver.unparsed == ["x"]
+    assert driver.metrics.interactions == []
+
+
+def test_an_action_is_text() -> None:
+    with pytest.raises(TypeError, match="an action's value is text, not 3"):
+        AlfWorldAction(value=3)  # type: ignore[arg-type]

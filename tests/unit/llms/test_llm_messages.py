@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentquest.lib.thinking import split_thinking
 from agentquest.llms.openai_chat import (
     read_cost,
     read_message,
@@ -16,7 +17,6 @@ from agentquest.llms.openai_chat import (
     write_tools,
 )
 from agentquest.llms.types import Reply, ReplyKind
-from agentquest.llms.wire import split_thinking
 from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
 
 CALL = ToolCall(id="c1", name="act", arguments='{"command": "look"}')

@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
-from agentquest.agents.reading.parsing import Parsed, parse_react
 from agentquest.errors import ParseError
 from agentquest.lib.commands import command_of
+from agentquest.lib.parsing import Parsed, parse_react
 from agentquest.llms.types import Reply
 from agentquest.records.how import How
 from agentquest.records.messages import ToolSpec

@@ -9,7 +9,28 @@ import re
 from typing import NamedTuple
 
 LONGEST_COMMAND = 1000
-_PAIRS = frozenset({'""', "''", "[]", "<>", "“”", "‘’", "„“", "«»", "「」", "『』", "()", "{}"})
+_PAIRS = frozenset(
+    {
+        '""',
+        "''",
+        "[]",
+        "<>",
+        "“”",
+        "‘’",
+        "„“",
+        "«»",
+        "「」",
+        "『』",
+        "()",
+        "{}",
+        "（）",
+        "【】",
+        "［］",
+        "｛｝",
+        "《》",
+        "〈〉",
+    }
+)
 _TYPOGRAPHY = "*_`~\u200b\ufeff"
 _STOPS = ".。!！,，;；"
 _LIST_MARK = re.compile(r"(?:[>$•→-]|[0-9]{1,2}[.)])[ \t]+")
@@ -28,10 +49,11 @@ _OPENING = re.compile(r"start|begin|header|bos|<s>|^\[INST", re.IGNORECASE)
 _SPEAKER = re.compile(r"\s*(?:assistant|model)\b", re.IGNORECASE)
 # Where a remark begins: behind a dash, an arrow, a bracket, a next sentence, a made-up answer.
 _REMARK = re.compile(
-    r"[ \t](?:[-–—]{1,3}|[-=]>|→|//|#)[ \t]|(?<=\w)—(?=\w)|[ \t]\(|;[ \t]"
+    r"[ \t](?:[-–—]{1,3}|[-=]>|→|//|#)[ \t]|(?<=\w)—(?=\w)|[ \t]\(|[ \t]?（|;[ \t]"
     r"|[.!?。！？][ \t]+(?=[^\W\d_])|[ \t](?:observation|obs|think|thought|reason(?:ing)?)[:：]",
     re.IGNORECASE,
 )
+_TWO_QUOTATIONS = re.compile(r"\w(['\"])[^\w'\"][^'\"]*[^\w'\"]\1\w")
 _QUOTES = {"`": "`", '"': '"', "“": "”", "«": "»", "「": "」"}
 _CALL = re.compile(r"[A-Za-z_]{1,30}\[")
 _PLACEHOLDER = re.compile(
@@ -101,15 +123,18 @@ def strip_decoration(text: str) -> str:
         text = text.strip().strip(_TYPOGRAPHY).rstrip(_STOPS).strip()
         if mark := _LIST_MARK.match(text):
             text = text[mark.end() :]
-        if len(text) > 1 and text[0] + text[-1] in _PAIRS and not _has_json(text):
+        if len(text) > 1 and text[0] + text[-1] in _PAIRS and _is_wrapped(text):
             text = text[1:-1]
         if text.startswith(_BOXED) and text.endswith("}"):
             text = text[len(_BOXED) : -1]
     return text
 
 
-def _has_json(text: str) -> bool:
-    return text[0] == "{" and ":" in text
+def _is_wrapped(text: str) -> bool:
+    """Whether its first and last characters belong together; not in JSON, nor in `'a' or 'b'`."""
+    if text[0] == "{":
+        return ":" not in text
+    return text[0] != text[-1] or _TWO_QUOTATIONS.search(text, 1, len(text) - 1) is None
 
 
 def _without_remark(text: str) -> str:
