@@ -1,9 +1,11 @@
 """Files that survive a crash: replaced at once, synced with their folder, one writer at a time."""
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +20,43 @@ def write_atomically(file: Path, content: str | bytes) -> None:
     """Replace a file's content at once: readers see the old or the new, never a half."""
     with replace_with_draft(file) as draft:
         draft.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def open_regular(file: Path, mode: str = "rb", **options: Any) -> IO[Any]:
+    """`open` for files of a run folder, which may come from anybody: raises OSError for anything
+    that is not a file itself, such as a link, which could lead away, or a pipe, which could wait
+    for ever."""
+    return open(file, mode, opener=_open_regular, **options)
+
+
+def _open_regular(path: str, flags: int) -> int:
+    require_regular(path)  # before it is opened, which waits for a pipe and may start a device
+    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    number = os.open(path, flags, 0o666)
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        raise _not_regular(path)
+    return number
+
+
+def require_regular(path: str | Path) -> None:
+    """OSError if there is something that is not a file itself; nothing at all is fine."""
+    with contextlib.suppress(FileNotFoundError):
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            raise _not_regular(path)
+
+
+def _not_regular(path: str | Path) -> OSError:
+    return OSError(errno.EINVAL, "not a regular file", str(path))
+
+
+@contextlib.contextmanager
+def explain_read_errors(file: Path) -> Iterator[None]:
+    """What keeps a file from being read becomes a one-line error that names it."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(f"cannot read {file}: {error.strerror}") from None
 
 
 @contextlib.contextmanager
@@ -40,12 +79,9 @@ def open_replacement(file: Path) -> Iterator[IO[str]]:
 def replace_with_draft(file: Path, sync: bool = True) -> Iterator[Path]:
     """The path of a draft that replaces the file when it is complete, and is removed if it is not.
 
-    `sync` waits for the disk; do without for many files that can be made again. Anything that
-    is not a file (a device, a pipe) is written to, not replaced.
+    `sync` waits for the disk; do without for many files that can be made again. A link is
+    replaced, not followed.
     """
-    if file.exists() and not file.is_file():
-        yield file
-        return
     number, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     os.close(number)
     draft = Path(name)
@@ -100,9 +136,12 @@ def take_lock(file: Path) -> BaseFileLock:
     # Not bound to the thread: a run that ends may be closed by another one.
     lock = FileLock(file, timeout=0, thread_local=False)
     try:
+        require_regular(file)
         lock.acquire()
     except Timeout:
         raise UserError(f"{file.parent} is in use by another process") from None
+    except OSError as error:
+        raise DataError(f"cannot lock {file}: {error.strerror}") from None
     return lock
 
 

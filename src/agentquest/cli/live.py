@@ -8,12 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Thread
+from typing import Any
 
 from rich.console import Console, Group
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.text import Text
 
+from agentquest.files import open_regular
 from agentquest.metrics.rows import total
 from agentquest.metrics.statistics import wilson
 from agentquest.records.episode import EpisodeRecord, Step
@@ -291,10 +293,16 @@ def open_log(file: Path, debug: bool) -> logging.Logger:
     """
     level = logging.DEBUG if debug else logging.INFO
     log = logging.Logger(f"agentquest.run.{file.parent.name}", level)
-    handler = logging.FileHandler(file, encoding="utf-8", errors="backslashreplace")
+    handler = _LogFile(file)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     log.addHandler(handler)
     return log
+
+
+class _LogFile(logging.FileHandler):
+    def _open(self) -> Any:
+        file = Path(self.baseFilename)
+        return open_regular(file, "a", encoding="utf-8", errors="backslashreplace")
 
 
 def debug_text(spec: EpisodeSpec, step: Step, prompt: tuple[Message, ...], shown: set[str]) -> str:

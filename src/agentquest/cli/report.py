@@ -68,7 +68,10 @@ def command(
         typer.echo(content, nl=False)
         return
     try:
-        write_atomically(output, content)
+        if output.exists() and not output.is_file():
+            output.write_text(content, encoding="utf-8")  # a device or pipe, such as /dev/stdout
+        else:
+            write_atomically(output, content)
     except OSError as error:
         raise UserError(f"cannot write {output}: {error.strerror}") from None
     typer.echo(f"wrote {output}", err=True)

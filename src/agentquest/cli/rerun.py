@@ -12,6 +12,7 @@ from agentquest.cli.benchmark_choice import as_overrides
 from agentquest.cli.eval import evaluate_here, show
 from agentquest.config import load_config
 from agentquest.config.yaml_files import read_yaml
+from agentquest.files import explain_read_errors, require_regular
 from agentquest.records.manifest import Manifest, flat
 from agentquest.running.run import Run
 from agentquest.store.folder import CONFIG, RunFolder
@@ -42,6 +43,8 @@ def command(
     manifest = earlier.manifest()
     changes = as_overrides(overrides or [], ["--dry-run"])
     here = {"output_dir": str(run.parent), "run_name": free_name(run)}
+    with explain_read_errors(run / CONFIG):
+        require_regular(run / CONFIG)
     saved = _still_meant(read_yaml(run / CONFIG), changes)
     settings, warnings = load_config(None, changes, {**saved, **here})
     again = Run(settings)

@@ -14,14 +14,14 @@ the run is opened for writing, and a damaged one is skipped; their episodes are 
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import ValidationError
 
 from agentquest.errors import DataError, UserError
-from agentquest.files import take_lock, write_atomically
+from agentquest.files import explain_read_errors, open_regular, take_lock, write_atomically
 from agentquest.metrics.rows import keep_newest
 from agentquest.records.base import Record, explain_invalid
 from agentquest.records.episode import EpisodeRecord
@@ -103,7 +103,8 @@ class RunFolder:
         lock = take_lock(self.path / _LOCK)
         try:
             for draft in self.path.glob(f".{RESULTS}.*"):
-                draft.unlink()
+                with suppress(OSError):
+                    draft.unlink()
             episodes = EpisodeAppender(self.path / EPISODES, packed)
             try:
                 yield episodes
@@ -114,10 +115,8 @@ class RunFolder:
 
 
 def _read(file: Path, model: type[R], version: int) -> R:
-    try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise DataError(f"cannot read {file}: {error.strerror}") from None
+    with explain_read_errors(file), open_regular(file) as opened:
+        content = opened.read()
     try:
         return model.model_validate_json(content)
     except ValidationError as error:

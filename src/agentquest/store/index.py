@@ -21,7 +21,7 @@ from filelock import BaseFileLock
 from pydantic_core import from_json
 
 from agentquest.errors import UserError
-from agentquest.files import take_lock
+from agentquest.files import open_regular, take_lock
 from agentquest.metrics.measured import RecalledValue
 from agentquest.metrics.rows import (
     EpisodeRow,
@@ -251,7 +251,7 @@ def stamp_episodes(folder: Path) -> list[Any]:
 def load_figures(folder: Path, stamp: list[Any]) -> RunFigures | None:
     """The figures of a run whose episodes have this stamp; None if they are not in its index."""
     try:
-        with (folder / INDEX).open("rb") as file:
+        with open_regular(folder / INDEX) as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - _LONGEST_FIGURES))
             entry = _parse(file.read().splitlines(keepends=True)[-1])
@@ -278,7 +278,7 @@ class _IndexFile:
     def load(self) -> Iterator[dict[str, Any]]:
         """The entries of consecutive lines of the episodes, from the first on."""
         self._whole = end = 0
-        with contextlib.suppress(OSError), self._file.open("rb") as lines:
+        with contextlib.suppress(OSError), open_regular(self._file) as lines:
             if lines.readline() != self._head:
                 return
             self._whole = len(self._head)
@@ -302,7 +302,7 @@ class _IndexFile:
         effect where somebody else writes."""
         with contextlib.suppress(OSError, UserError):
             self._lock = take_lock(self._folder / _LOCK)
-            with self._file.open("ab") as handle:
+            with open_regular(self._file, "ab") as handle:
                 handle.truncate(self._whole)
 
     def release(self) -> None:
@@ -334,7 +334,7 @@ class _IndexFile:
 
     def _write(self, lines: list[bytes]) -> bool:
         try:
-            with self._file.open("ab") as handle:
+            with open_regular(self._file, "ab") as handle:
                 if not self._whole:
                     handle.truncate(0)
                     lines = [self._head, *lines]

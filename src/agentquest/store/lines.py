@@ -23,7 +23,12 @@ from typing import IO, NamedTuple
 from pydantic import ValidationError
 
 from agentquest.errors import DataError
-from agentquest.files import sync_folder
+from agentquest.files import (
+    explain_read_errors,
+    explain_write_errors,
+    open_regular,
+    sync_folder,
+)
 from agentquest.records.base import explain_invalid
 from agentquest.records.episode import SCHEMA_VERSION, EpisodeRecord
 
@@ -113,7 +118,7 @@ def find_damaged_lines(file: Path, end: int) -> list[int]:
     """Numbers of the damaged lines up to the byte `end`. Only checksums are verified; nothing is
     parsed."""
     damaged, place = [], 0
-    with file.open("rb") as lines:
+    with explain_read_errors(file), open_regular(file) as lines:
         for number, line in enumerate(lines, start=1):
             place += len(line)
             if place > end:
@@ -129,7 +134,7 @@ def has_lines(file: Path, spans: Iterable[Span]) -> bool:
     ending = b'%b%%08x"}\n' % _SEAL
     length = _SEAL_LENGTH + 1
     try:
-        with file.open("rb", buffering=0) as lines:
+        with open_regular(file, buffering=0) as lines:
             for span in spans:
                 lines.seek(span.next - length)
                 if lines.read(length) != ending % span.checksum:
@@ -156,9 +161,9 @@ class EpisodeReader:
 
     def read_new(self) -> Iterator[tuple[Span, EpisodeRecord]]:
         """The records of the whole lines after those that were read, and where they are."""
-        if not self._file.is_file():
+        if not os.path.lexists(self._file):
             return
-        with self._file.open("rb") as lines:
+        with explain_read_errors(self._file), open_regular(self._file) as lines:
             lines.seek(self.offset)
             for line in lines:
                 if not line.endswith(b"\n"):
@@ -176,7 +181,7 @@ class EpisodeReader:
 
 def read_contents(file: Path, spans: Iterable[Span]) -> Iterator[bytes]:
     """The JSON of these lines; DataError if a line is no longer what it was."""
-    with file.open("rb") as lines:
+    with explain_read_errors(file), open_regular(file) as lines:
         for span in spans:
             lines.seek(span.at)
             line = lines.readline()
@@ -199,8 +204,9 @@ class EpisodeAppender:
         self._path = file
         self._packed = packed
         is_new = not file.exists()
-        cut_torn_line(file)
-        self._file = file.open("ab", buffering=0)
+        with explain_write_errors(file):
+            cut_torn_line(file)
+            self._file = open_regular(file, "ab", buffering=0)
         if is_new:
             sync_folder(file.parent)
 
@@ -235,9 +241,9 @@ class EpisodeAppender:
 
 def cut_torn_line(file: Path) -> int:
     """Cut off what follows the last newline; returns the number of bytes cut."""
-    if not file.is_file():
+    if not os.path.lexists(file):
         return 0
-    with file.open("r+b") as handle:
+    with open_regular(file, "r+b") as handle:
         size = handle.seek(0, os.SEEK_END)
         whole = _after_last_newline(handle, size)
         if whole < size:

@@ -5,13 +5,16 @@ because finished episodes are in `episodes.jsonl`. The file is rewritten wheneve
 is resumed and stops growing at a limit, so it never fills a disk.
 """
 
+import contextlib
 import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from pydantic import ValidationError
 
+from agentquest.files import open_regular
 from agentquest.records.episode import LiveEvent, Step
 
 LIVE = "live.jsonl"
@@ -33,11 +36,9 @@ class LiveLog:
         self._waiting: list[bytes] = []
         self._waiting_bytes = 0
         self._written = 0
-        self._number: int | None = None
-        try:
-            self._number = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
-        except OSError:
-            self._number = None
+        self._file: IO[bytes] | None = None
+        with contextlib.suppress(OSError):
+            self._file = open_regular(self.path, "wb", buffering=0)
 
     def append(self, event: LiveEvent) -> None:
         """Keep an event for the next flush, unless the file is full."""
@@ -52,7 +53,7 @@ class LiveLog:
         self._add(f'{head[:-1]},"event":"step","step":{text}}}'.encode())
 
     def _add(self, content: bytes) -> None:
-        if self._number is None or self._written > _MOST_BYTES:
+        if self._file is None or self._written > _MOST_BYTES:
             return
         line = content + b"\n"
         self._waiting.append(line)
@@ -62,29 +63,28 @@ class LiveLog:
 
     def flush(self) -> None:
         """Hand what is waiting to the operating system."""
-        if self._number is None or not self._waiting:
+        if self._file is None or not self._waiting:
             return
         content = b"".join(self._waiting)
         self._waiting, self._waiting_bytes = [], 0
         try:
-            os.write(self._number, content)
+            self._file.write(content)
             self._written += len(content)
         except OSError:
             self.close()
 
     def close(self) -> None:
         """Close the file; what was not flushed, or is appended later, is dropped."""
-        if self._number is not None:
-            number, self._number = self._number, None
-            os.close(number)
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
 
 def read_live(folder: Path, offset: int = 0) -> tuple[list[LiveEvent], int]:
     """The whole lines from `offset` on, and where to read on; lines that cannot be read are
     skipped. A file that was rewritten is read from its start."""
-    file = folder / LIVE
     try:
-        with file.open("rb") as handle:
+        with open_regular(folder / LIVE) as handle:
             size = handle.seek(0, os.SEEK_END)
             handle.seek(offset if offset <= size else 0)
             content = handle.read()
