@@ -94,8 +94,10 @@ async def prepare_run(run: Run) -> tuple[list[EpisodeSpec], tuple[str, ...]]:
     """
     resumed = run.directory.exists
     pending = run.prepare() if resumed else run.specs
+    if pending:
+        await run.identify_agent()
     remarks = await preflight(pending[0], run.benchmark) if pending and run.config.preflight else ()
-    return pending if resumed else run.prepare(), remarks
+    return run.prepare(), remarks
 
 
 async def play_pending(

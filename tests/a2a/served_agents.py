@@ -21,7 +21,7 @@ if __name__ == "__main__":
     routes = []
     for name in (*KINDS, *KNOWN):
         source = make_source(f"known_agents:{name}" if name in KNOWN else name, benchmark)
-        card = white_card(source.name, f"http://localhost:{port}/{name}/")
+        card = white_card(source, f"http://localhost:{port}/{name}/")
         routes.append(Mount(f"/{name}", build_application(card, WhiteExecutor(source))))
     print(f"port {port}", flush=True)
     server = uvicorn.Server(uvicorn.Config(Starlette(routes=routes), log_level="error"))

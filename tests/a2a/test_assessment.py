@@ -24,9 +24,10 @@ from agentquest.a2a.requests import AssessmentRequest
 from agentquest.benchmarks.alfworld.benchmark import AlfWorldBenchmark
 from agentquest.config import config_from
 from agentquest.metrics.behaviour import behaviour_of
+from agentquest.records.manifest import AssessedAgent
 from agentquest.running.factory import make_benchmark
 from agentquest.running.play import play
-from agentquest.running.run import Run
+from agentquest.running.run import OtherAgent, Run
 from agentquest.store.folder import RunFolder
 from shared_data import ALFWORLD, needs_alfworld
 
@@ -244,7 +245,9 @@ class TestSelection:
 
     def test_a_protocol_that_is_cut_short_loses_its_name(self, tmp_path):
         whole, cut = (
-            prepared(protocol="unseen-134", num_instances=number).prepare("a", tmp_path)
+            prepared(protocol="unseen-134", num_instances=number).prepare(
+                AssessedAgent(name="a"), tmp_path
+            )
             for number in (134, 10)
         )
         assert (whole.manifest().protocol, cut.manifest().protocol) == ("unseen-134", None)
@@ -254,6 +257,43 @@ class TestSelection:
         one, two = ([task.id for task in chosen(num_games=6, seed=seed)] for seed in (1, 2))
         assert one != two
         assert one == [task.id for task in chosen(num_games=6, seed=1)]
+
+
+class TestWhoseRunItIs:
+    AGENT = AssessedAgent(name="one", version="1", skills="abc", model="small")
+
+    def begin(self, folder, agent=AGENT, resume=False):
+        run = prepared(num_games=2).prepare(agent, folder, resume)
+        run.prepare()
+        return run
+
+    def test_it_is_continued_with_the_same_agent(self, tmp_path):
+        assert self.begin(tmp_path).run_id == self.begin(tmp_path, resume=True).run_id
+
+    @pytest.mark.parametrize("changed", ["name", "version", "skills", "model"])
+    def test_another_agent_is_refused_with_the_difference(self, tmp_path, changed):
+        self.begin(tmp_path)
+        other = self.AGENT.model_copy(update={changed: "other"})
+        was = getattr(self.AGENT, changed)
+        with pytest.raises(OtherAgent, match=f"{changed}: was '{was}', is 'other'"):
+            self.begin(tmp_path, other, resume=True)
+        assert self.begin(tmp_path, other).run_id != self.begin(tmp_path, resume=True).run_id
+
+    def test_the_runs_of_several_agents_are_told_apart(self, tmp_path):
+        other = self.AGENT.model_copy(update={"name": "two"})
+        one, two = self.begin(tmp_path), self.begin(tmp_path, other)
+        assert self.begin(tmp_path, resume=True).run_id == one.run_id
+        assert self.begin(tmp_path, other, resume=True).run_id == two.run_id
+
+    def test_everything_names_the_agent(self, run):
+        stored = load_run(run[2])
+        name = "AgentQuest white agent (scripted)"
+        assert (stored.manifest.agent, stored.manifest.assessed.name) == (name, name)
+        assert {row["agent"] for row in stored.to_rows()} == {name}
+        assert {record.agent for record in stored.records} == {name}
+        assert json.loads((run[2] / "results.json").read_text())["agent"] == name
+        about = dict(stored.report.facts)
+        assert (about["agent"], about["model"]) == (name, "not told by the agent")
 
 
 @pytest.mark.parametrize(
@@ -279,6 +319,29 @@ def test_the_first_action_policy_is_only_for_comparisons(green, strange):
     assert (game["steps"], game["invalid_actions"]) == (3, 0)
 
 
+def _repeated_choices(folder):
+    """How often two games choose the same place in lists of the same length."""
+    choices = [
+        [
+            (len(offered), offered.index(step.action))
+            for step, offered in zip(
+                record.steps,
+                [record.first_admissible, *(step.admissible for step in record.steps)],
+                strict=False,
+            )
+        ]
+        for record in load_run(folder).records
+    ]
+    pairs = [
+        (one[1], two[1])
+        for first, second in itertools.combinations(choices, 2)
+        for one, two in zip(first, second, strict=False)
+        if one[0] == two[0]
+    ]
+    assert len(pairs) > 10
+    return sum(one == two for one, two in pairs) / len(pairs)
+
+
 @pytest.mark.parametrize("kind", ["repetitive", "alternating", "random", "oracle"])
 def test_the_baselines(green, served, kind):
     data, again = (
@@ -290,6 +353,8 @@ def test_the_baselines(green, served, kind):
     assert data["games"] == again["games"]
     if kind == "oracle":
         assert data["success_rate"] == 1
+    if kind == "random":
+        assert _repeated_choices(green.logs / data["run_id"]) < 0.5
     if kind == "repetitive":
         assert data["behaviour"]["consecutive_repetition_rate"] > 0.5
     if kind == "alternating":
@@ -344,7 +409,7 @@ def test_a_benchmarks_own_metrics_are_measured(tmp_path, scripted, monkeypatch):
 
         request = AssessmentRequest(agent_url=scripted, config=AssessmentConfig(task_types=(1,)))
         endpoint = await find_agent(scripted, 10)
-        await Assessment(request, "builtin").play("an agent", endpoint, tmp_path, ignore)
+        await Assessment(request, "builtin").play(endpoint, tmp_path, ignore)
 
     asyncio.run(assess())
     (folder,) = tmp_path.iterdir()

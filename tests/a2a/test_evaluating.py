@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from agentquest.api import prepare_run
 from agentquest.config import config_from, load_config
 from agentquest.errors import ConfigError
 from agentquest.records.outcome import AgentFaults, End
@@ -78,3 +79,18 @@ def test_wrong_settings_are_named(overrides, problem):
     with pytest.raises(ConfigError, match=problem) as caught:
         load_config(None, overrides)
     assert "hidden" not in str(caught.value)
+
+
+def test_a_run_is_of_one_agent(tmp_path, scripted):
+    """It names the agent on the card, and another agent at the same address is refused."""
+    run = Run(config(tmp_path, scripted))
+    first, *_ = asyncio.run(prepare_run(run))[0]
+    name = "AgentQuest white agent (scripted)"
+    assert played(run, [first])[first.key].agent == name
+    assert run.saved_manifest.agent == name
+    begun = run.saved_manifest.model_copy(
+        update={"assessed": run.assessed.model_copy(update={"name": "another"})}
+    )
+    run.directory.create(run.config.to_yaml(), begun)
+    with pytest.raises(ConfigError, match=r"name: was 'another', is 'AgentQuest white agent"):
+        asyncio.run(prepare_run(Run(config(tmp_path, scripted))))

@@ -30,10 +30,11 @@ from agentquest.a2a.requests import AssessmentRequest
 from agentquest.errors import AgentQuestError, UserError
 from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.records.how import How
+from agentquest.records.manifest import AssessedAgent
 from agentquest.records.messages import Message
 from agentquest.reports.safe_text import one_line
 from agentquest.running.events import RunEvents
-from agentquest.running.run import Run
+from agentquest.running.run import OtherAgent, Run
 from agentquest.running.selection import Selection
 from agentquest.running.spec import EpisodeSpec
 from agentquest.store.folder import RunFolder
@@ -62,33 +63,44 @@ class Assessment:
         """What the requester should know about the request and about the games chosen."""
         return (*self.request.warnings, *self.selection.notes)
 
-    def prepare(self, agent: str, log_root: Path, resume: bool = False) -> Run:
-        """The run, in a folder of its own; `agent` is the agent's name.
+    def prepare(self, agent: AssessedAgent, log_root: Path, resume: bool = False) -> Run:
+        """The run of this agent, in a folder of its own.
 
-        `resume` continues the newest unfinished run of the same request.
+        `resume` continues the newest unfinished run of the same request and agent; raises
+        OtherAgent if there are only runs of another agent.
         """
-        if resume:
-            for folder in _find_runs(log_root):
-                run = self._run(agent, folder)
-                if _is_unfinished(run):
+        refusals = []
+        for folder in _find_runs(log_root) if resume else ():
+            run = self._run(folder)
+            if _is_unfinished(run):
+                try:
+                    run.bind(agent)
+                except OtherAgent as error:
+                    refusals.append(error)
+                else:
                     return run
-        return self._run(agent, _make_folder(log_root))
+        if refusals:
+            raise refusals[0]
+        run = self._run(_make_folder(log_root))
+        run.bind(agent)
+        return run
 
-    def _run(self, agent: str, folder: Path) -> Run:
-        remote = {"url": self.request.agent_url, "label": agent}
+    def _run(self, folder: Path) -> Run:
+        remote = {"url": self.request.agent_url}
         config = self.request.config.run_config(remote, folder, self.benchmark, self._data_path)
         return Run(config, Selection(self.selection.tasks, self.notes), self.benchmark)
 
     async def play(
         self,
-        agent: str,
         endpoint: A2AEndpoint,
         log_root: Path,
         notify: Notify,
         resume: bool = False,
     ) -> AssessmentResult:
         """Play all games; finished games are on disk, also when this is cancelled."""
-        beginning = asyncio.ensure_future(asyncio.to_thread(self._begin, agent, log_root, resume))
+        beginning = asyncio.ensure_future(
+            asyncio.to_thread(self._begin, endpoint.card.agent, log_root, resume)
+        )
         status = CANCELLED
         try:
             run, specs, documents = await asyncio.shield(beginning)
@@ -108,12 +120,12 @@ class Assessment:
         return result
 
     def _begin(
-        self, agent: str, log_root: Path, resume: bool
+        self, agent: AssessedAgent, log_root: Path, resume: bool
     ) -> tuple[Run, list[EpisodeSpec], AssessmentDocuments]:
         """The run with its folder, the episodes still to play, and the documents."""
         run = self.prepare(agent, log_root, resume)
         specs = run.prepare()
-        documents = AssessmentDocuments(run, self.request, agent)
+        documents = AssessmentDocuments(run, self.request, agent.name)
         documents.write(RUNNING)
         if not specs:
             with run.directory.lock():

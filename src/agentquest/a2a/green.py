@@ -30,6 +30,7 @@ from agentquest.a2a.requests import AssessmentRequest, RequestRejected, parse_re
 from agentquest.a2a.serving import build_card
 from agentquest.errors import AgentQuestError, DataError, UserError
 from agentquest.reports.safe_text import one_line
+from agentquest.running.run import OtherAgent
 from agentquest.words import counted
 
 logger = logging.getLogger(__name__)
@@ -94,7 +95,7 @@ class GreenExecutor(AgentExecutor):
             await self._assess(context.get_user_input(), updater)
         except RequestRejected as error:
             await updater.reject(_message(updater, f"Request rejected: {error}"))
-        except (AgentBroken, AgentUnreachable, PreflightFailed) as error:
+        except (AgentBroken, AgentUnreachable, PreflightFailed, OtherAgent) as error:
             await updater.failed(_message(updater, f"Assessment failed: {error}"))
         except (AgentQuestError, OSError) as error:
             logger.error("assessment failed: %s", one_line(error))
@@ -150,9 +151,7 @@ class GreenExecutor(AgentExecutor):
             await notify(f"Note: {one_line(note)}")
         await notify(f"Assessing {one_line(request.agent_url)}")
         endpoint = await self._find(request)
-        result = await assessment.play(
-            one_line(endpoint.card.name), endpoint, settings.log_root, notify, settings.resume
-        )
+        result = await assessment.play(endpoint, settings.log_root, notify, settings.resume)
         # AgentBeats keeps every part that is JSON: the text must not be, and the data comes once.
         await updater.add_artifact(
             [new_text_part(answer_text(result)), new_data_part(result_document(result))],

@@ -28,6 +28,7 @@ from agentquest.lib.commands import has_blank
 from agentquest.lib.matching import lowered, matcher
 from agentquest.lib.thinking import split_thoughts
 from agentquest.records.how import How
+from agentquest.records.manifest import AssessedAgent
 from agentquest.records.messages import Message
 from agentquest.words import plural
 
@@ -102,6 +103,12 @@ class RemoteAgent(Agent):
         return await find_agent(
             settings.url, settings.patience_s, headers, silence_s=settings.silence_s
         )
+
+    @classmethod
+    async def identify(cls, settings: RemoteAgentSettings) -> AssessedAgent:
+        """The agent on the card."""
+        endpoint = await cls.open_shared(settings)
+        return endpoint.card.agent.model_copy(update={"label": settings.label})
 
     async def begin(self, episode: Episode) -> None:
         await super().begin(episode)

@@ -44,7 +44,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 
 from agentquest.a2a import limits
-from agentquest.a2a.client.cards import CARD_PATHS, LAUNCH_EXTENSION
+from agentquest.a2a.client.cards import CARD_PATHS, LAUNCH_EXTENSION, MODEL_EXTENSION
 from agentquest.http.access import Access
 from agentquest.http.connections import ConnectionLimits
 from agentquest.http.guard import Names, Refused, Rules, guard_app, host_in
@@ -118,12 +118,16 @@ class _AnyName(Names):
 
 
 def build_card(
-    name: str, description: str, skill: AgentSkill, url: str, launch_id: str | None
+    name: str,
+    description: str,
+    skill: AgentSkill,
+    url: str,
+    launch_id: str | None,
+    model: str | None = None,
 ) -> AgentCard:
     """The card of one of our agents: both protocol versions on one URL."""
-    extensions = []
-    if launch_id is not None:
-        extensions.append(AgentExtension(uri=LAUNCH_EXTENSION, description=launch_id))
+    said = {LAUNCH_EXTENSION: launch_id, MODEL_EXTENSION: model}
+    extensions = [AgentExtension(uri=uri, description=text) for uri, text in said.items() if text]
     return AgentCard(
         name=name,
         description=description,

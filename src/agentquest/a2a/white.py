@@ -51,6 +51,7 @@ from agentquest.llms.config import ModelSettings
 from agentquest.llms.types import ChatModel
 from agentquest.records.messages import Message
 from agentquest.running.factory import Resources, agent_class, asks_a_model
+from agentquest.running.selection import episode_seed
 from agentquest.running.spec import Choice, RunContext
 
 # Settings of an evaluator's agent when it is served.
@@ -77,10 +78,10 @@ THINK = (
 )
 
 
-def white_card(name: str, url: str, launch_id: str | None = None) -> AgentCard:
-    """The card of a white agent; `name` is that of its source."""
+def white_card(source: "WhiteSource", url: str, launch_id: str | None = None) -> AgentCard:
+    """The card of a white agent."""
     return build_card(
-        f"AgentQuest white agent ({name})",
+        f"AgentQuest white agent ({source.name})",
         "Plays text games: reads an observation and a list of actions, answers with one action.",
         AgentSkill(
             id="play",
@@ -91,6 +92,7 @@ def white_card(name: str, url: str, launch_id: str | None = None) -> AgentCard:
         ),
         url,
         launch_id,
+        source.model,
     )
 
 
@@ -106,6 +108,7 @@ class WhiteSource:
     new_agent: Callable[[], Agent]
     resources: Resources | None = None
     benchmark: Benchmark | None = None
+    model: str | None = None
 
     def goal_in(self, opening: str) -> str:
         """The goal that a first observation names."""
@@ -211,7 +214,8 @@ class WhiteExecutor(AgentExecutor):
             goal=self._source.goal_in(heard.observation),
             task_type="",
             max_steps=0,
-            seed=self._seed,
+            # Nobody says which game it is; its opening gives each one a stream of its own.
+            seed=episode_seed(self._seed, heard.observation, 0),
             briefing=await asyncio.to_thread(self._source.briefing, demonstrations),
         )
 
@@ -224,7 +228,7 @@ def make_source(kind: str, benchmark: Benchmark) -> WhiteSource:
             f"{__name__}:{LLMWhiteAgent.__name__}", {"reasoning": wants_reasoning(os.environ)}
         )
         resources = _make_resources(agent, model, benchmark)
-        return WhiteSource(f"llm, {model.model}", resources.agent, resources)
+        return WhiteSource(f"llm, {model.model}", resources.agent, resources, model=model.model)
     if kind in _BASELINES:
         return WhiteSource(kind, _BASELINES[kind])
     if kind == _ORACLE:
@@ -244,7 +248,8 @@ def _make_evaluator_source(name: str, benchmark: Benchmark) -> WhiteSource:
     agent = Choice(name, _SERVED_SETTINGS.get(name, {}))
     resources = _make_resources(agent, model, benchmark)
     shown = f"{name}, {model.model}" if model else name
-    return WhiteSource(shown, resources.agent, resources, benchmark)
+    asked = model.model if model else None
+    return WhiteSource(shown, resources.agent, resources, benchmark, asked)
 
 
 def _make_resources(agent: Choice, model: ModelSettings | None, benchmark: Benchmark) -> Resources:

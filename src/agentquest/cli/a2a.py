@@ -152,7 +152,7 @@ def serve_white(
     executor = WhiteExecutor(source, seed)
     access = Access(host, allow_host or (), token or None, insecure_no_token)
     server = ServerSettings(access, port, card_url, launched_by)
-    make_card = partial(white_card, source.name)
+    make_card = partial(white_card, source)
     serve_agent(server, make_card, executor, partial(typer.echo, err=True), executor.serving())
 
 

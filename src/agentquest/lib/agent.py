@@ -22,6 +22,7 @@ from agentquest.lib.settings import Settings
 from agentquest.lib.types import Observation
 from agentquest.records.episode import Call
 from agentquest.records.how import How
+from agentquest.records.manifest import AssessedAgent
 from agentquest.records.messages import Message, ToolCall, ToolSpec
 
 
@@ -107,6 +108,12 @@ class Agent(ABC):
 
         What has an async `close` is closed when the run ends.
         """
+        return None
+
+    @classmethod
+    async def identify(cls, settings: Any) -> AssessedAgent | None:
+        """Who answers, if that is an agent elsewhere; a run is of one agent, so it is asked
+        before anything is played."""
         return None
 
     async def begin(self, episode: Episode) -> None:

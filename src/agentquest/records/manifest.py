@@ -42,6 +42,30 @@ class Verbs(Record):
     walk: str = ""
 
 
+class AssessedAgent(Record):
+    """The agent behind an A2A address, as its card describes it; `skills` is a hash of what it
+    offers, `label` what the user calls it."""
+
+    name: Text
+    version: Text = ""
+    skills: str = ""
+    model: Text | None = None
+    label: Text = ""
+
+    @property
+    def title(self) -> str:
+        """What reports call it."""
+        return self.label or self.name
+
+    def differences(self, other: "AssessedAgent") -> list[str]:
+        """What tells the other agent from this one, one line each."""
+        return [
+            f"assessed agent, {field}: was {was!r}, is {now!r}"
+            for field in ("name", "version", "skills", "model")
+            if (was := getattr(self, field)) != (now := getattr(other, field))
+        ]
+
+
 class Manifest(Record):
     """A run's identity. `deciding` holds what can change a score, `config` everything."""
 
@@ -54,7 +78,8 @@ class Manifest(Record):
     protocol: str | None = None
     comparable_with: list[PublishedScore] = Field(default_factory=list)
     not_comparable_with: dict[str, Text] = Field(default_factory=dict)  # source: why not
-    agent: str
+    agent: Text  # what played: the name on its card, if it is called over A2A
+    assessed: AssessedAgent | None = None
     informed: bool = False  # the agent was shown the oracle's plan
     model: Text | None = None
     agent_faults: AgentFaults

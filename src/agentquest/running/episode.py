@@ -210,7 +210,7 @@ class EpisodePlayer:
             data_hash=driver.data_hash,
             facts=driver.facts(),
             goal=driver.metrics.goal,
-            agent=context.agent.name,
+            agent=context.agent_name or context.agent.name,
             model=context.model_name,
             config_hash=context.config_hash,
             versions=dict(context.versions),

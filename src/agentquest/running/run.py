@@ -22,12 +22,13 @@ from agentquest.metrics.rows import EpisodeRow
 from agentquest.metrics.table import metrics_table
 from agentquest.protocols import protocol
 from agentquest.records.episode import EpisodeRecord
-from agentquest.records.manifest import Manifest
+from agentquest.records.manifest import AssessedAgent, Manifest
 from agentquest.running.events import Broadcast, RunEvents
 from agentquest.running.executors import Executor, make_executor
 from agentquest.running.factory import (
     Resources,
     agent_class,
+    agent_settings,
     asks_a_model,
     make_benchmark,
     model_class,
@@ -43,6 +44,10 @@ from agentquest.words import slug
 
 # Runs with more episodes than this compress their records, unless told not to.
 _MANY = 1000
+
+
+class OtherAgent(ConfigError):
+    """The run belongs to an agent other than the one that would go on with it."""
 
 
 class Run:
@@ -62,14 +67,41 @@ class Run:
         self.selection = selection or self._select()
         self.data_hash = self.benchmark.fingerprint(self.selection.tasks)
         self.config_hash = self.config.config_hash
-        self.context = self._context()
+        self.assessed: AssessedAgent | None = None
+        """The agent that is called over A2A, once it has been asked who it is (see `bind`)."""
+        self.run_id = self._name_run()
+        self._plan()
+        self.directory = RunFolder(config.output_dir / self.run_id)
+        self._stored: StoredRun | None = None
+
+    def _plan(self) -> None:
+        config, self.context = self.config, self._context()
         self.specs = [
             EpisodeSpec(self.context, task, trial, episode_seed(config.seed, task.id, trial))
             for trial in range(config.trials)
             for task in self.selection.tasks
         ]
-        self.directory = RunFolder(config.output_dir / self.run_id)
-        self._stored: StoredRun | None = None
+
+    async def identify_agent(self) -> None:
+        """Ask an agent that is elsewhere who it is, and make this a run of that agent."""
+        chosen = self.config.agent
+        self.bind(await self.agent_class.identify(agent_settings(chosen.name, chosen.settings)))
+
+    def bind(self, assessed: AssessedAgent | None) -> None:
+        """Make it a run of this agent; raises OtherAgent if it was begun with another one."""
+        if assessed is None:
+            return
+        saved = self.directory.manifest() if self.directory.exists else None
+        if saved and saved.assessed and (differences := saved.assessed.differences(assessed)):
+            raise OtherAgent(
+                f"{self.run_id} was begun with another agent:\n  "
+                + "\n  ".join(differences)
+                + "\nStart a new run: `eval` with --fresh, `launch` and `green` without --resume."
+            )
+        self.assessed = assessed
+        self._plan()
+        if saved:
+            self._merge_manifest(saved, self.manifest())
 
     def _select(self) -> Selection:
         config, tasks = self.config, self.benchmark.tasks()
@@ -81,8 +113,7 @@ class Run:
         types = [name for name in self.benchmark.task_types if name in there]
         return select(tasks, types, config.seed, config.num_games)
 
-    @property
-    def run_id(self) -> str:
+    def _name_run(self) -> str:
         """The name given, or one made of all that decides a score."""
         config = self.config
         if config.run_name is not None:
@@ -95,8 +126,15 @@ class Run:
         return slug(name)
 
     @property
+    def agent_name(self) -> str:
+        """The agent as records and reports show it."""
+        return self.assessed.title if self.assessed else self.config.agent.name
+
+    @property
     def model_name(self) -> str | None:
-        """The model as records show it; None for an agent that asks none."""
+        """The model as records show it; None for an agent that asks none, or does not say."""
+        if self.assessed is not None:
+            return self.assessed.model
         if not asks_a_model(self.config.agent.name):
             return None
         return str(self.config.llm.settings["model"]) if self.config.llm else "scripted"
@@ -113,6 +151,7 @@ class Run:
             config_hash=self.config_hash,
             benchmark=Choice(config.benchmark, config.benchmark_settings),
             agent=Choice(config.agent.name, config.agent.settings),
+            agent_name=self.agent_name,
             model=Choice(llm.provider, llm.settings) if llm else None,
             model_name=self.model_name,
             model_seed=llm.settings.get("seed") if llm else None,
@@ -137,7 +176,8 @@ class Run:
             protocol=named.name if named else None,
             comparable_with=list(named.published) if named and provenance.data == "real" else [],
             not_comparable_with=dict(named.refused) if named else {},
-            agent=config.agent.name,
+            agent=self.agent_name,
+            assessed=self.assessed,
             informed=issubclass(self.agent_class, InformedAgent),
             model=self.model_name,
             agent_faults=config.agent_faults,
@@ -192,9 +232,10 @@ class Run:
     def _merge_manifest(self, saved: Manifest, manifest: Manifest) -> None:
         """Keep the manifest of the parts before, but for metrics, tags and the note."""
         self._refuse_differences(saved, manifest)
-        merged = saved.model_copy(
-            update={"metrics": manifest.metrics, "tags": manifest.tags, "note": manifest.note}
-        )
+        kept = ["metrics", "tags", "note"]
+        if self.assessed is not None:
+            kept += ["assessed", "agent", "model"]
+        merged = saved.model_copy(update={name: getattr(manifest, name) for name in kept})
         if merged != saved:
             self.directory.create(self.config.to_yaml(), merged)
 

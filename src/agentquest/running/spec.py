@@ -39,6 +39,7 @@ class RunContext:
     config_hash: str
     benchmark: Choice
     agent: Choice
+    agent_name: str | None = None  # as records show it; None: that of the choice
     model: Choice | None = None
     model_name: str | None = None  # as records show it; None for an agent that asks none
     model_seed: int | None = None

@@ -30,7 +30,7 @@ def people_page(site: Addresses, library: Library, query: Mapping[str, str]) -> 
     groups = {
         setting: members
         for setting, members in sorted(groups.items())
-        if any(one.manifest.agent == _PERSON for one in members)
+        if any(map(_is_person, members))
     }
     if not groups:
         play = site.served and [" ", link(site.page("play"), "Play a game"), "."]
@@ -53,18 +53,23 @@ def _setting(one: RunSummary) -> Setting:
     return manifest.benchmark_title or manifest.benchmark, where.split, where.data
 
 
+def _is_person(one: RunSummary) -> bool:
+    """An agent elsewhere may call itself what it likes."""
+    return one.manifest.agent == _PERSON and one.manifest.assessed is None
+
+
 def _rows(
     site: Addresses, library: Library, members: Sequence[RunSummary]
 ) -> Iterator[Sequence[Piece]]:
     tasks: set[tuple[str, str]] = set()
     for one in members:
-        if one.manifest.agent == _PERSON:
+        if _is_person(one):
             rows = library.run(one.name).rows
             tasks |= {(row.task_id, row.data_hash) for row in rows}
             for name, part in _parts(rows).items():
                 yield _row(site, badge("complete", name), one, part)
     for one in sorted(members, key=_by_success):
-        if one.manifest.agent != _PERSON:
+        if not _is_person(one):
             rows = library.run(one.name).rows
             same = [row for row in rows if (row.task_id, row.data_hash) in tasks]
             if same:

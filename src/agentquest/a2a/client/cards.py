@@ -1,17 +1,24 @@
 """Agent cards in both versions of the protocol, read leniently.
 
-All we need of a card is a name and an address that we can talk to.
+All we need of a card is a name and an address that we can talk to. What else it says of the
+agent tells this one from another: a run is never continued with a different agent.
 """
 
+import hashlib
+import json
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from agentquest.a2a import limits
 from agentquest.a2a.addresses import is_address, is_here
+from agentquest.records.manifest import AssessedAgent
+from agentquest.reports.safe_text import one_line
 
 # The card of an agent that was launched carries the launch's id in this extension.
 LAUNCH_EXTENSION = "urn:agentquest:launch"
+# That of an agent which asks a model can say which one.
+MODEL_EXTENSION = "urn:agentquest:model"
 CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 JSONRPC, HTTP_JSON = "JSONRPC", "HTTP+JSON"
 _BINDINGS = (JSONRPC, HTTP_JSON)
@@ -30,10 +37,15 @@ class Interface:
 class Card:
     """What we know of an agent; `interfaces` are those that we support, the best first."""
 
-    name: str
+    agent: AssessedAgent
     interfaces: tuple[Interface, ...]
     streaming: bool
     launch_id: str | None
+
+    @property
+    def name(self) -> str:
+        """The agent's name, in one line."""
+        return self.agent.name
 
 
 def card_addresses(url: str) -> list[str]:
@@ -66,13 +78,27 @@ def read_card(content: Any) -> Card:
         names = ", ".join(sorted({one.binding for one in offered}))
         raise ValueError(f"it offers no transport that we support (it offers {names[:200]})")
     capabilities = read_object(content.get("capabilities"))
-    name = content.get("name")
-    name = name if isinstance(name, str) and name else "unnamed agent"
     return Card(
-        name=name[: limits.MAX_NAME_CHARACTERS],
+        agent=_describe_agent(content, capabilities),
         interfaces=tuple(sorted(supported, key=_rank)),
         streaming=capabilities.get("streaming") is True,
-        launch_id=_launch_id(capabilities),
+        launch_id=_find_extension(capabilities, LAUNCH_EXTENSION),
+    )
+
+
+def _describe_agent(content: dict[str, Any], capabilities: dict[str, Any]) -> AssessedAgent:
+    """The agent's own words, made safe to show."""
+
+    def read(text: str, length: int = limits.MAX_NAME_CHARACTERS) -> str:
+        return one_line(text[:length])
+
+    model = _find_extension(capabilities, MODEL_EXTENSION)
+    skills = json.dumps(content.get("skills") or [], sort_keys=True)
+    return AssessedAgent(
+        name=read(_text(content, "name")) or "unnamed agent",
+        version=read(_text(content, "version")),
+        skills=hashlib.sha256(skills.encode()).hexdigest()[:16],
+        model=read(model, limits.MAX_MODEL_NAME_CHARACTERS) if model else None,
     )
 
 
@@ -119,9 +145,9 @@ def _version(content: dict[str, Any], default: str = "1.0") -> str:
     return "0.3" if named.startswith("0.") else "1.0"
 
 
-def _launch_id(capabilities: dict[str, Any]) -> str | None:
+def _find_extension(capabilities: dict[str, Any], uri: str) -> str | None:
     for one in read_objects(capabilities.get("extensions")):
-        if one.get("uri") == LAUNCH_EXTENSION:
+        if one.get("uri") == uri:
             return _text(one, "description")
     return None
 
