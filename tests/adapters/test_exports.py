@@ -15,6 +15,7 @@ from agentquest.records.messages import Message, ToolCall, Usage
 from agentquest.records.outcome import End
 from agentquest.reports.exports.atif import trajectory
 from agentquest.store.folder import RunFolder
+from agentquest.store.stored_run import StoredRun
 
 
 @pytest.fixture(scope="module")
@@ -65,16 +66,45 @@ def test_csv_has_a_row_per_episode(played, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["episodes.csv"]
 
 
+def datasets_reads(python, folder, name):
+    """What pyarrow and datasets make of the exports in a folder; all share one cache."""
+    arguments = [folder / "episodes.parquet", folder / f"hf-{name}"]
+    said = run(
+        [python, SCRIPTS / "exports_read.py", *arguments],
+        HF_HOME=str(folder / "cache"), HF_HUB_OFFLINE="1",
+    )  # fmt: skip
+    return json.loads(said.splitlines()[-1])
+
+
+def test_datasets_never_reads_another_run_from_its_cache(played, tmp_path):
+    """Two runs into one folder, then the first one again with another episode."""
+    python = foreign_python("tables")
+    other = evaluate(
+        benchmark="mastermind", agent="tools", num_games=2, max_steps=3, run_name="t",
+        output_dir=tmp_path / "runs",
+    )  # fmt: skip
+    run([python, "-m", "agentquest", "export", played.path, "--to", "parquet", "-o", tmp_path])
+    run_folder = RunFolder(other.path)
+    for again in (False, True):
+        if again:
+            with run_folder.lock() as log:
+                extra = run_folder.records()[0].model_copy(update={"key": "x#0", "task_id": "x"})
+                log.append(extra)
+        exported(played, "hf", tmp_path)
+        exported(run_folder, "hf", tmp_path)
+        for folder, name in ((played, "r"), (run_folder, "t")):
+            rows = datasets_reads(python, tmp_path, name)["episodes"]
+            ours = StoredRun(folder.path).records
+            assert [row["task_id"] for row in rows] == [record.task_id for record in ours]
+            called = [[turn["tool_calls"] for turn in row["turns"]] for row in rows]
+            assert all(bool(call) == (name == "t") for calls in called for call in calls)
+
+
 def test_pyarrow_and_datasets_read_what_was_written(played, tmp_path):
     python = foreign_python("tables")
     for kind in ("parquet", "hf"):
         run([python, "-m", "agentquest", "export", played.path, "--to", kind, "-o", tmp_path])
-    arguments = [tmp_path / "episodes.parquet", tmp_path / "hf"]
-    said = run(
-        [python, SCRIPTS / "exports_read.py", *arguments],
-        HF_HOME=str(tmp_path / "cache"), HF_HUB_OFFLINE="1",
-    )  # fmt: skip
-    read = json.loads(said.splitlines()[-1])
+    read = datasets_reads(python, tmp_path, "r")
     ours = {(record.task_id, record.trial): record for record in played.records()}
     assert read["split"] == "test"
     assert read["parquet"]["success"] == "bool"
@@ -89,7 +119,8 @@ def test_pyarrow_and_datasets_read_what_was_written(played, tmp_path):
         assert [turn["observation"] for turn in episode["turns"]] == [
             step.observation for step in record.steps
         ]
-        assert episode["messages"][-1] == {"role": "user", "content": record.steps[-1].observation}
+        last = episode["messages"][-1]
+        assert (last["role"], last["content"]) == ("user", record.steps[-1].observation)
 
 
 def test_parquet_without_pyarrow_is_one_line(played, tmp_path, capsys, monkeypatch):
@@ -108,7 +139,7 @@ def harbor_reads(*files):
 
 def test_harbor_reads_our_trajectories(played, tmp_path):
     exported(played, "atif", tmp_path)
-    files = sorted((tmp_path / "atif").iterdir())
+    files = sorted((tmp_path / "atif-r").iterdir())
     ours = {f"{record.run_id}/{record.key}": record for record in played.records()}
     assert len(files) == len(ours)
     for read in harbor_reads(*files):

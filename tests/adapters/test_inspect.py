@@ -1,7 +1,13 @@
 """Inspect: its evaluation of our tasks, and its reader on our logs."""
 
+import asyncio
 import json
+import re
+import socket
+import subprocess
 import zipfile
+from contextlib import contextmanager
+from urllib.parse import quote
 
 import pytest
 from adapter_scripts import SCRIPTS, countable, run
@@ -13,6 +19,7 @@ from agentquest.api import evaluate
 from agentquest.reports.exports.inspect_log import write_inspect_log
 from agentquest.store.folder import RunFolder
 from agentquest.store.stored_run import StoredRun
+from browser import CHROMIUM, browser_tab
 from report_runs import saved
 
 STEPS = 20
@@ -85,6 +92,70 @@ def test_inspect_reads_our_logs(played, tmp_path):
         assert sample["score"] == {"success": int(record.success), "reward": record.reward}
         assert sample["messages"].count("assistant") == len(record.steps)
     assert sum(sample["score"] is None for sample in partial["samples"].values()) == 1
+
+
+@pytest.fixture(scope="module")
+def called(tmp_path_factory):
+    """A game played by tool calls."""
+    folder = tmp_path_factory.mktemp("runs")
+    return evaluate(
+        benchmark="mastermind", agent="tools", num_games=1, max_steps=6, output_dir=folder
+    )
+
+
+def test_inspect_reads_prompts_calls_and_results_of_every_step(called, tmp_path):
+    python = foreign_python("inspect")
+    file = _exported(called, tmp_path)
+    (said,) = json.loads(run([python, SCRIPTS / "inspect_read.py", file]).splitlines()[-1])
+    (sample,) = said["samples"].values()
+    (record,) = called.records
+    assert sample["results"] == [step.observation for step in record.steps]
+    assert sample["prompts"] == [
+        [message.content for message in record.prompt(step)] for step in record.steps
+    ]
+    assert sample["calls"] == [
+        json.loads(call.arguments) for step in record.steps for call in step.tool_calls
+    ]
+
+
+@contextmanager
+def inspect_view(folder):
+    """Inspect's own viewer on a folder of logs; gives its address."""
+    command = [foreign_python("inspect").replace("/python", "/inspect"), "view", "start"]
+    with socket.socket() as free:  # it takes no port 0
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    command += ["--log-dir", str(folder), "--host", "127.0.0.1", "--port", port]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        assert server.stdout is not None
+        addresses = (re.search(r"http://[\w.:]+", line) for line in server.stdout)
+        yield next(found.group() for found in addresses if found)
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no browser")
+def test_inspects_viewer_shows_the_whole_transcript(called, tmp_path):
+    file = _exported(called, tmp_path)
+    (record,) = called.records
+    sample = f"samples/sample/{quote(record.task_id, safe='')}/1/transcript"
+
+    async def look(url):
+        async with browser_tab() as tab:
+            await tab.open(f"{url}/#/logs/{file.name}/{sample}")
+            for _ in range(300):
+                if "turn 1/" in (text := await tab.text()).lower():
+                    return text
+                await asyncio.sleep(0.1)
+            return text
+
+    with inspect_view(tmp_path) as url:
+        text = asyncio.run(look(url))
+    assert f"turn 1/{len(record.steps)}" in text.lower()
+    assert record.steps[0].observation.splitlines()[0] in text
+    assert "No events to display" not in text
 
 
 def test_inspects_scores_of_the_same_player_are_ours(played, tmp_path):

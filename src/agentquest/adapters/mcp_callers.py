@@ -120,7 +120,8 @@ class Caller:
             action = command_of(call, tools)
         except ParseError as error:
             how, told = How.MALFORMED_CALL, f"{error} Nothing was done."
-        await self._submit(Answer(action=action, how=how, tool_calls=(call,), told=told))
+        answer = Answer(action, how=how, tool_calls=(call,), told=told, tools=tuple(tools))
+        await self._submit(answer)
 
     async def give_up(self) -> None:
         """End the episode as given up; raises UserError if none is going on."""

@@ -109,7 +109,12 @@ def record_call(model: ChatModel, reply: Reply) -> Call:
 
 
 def make_answer(
-    model: ChatModel, reply: Reply, parsed: Parsed, prompt: tuple[Message, ...], told: str = ""
+    model: ChatModel,
+    reply: Reply,
+    parsed: Parsed,
+    prompt: tuple[Message, ...],
+    told: str = "",
+    tools: tuple[ToolSpec, ...] = (),
 ) -> Answer:
     """What was read from a reply, with the reply for the record.
 
@@ -124,6 +129,7 @@ def make_answer(
         tool_calls=reply.tool_calls,
         calls=(record_call(model, reply),),
         told=told or _explain_no_action(reply),
+        tools=tools,
     )
 
 

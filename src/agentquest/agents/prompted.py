@@ -187,7 +187,7 @@ class PromptedAgent(Agent):
         action = "(no action given)" if parsed.action is None else parsed.action
         turn = _Turn(len(self._history) + 1, seen, action, parsed.thought, reply_text(reply))
         self._history.append(turn)
-        return make_answer(self._model, reply, parsed, self._chat.asked)
+        return make_answer(self._model, reply, parsed, self._chat.asked, tools=self._tools)
 
     def _show(self, text: str) -> str:
         """The observation as the prompt shows it."""

@@ -91,7 +91,8 @@ class ToolsAgent(Agent):
             self._chat.add_result(call, NOT_CARRIED_OUT_AT_ALL)
         how = How.NO_TOOL_CALL if reply.kind is ReplyKind.COMPLETE else reply.kind.value
         told = _UNREAD.get(reply.kind, NO_CALL)
-        return make_answer(self._model, reply, Parsed(None, "", how), self._chat.asked, told)
+        parsed, prompt = Parsed(None, "", how), self._chat.asked
+        return make_answer(self._model, reply, parsed, prompt, told, self._tools)
 
     def _take_calls(self, reply: Reply) -> None:
         first, *others = reply.tool_calls
@@ -117,6 +118,7 @@ class ToolsAgent(Agent):
             reply=reply.text,
             reasoning=reply.reasoning,
             prompt=self._chat.asked if asked else (),
+            tools=self._tools,
             tool_calls=reply.tool_calls if asked else (call,),
             calls=(record_call(self._model, reply),) if asked else (),
             told=told,

@@ -35,7 +35,7 @@ class Answer:
     agents that answer with a command and nothing else). An action that is
     `answered` asks for something the agent knows itself: it costs the turn, `told`
     is its result, and the environment is not asked. `give_up` ends the episode as a
-    score: nothing is carried out.
+    score: nothing is carried out. `prompt` and `tools` are what the model was sent.
     """
 
     action: str | None
@@ -48,6 +48,7 @@ class Answer:
     told: str = PARSE_FAILURE
     answered: bool = False
     give_up: bool = False
+    tools: tuple[ToolSpec, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from agentquest.records.base import Record, Text, Texts, writable
-from agentquest.records.messages import Message, ToolCall, Usage
+from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
 from agentquest.records.outcome import End
 
 SCHEMA_VERSION: Literal[2] = 2
@@ -87,6 +87,7 @@ class EpisodeRecord(Record):
     versions: dict[str, str]
     max_steps: int
     messages: list[Message] = Field(default_factory=list)
+    tools: list[ToolSpec] = Field(default_factory=list)
     first_observation: Text
     first_admissible: Texts = Field(default_factory=list)
     milestones: Texts = Field(default_factory=list)

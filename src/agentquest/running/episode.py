@@ -20,7 +20,7 @@ from agentquest.lib import Agent, Answer, Driver, Episode, Observation, Outcome
 from agentquest.lib.metrics import repetition_rate
 from agentquest.records.episode import EpisodeRecord, Failure, MessagePool, Source, Step
 from agentquest.records.how import How
-from agentquest.records.messages import Message
+from agentquest.records.messages import Message, ToolSpec
 from agentquest.records.outcome import End, is_scored
 from agentquest.running.spec import EpisodeSpec
 
@@ -53,6 +53,7 @@ class EpisodePlayer:
         self._off_loop = off_loop
         self._worker = worker
         self._pool = MessagePool()
+        self._tools: dict[str, ToolSpec] = {}
         self._whose_turn: Source = "environment"
         self._first: Observation | None = None
         self._end: End | None = None
@@ -168,6 +169,8 @@ class EpisodePlayer:
     def _step(self, answer: Answer, after: Observation, outcome: Outcome, clock: float) -> Step:
         self._whose_turn = "agent"  # what it said is checked as it is written down
         keep = self.spec.context.save_prompts
+        if keep:
+            self._tools |= {one.name: ToolSpec.model_validate(one) for one in answer.tools}
         return Step(
             index=len(self.steps) + 1,
             prompt=self._pool.places(answer.prompt) if keep else [],
@@ -216,6 +219,7 @@ class EpisodePlayer:
             versions=dict(context.versions),
             max_steps=context.limits.max_steps,
             messages=self._pool.messages,
+            tools=list(self._tools.values()),
             first_observation=first.text,
             first_admissible=list(first.admissible),
             milestones=list(driver.metrics.milestones),

@@ -21,6 +21,17 @@ for file in sys.argv[1:]:
             "limit": sample.limit.type if sample.limit else None,
             "messages": [message.role for message in sample.messages],
             "steps": (score.metadata or {}).get("steps") if score else None,
+            "prompts": [
+                [message.text for message in event.input]
+                for event in sample.events
+                if event.event == "model"
+            ],
+            "results": [event.result for event in sample.events if event.event == "tool"],
+            "calls": [
+                call.arguments
+                for message in sample.messages
+                for call in getattr(message, "tool_calls", None) or ()
+            ],
         }
     first = next(iter(log.samples or []))
     assert read_eval_log_sample(file, id=first.id, epoch=first.epoch).input == first.input

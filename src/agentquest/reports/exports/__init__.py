@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from agentquest.errors import UserError
 from agentquest.files import replace_with_draft
-from agentquest.records.episode import EpisodeRecord
 from agentquest.store.stored_run import StoredRun
 
 
@@ -51,20 +50,3 @@ def draft_of(file: Path) -> Iterator[Path]:
         raise UserError(f"cannot write {file}: Not a directory") from error
     except OSError as error:
         raise UserError(f"cannot write {file}: {error.strerror}") from error
-
-
-def conversation(record: EpisodeRecord) -> Iterator[dict[str, Any]]:
-    """The episode as one chat of plain texts: each step's answer, and what was seen then."""
-    if record.steps and record.steps[0].prompt:
-        first = record.prompt(record.steps[0])[0]
-        if first.role == "system":
-            yield {"role": "system", "content": first.content}
-    yield {"role": "user", "content": task_text(record)}
-    for step in record.steps:
-        yield {"role": "assistant", "content": step.reply or step.action or ""}
-        yield {"role": "user", "content": step.observation}
-
-
-def task_text(record: EpisodeRecord) -> str:
-    """What the agent was asked to do, and what it saw first."""
-    return f"Goal: {record.goal}\n\n{record.first_observation}"

@@ -14,7 +14,8 @@ from agentquest.metrics.rows import add_up_calls
 from agentquest.records.episode import Call, EpisodeRecord, Step
 from agentquest.records.messages import ToolCall
 from agentquest.records.outcome import MEANINGS
-from agentquest.reports.exports import conversation, draft_of, task_text
+from agentquest.reports.exports import draft_of
+from agentquest.reports.exports.chat import declare_tool, read_arguments, task_text, turns_of
 from agentquest.store.stored_run import StoredRun
 from agentquest.words import slug
 
@@ -28,8 +29,8 @@ _TASK = (
 
 
 def write_atif(run: StoredRun, folder: Path) -> Path:
-    """`atif/00001-TASK.json` and so on; returns the folder."""
-    place = folder / "atif"
+    """`atif-RUN/00001-TASK.json` and so on; returns the folder."""
+    place = folder / f"atif-{slug(run.manifest.run_id)}"
     for number, record in enumerate(run.records, start=1):
         text = json.dumps(trajectory(record), ensure_ascii=False, allow_nan=False, indent=1)
         with draft_of(place / f"{number:05d}-{slug(record.key)[-100:]}.json") as draft:
@@ -53,6 +54,7 @@ def trajectory(record: EpisodeRecord) -> Json:
                     "name": record.agent,
                     "version": record.versions.get("agentquest", "unknown"),
                     "model_name": record.model,
+                    "tool_definitions": [declare_tool(tool) for tool in record.tools] or None,
                 }
             ),
             "steps": steps,
@@ -74,21 +76,25 @@ def trajectory(record: EpisodeRecord) -> Json:
 
 
 def _steps(record: EpisodeRecord) -> Iterator[Json]:
-    first = next(conversation(record))
-    if first["role"] == "system":
-        yield {"source": "system", "message": first["content"]}
     now = datetime.fromisoformat(record.started_at)
+    for message in record.prompt(record.steps[0]) if record.steps else ():
+        if message.role == "system":
+            yield {"source": "system", "message": message.content}
     yield {"source": "user", "message": task_text(record), "timestamp": now.isoformat()}
-    for step in record.steps:
-        now += timedelta(seconds=step.seconds)
-        yield _step(step, now.isoformat())
+    for turn in turns_of(record):
+        later = [call for _, call in turn[1:]]
+        for step, call in turn:
+            now += timedelta(seconds=step.seconds)
+            # A reply with several calls is several steps: each has its own call and result.
+            calls = [each for each in step.tool_calls if each == call or each not in later]
+            yield _step(step, calls, call, now.isoformat())
 
 
-def _step(step: Step, moment: str) -> Json:
-    calls = [_tool_call(call) for call in step.tool_calls]
+def _step(step: Step, made: Sequence[ToolCall], answered: ToolCall | None, moment: str) -> Json:
+    calls = [_tool_call(call) for call in made]
     result: Json = {"content": step.observation}
-    if len(calls) == 1:
-        result["source_call_id"] = calls[0]["tool_call_id"]
+    if answered is not None:
+        result["source_call_id"] = answered.id
     exported: Json = {
         "source": "agent",
         "timestamp": moment,
@@ -106,14 +112,13 @@ def _step(step: Step, moment: str) -> Json:
 
 def _tool_call(call: ToolCall) -> Json:
     """Arguments that are not a JSON object are kept in `extra`, as they were written."""
-    try:
-        arguments = json.loads(call.arguments)
-    except ValueError:
-        arguments = None
-    found: Json = {"tool_call_id": call.id, "function_name": call.name, "arguments": {}}
-    if isinstance(arguments, dict):
-        found["arguments"] = arguments
-    else:
+    arguments = read_arguments(call)
+    found: Json = {
+        "tool_call_id": call.id,
+        "function_name": call.name,
+        "arguments": arguments or {},
+    }
+    if arguments is None:
         found["extra"] = {"unreadable_arguments": call.arguments}
     return found
 

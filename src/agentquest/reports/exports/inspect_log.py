@@ -1,63 +1,78 @@
 """A run as an Inspect log (`.eval`), for Inspect's own reader and viewer.
 
 The file is a zip of JSON documents: a header, a list of summaries, and one file per
-episode. Episodes are written as they are read, so a large run needs no memory.
+episode. Episodes are written as they are read, so a large run needs no memory. A step is two
+events of the transcript: the model call with its prompt as it was sent, and the command with
+what came of it. Prompts repeat most of what they said before, so events name the places of
+their messages in a pool, as Inspect's own logs do.
 """
 
 import hashlib
 import json
 import zipfile
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from agentquest.records.episode import EpisodeRecord
+from agentquest.metrics.rows import Spent, add_up_calls
+from agentquest.records.episode import Call, EpisodeRecord, Step
 from agentquest.records.manifest import Manifest
+from agentquest.records.messages import Message, ReplyKind, ToolCall
 from agentquest.records.outcome import MEANINGS, End
-from agentquest.reports.exports import conversation, draft_of, task_text
+from agentquest.reports.exports import draft_of
+from agentquest.reports.exports.chat import (
+    conversation,
+    declare_tool,
+    read_arguments,
+    reply_of,
+    task_text,
+    turns_of,
+)
 from agentquest.store.stored_run import StoredRun
 
 Json = dict[str, Any]
 _VERSION = 2
 _SCORE = "outcome"
 _NO_MODEL = "none"
+_COMMAND = "command"  # the tool of agents that write their commands in text
+_STOPS = {ReplyKind.TRUNCATED.value: "max_tokens", ReplyKind.REFUSED.value: "content_filter"}
 
 
 def write_inspect_log(run: StoredRun, folder: Path) -> Path:
     """Write the log into a folder, under the name that Inspect would give it."""
     file, ended = folder / _name(run.manifest), run.manifest.created_at
-    usage: dict[str, Counter[str]] = {}
-    summaries = []
+    summaries, cache_writes = [], 0
     with draft_of(file) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
         for record in run.records:
             ended = max(ended, record.started_at)
-            for model, tokens in _usage_of(record).items():
-                usage.setdefault(model, Counter()).update(tokens)
+            cache_writes += _cache_writes(record.calls)
             summaries.append(_summary_of(record))
             archive.writestr(_file_of(record), _text(_sample_of(record)))
         archive.writestr("summaries.json", _text(summaries))
-        archive.writestr("header.json", _text(_header(run, usage, ended)))
+        archive.writestr("header.json", _text(_header(run, cache_writes, ended)))
     return file
 
 
-def _header(run: StoredRun, usage: Mapping[str, Mapping[str, int]], ended: str) -> Json:
-    manifest = run.manifest
+def _header(run: StoredRun, cache_writes: int, ended: str) -> Json:
+    """Results and what they cost are those of results.json."""
+    manifest, spent = run.manifest, run.report.summary.spent
     return {
         "version": _VERSION,
         "status": "success" if run.complete else "cancelled",
-        "eval": _spec(manifest),
+        "eval": _spec(manifest, spent),
         "plan": {"name": "plan", "steps": [{"solver": manifest.agent, "params": {}}]},
         "results": _results(run),
         "stats": {
             "started_at": manifest.created_at,
             "completed_at": ended,
-            "model_usage": usage,
+            "model_usage": _usage(manifest.model, spent, cache_writes),
         },
     }
 
 
-def _spec(manifest: Manifest) -> Json:
+def _spec(manifest: Manifest, spent: Spent) -> Json:
     source = manifest.provenance
     return {
         "eval_id": _short_id(manifest),
@@ -83,6 +98,7 @@ def _spec(manifest: Manifest) -> Json:
             "config_hash": manifest.config_hash,
             "data_hash": manifest.data_hash,
             "deciding": manifest.deciding,
+            "spent": asdict(spent),
         },
         "tags": list(manifest.tags),
     }
@@ -124,13 +140,16 @@ def _text(content: Any) -> str:
 
 def _sample_of(record: EpisodeRecord) -> Json:
     """EvalSample; an episode without a score has an error instead."""
-    messages = list(_messages(record))
     return {
         **_head(record),
-        "messages": messages,
-        "output": _output(record, messages),
+        "messages": [_message(message) for message in conversation(record)],
+        "output": _output(record, record.steps[-1:]),
         "metadata": _metadata(record),
-        "events": [],
+        "events": list(_events(record)),
+        "events_data": {
+            "messages": [_message(message) for message in record.messages],
+            "calls": [],
+        },
         "store": {},
         "attachments": {},
     }
@@ -158,7 +177,7 @@ def _head(record: EpisodeRecord) -> Json:
         "input": task_text(record),
         "target": "solved",
         "scores": {_SCORE: _score(record)} if record.scored else None,
-        "model_usage": _usage_of(record),
+        "model_usage": _usage_of(record.model, record.calls),
         "started_at": record.started_at,
         "total_time": record.seconds,
         "error": _error(record),
@@ -167,22 +186,109 @@ def _head(record: EpisodeRecord) -> Json:
     }
 
 
-def _messages(record: EpisodeRecord) -> Iterator[Json]:
-    """The conversation with the thoughts in it."""
-    thoughts = iter([step.reasoning for step in record.steps])
-    for message in conversation(record):
-        thought = next(thoughts) if message["role"] == "assistant" else ""
-        if thought:
-            parts = [{"type": "reasoning", "reasoning": thought}]
-            message["content"] = [*parts, {"type": "text", "text": message["content"]}]
-        yield message
+def _events(record: EpisodeRecord) -> Iterator[Json]:
+    """The transcript: the task, for every step what was asked and done, and the verdict."""
+    clock = _Clock(record)
+    asked = {"input": task_text(record), "target": "solved", "id": record.task_id}
+    yield {"event": "sample_init", **clock.now(), "sample": asked, "state": {}}
+    for turn in turns_of(record):
+        for step, call in turn:
+            thinking = min(sum(one.latency_s for one in step.calls), step.seconds)
+            if step.calls or step.prompt:
+                yield {**_model_event(record, step), **clock.lasting(thinking)}
+            yield {**_tool_event(step, call), **clock.lasting(step.seconds - thinking)}
+    error, limit = _error(record), _limit(record)
+    if limit:
+        reason = {"type": "custom", "message": limit["reason"], "limit": limit["limit"]}
+        yield {"event": "sample_limit", **clock.now(), **reason}
+    if error:
+        yield {"event": "error", **clock.now(), "error": error}
+    if record.scored:
+        verdict = {"score": _score(record), "target": "solved", "scorer": _SCORE}
+        yield {"event": "score", **clock.now(), **verdict}
 
 
-def _output(record: EpisodeRecord, messages: list[Json]) -> Json:
-    answers = [message for message in messages if message["role"] == "assistant"]
-    last = answers[-1:] or [{"role": "assistant", "content": ""}]
-    choices = [{"message": message, "stop_reason": "stop"} for message in last]
-    return {"model": record.model or _NO_MODEL, "choices": choices}
+class _Clock:
+    """When things happened, by how long each step took."""
+
+    def __init__(self, record: EpisodeRecord) -> None:
+        self._start, self._passed = datetime.fromisoformat(record.started_at), 0.0
+
+    def now(self) -> Json:
+        moment = self._start + timedelta(seconds=self._passed)
+        return {"timestamp": moment.isoformat(), "working_start": self._passed}
+
+    def lasting(self, seconds: float) -> Json:
+        begun = self.now()
+        self._passed += seconds
+        return {**begun, "completed": self.now()["timestamp"], "working_time": seconds}
+
+
+def _model_event(record: EpisodeRecord, step: Step) -> Json:
+    return {
+        "event": "model",
+        "model": step.calls[-1].model if step.calls else record.model or _NO_MODEL,
+        "input": [],
+        "input_refs": [[place, place + 1] for place in step.prompt],
+        "tools": [declare_tool(tool)["function"] for tool in record.tools],
+        "tool_choice": "auto",
+        "config": {},
+        "output": _output(record, [step]),
+        "retries": sum(call.attempts - 1 for call in step.calls) or None,
+        "cache": "read" if any(call.cached for call in step.calls) else None,
+    }
+
+
+def _tool_event(step: Step, call: ToolCall | None) -> Json:
+    """What was carried out and what came of it; where nothing was, what the agent was told."""
+    if call is None and step.action is None:
+        return {"event": "info", "source": step.how, "data": step.observation}
+    if call is None:
+        arguments = json.dumps({"command": step.action})
+        call = ToolCall(id=f"step-{step.index}", name=_COMMAND, arguments=arguments)
+    known = ("action", "how", "valid", "progress", "reward")
+    return {
+        "event": "tool",
+        **_call(call),
+        "result": step.observation,
+        "metadata": {name: getattr(step, name) for name in known},
+    }
+
+
+def _call(call: ToolCall) -> Json:
+    arguments = read_arguments(call)
+    return {
+        "id": call.id,
+        "function": call.name,
+        "arguments": arguments or {},
+        "type": "function",
+        "parse_error": f"not a JSON object: {call.arguments}" if arguments is None else None,
+    }
+
+
+def _message(message: Message) -> Json:
+    """A message with the thoughts and calls in it."""
+    said: Json = {"role": message.role, "content": message.content}
+    if message.reasoning:
+        parts = [{"type": "reasoning", "reasoning": message.reasoning}]
+        said["content"] = [*parts, {"type": "text", "text": message.content}]
+    if message.tool_calls:
+        said["tool_calls"] = [_call(call) for call in message.tool_calls]
+    if message.role == "tool":
+        said["tool_call_id"] = message.tool_call_id
+    return said
+
+
+def _output(record: EpisodeRecord, answered: Sequence[Step]) -> Json:
+    """ModelOutput of a step, if there is one."""
+    output: Json = {"model": record.model or _NO_MODEL, "choices": []}
+    for step in answered:
+        kind = step.calls[-1].kind if step.calls else ""
+        stop = _STOPS.get(kind) or ("tool_calls" if step.tool_calls else "stop")
+        output["choices"] = [{"message": _message(reply_of(step)), "stop_reason": stop}]
+        output["usage"] = next(iter(_usage_of(record.model, step.calls).values()), None)
+        output["time"] = sum(call.latency_s for call in step.calls) or None
+    return output
 
 
 def _score(record: EpisodeRecord) -> Json:
@@ -223,25 +329,27 @@ def _metadata(record: EpisodeRecord) -> Json:
     }
 
 
-def _usage_of(record: EpisodeRecord) -> dict[str, Json]:
-    """Tokens of its model; what no server counted is left out."""
-    counted = [(call.usage, call.cost) for call in record.calls if call.usage is not None]
-    if not counted:
+def _cache_writes(calls: Sequence[Call]) -> int:
+    return sum(call.usage.cache_write_tokens for call in calls if call.usage is not None)
+
+
+def _usage_of(model: str | None, calls: Sequence[Call]) -> dict[str, Json]:
+    return _usage(model, add_up_calls(calls), _cache_writes(calls))
+
+
+def _usage(model: str | None, spent: Spent, cache_writes: int) -> dict[str, Json]:
+    """Tokens and cost of a model; what no server counted, or has no price, is left out."""
+    if spent.calls == spent.uncounted_calls:
         return {}
-    usages = [usage for usage, _ in counted]
-    cached = sum(usage.cached_tokens for usage in usages)
-    written = sum(usage.cache_write_tokens for usage in usages)
-    prompt = sum(usage.prompt_tokens for usage in usages)
-    completion = sum(usage.completion_tokens for usage in usages)
+    fresh = max(0, spent.prompt_tokens - spent.cached_tokens - cache_writes)
     total: Json = {
-        "input_tokens": max(0, prompt - cached - written),
-        "output_tokens": completion,
-        "total_tokens": prompt + completion,
-        "input_tokens_cache_read": cached,
-        "input_tokens_cache_write": written,
-        "reasoning_tokens": sum(usage.reasoning_tokens for usage in usages),
+        "input_tokens": fresh,
+        "output_tokens": spent.completion_tokens,
+        "total_tokens": spent.prompt_tokens + spent.completion_tokens,
+        "input_tokens_cache_read": spent.cached_tokens,
+        "input_tokens_cache_write": cache_writes,
+        "reasoning_tokens": spent.reasoning_tokens,
     }
-    costs = [cost for _, cost in counted if cost is not None]
-    if len(costs) == len(counted):
-        total["total_cost"] = sum(costs)
-    return {record.model or _NO_MODEL: total}
+    if not spent.unpriced_calls:
+        total["total_cost"] = spent.cost
+    return {model or _NO_MODEL: total}

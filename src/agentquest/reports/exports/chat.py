@@ -1,0 +1,99 @@
+"""An episode as one chat: prompts as they were sent where they show it, otherwise rebuilt.
+
+An agent that keeps a conversation sends all of it again with every question, so the next
+prompt has the newest turn word for word. One that writes a new prompt for every step has no
+such chat: its turns are the reply and what was seen then.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from typing import Any
+
+from agentquest.records.episode import EpisodeRecord, Step
+from agentquest.records.messages import Message, ToolCall, ToolSpec
+
+Turn = list[tuple[Step, ToolCall | None]]
+
+
+def task_text(record: EpisodeRecord) -> str:
+    """What the agent was asked to do, and what it saw first."""
+    return f"Goal: {record.goal}\n\n{record.first_observation}"
+
+
+def conversation(record: EpisodeRecord) -> Iterator[Message]:
+    """Every message of the chat, with every tool call and its result."""
+    turns = turns_of(record)
+    opening = record.prompt(turns[0][0][0]) if turns else []
+    yield from opening or [Message(role="user", content=task_text(record))]
+    for turn, following in zip_longest(turns, turns[1:]):
+        sent = _as_sent(record, turn, following) if following else None
+        yield from sent or _rebuild(turn)
+
+
+def turns_of(record: EpisodeRecord) -> list[Turn]:
+    """The steps by the reply that they carry out, each with its tool call, if it is one."""
+    turns: list[Turn] = []
+    waiting: dict[str, ToolCall] = {}
+    for step in record.steps:
+        first = step.tool_calls[0] if step.tool_calls else None
+        if first is not None and not step.calls and first.id in waiting:
+            turns[-1].append((step, waiting.pop(first.id)))
+            continue
+        turns.append([(step, first)])
+        waiting = {call.id: call for call in step.tool_calls[1:]}
+    return turns
+
+
+def reply_of(step: Step) -> Message:
+    """What the agent said, as a message; the bare action of one that says nothing else."""
+    silent = "" if step.tool_calls else step.action or ""
+    return Message(
+        role="assistant",
+        content=step.reply or silent,
+        tool_calls=tuple(step.tool_calls),
+        reasoning=step.reasoning,
+    )
+
+
+def read_arguments(call: ToolCall) -> dict[str, Any] | None:
+    """The arguments of a call; None if what the model wrote is not a JSON object."""
+    try:
+        arguments = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return None
+    return arguments if isinstance(arguments, dict) else None
+
+
+def declare_tool(tool: ToolSpec) -> dict[str, Any]:
+    """A tool in OpenAI's words, which everybody reads."""
+    parameters = tool.parameters or {"type": "object", "properties": {}}
+    declared = {"name": tool.name, "description": tool.description, "parameters": parameters}
+    return {"type": "function", "function": declared}
+
+
+def _as_sent(record: EpisodeRecord, turn: Turn, following: Turn) -> list[Message] | None:
+    """The turn as the next prompt repeats it; None where that prompt is no longer chat."""
+    step, prompt = turn[0][0], record.prompt(following[0][0])
+    place = _last_reply(prompt)
+    said = reply_of(step)
+    if place is None or (prompt[place].content, prompt[place].tool_calls) != (
+        said.content,
+        said.tool_calls,
+    ):
+        return None
+    return [said, *prompt[place + 1 :]]
+
+
+def _last_reply(prompt: Sequence[Message]) -> int | None:
+    places = [place for place, message in enumerate(prompt) if message.role == "assistant"]
+    return places[-1] if places else None
+
+
+def _rebuild(turn: Turn) -> Iterator[Message]:
+    yield reply_of(turn[0][0])
+    for step, call in turn:
+        if call is None:
+            yield Message(role="user", content=step.observation)
+        else:
+            yield Message(role="tool", content=step.observation, tool_call_id=call.id)
