@@ -45,7 +45,7 @@ _MARK = re.compile(
     r"|<start_of_turn>(?:model\b)?|\[/?INST\]",
     re.IGNORECASE,
 )
-_OPENING = re.compile(r"start|begin|header|bos|<s>|^\[INST", re.IGNORECASE)
+_OPENING = re.compile(r"start|begin|header|bos|assistant|middle|<s>|^\[INST", re.IGNORECASE)
 _SPEAKER = re.compile(r"\s*(?:assistant|model)\b", re.IGNORECASE)
 # Where a remark begins: behind a dash, an arrow, a bracket, a next sentence, a made-up answer.
 _REMARK = re.compile(

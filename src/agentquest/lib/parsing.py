@@ -36,8 +36,8 @@ LONGEST_REPLY = 100_000
 _LONGEST_BARE = 120
 _MOST_JSON = 8
 _MOST_READ = 100
-_BEFORE_LABEL = " \t>*#_-`•'\"“‘「"
-_CLOSED_BY = {"'": "'", '"': '"', "“": "”", "‘": "’", "「": "」"}
+_BEFORE_LABEL = " \t>*#_-`•'\"“‘"
+_CLOSED_BY = {"'": "'", '"': '"', "“": "”", "‘": "’"}
 _WORDS = (
     "(?:我的|下一步|接下来的?|最终的?|次の|다음 ?)?(?:action|command|动作|動作|行动|行動|操作"
     "|アクション|행동|동작|действие|acción|accion|aktion|ação|acao|azione|الإجراء)"

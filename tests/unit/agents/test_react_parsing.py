@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from agentquest.lib import parsing
 from agentquest.lib.parsing import LONGEST_REPLY, Parsed, parse_react
 from growth import MOST, growth, repeated
+from unit.agents.family_replies import CALLS, FAMILIES
 from unit.agents.reply_table import TABLE, Row
 
 COMMANDS = (
@@ -17,19 +18,26 @@ COMMANDS = (
     "search[<query>]",
     "click[<target>]",
 )
+ROWS = [*TABLE, *(row for rows in FAMILIES.values() for row in rows)]
 UNREAD = {"missing", "format_echo", "too_long"}
 
 
-@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.reply[:40])
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.reply[:40])
 def test_the_table_of_replies(row: Row) -> None:
     parsed = parse_react(row.reply, COMMANDS)
     assert (parsed.action, parsed.how) == (row.action, row.how), row.why
 
 
-@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.reply[:40])
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.reply[:40])
 def test_how_says_whether_there_is_an_action(row: Row) -> None:
     assert (row.how in UNREAD) == (row.action is None)
     assert row.why
+
+
+def test_the_table_is_long_and_of_many_families() -> None:
+    assert len(ROWS) + len(CALLS) >= 300
+    assert len(FAMILIES) >= 12
+    assert all(len(rows) >= 12 for rows in FAMILIES.values())
 
 
 _WORDS = ("go", "to", "desk", "1", "look", "action", "no", "next", "think", "command", "input", "s")

@@ -5,6 +5,7 @@ import pytest
 from agentquest.agents.readers import READERS, ReaderOptions
 from agentquest.llms.types import Reply
 from agentquest.records.messages import ToolCall, ToolSpec
+from unit.agents.family_replies import CALLS, CallRow
 
 TOOLS = (ToolSpec(name="take_action", description="", command="<action>"),)
 PLAIN = ReaderOptions(tools=TOOLS)
@@ -53,6 +54,21 @@ def call(arguments: str) -> ToolCall:
 def test_a_call_is_read(calls: tuple[ToolCall, ...], action: str | None, how: str) -> None:
     parsed = READERS["tool_call"](Reply(tool_calls=calls), PLAIN)
     assert (parsed.action, parsed.how) == (action, how)
+
+
+NAMED = (
+    ToolSpec(name="act", description="", command="<command>"),
+    ToolSpec(name="search", description="", command="search[<query>]"),
+    ToolSpec(name="look", description="", command="look"),
+)
+
+
+@pytest.mark.parametrize("row", CALLS, ids=lambda row: row.why)
+def test_the_table_of_calls(row: CallRow) -> None:
+    calls = tuple(ToolCall(id="1", name=name, arguments=given) for name, given in row.calls)
+    reply = Reply(text=row.text, tool_calls=calls)
+    parsed = READERS["tool_call"](reply, ReaderOptions(tools=NAMED))
+    assert (parsed.action, parsed.how) == (row.action, row.how)
 
 
 def test_a_published_way_of_playing_what_is_no_answer_says_so() -> None:

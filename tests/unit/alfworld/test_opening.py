@@ -31,6 +31,13 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
+def test_a_folder_of_trials_and_an_empty_name_are_no_games(folder: Path) -> None:
+    with pytest.raises(DataError, match=rf"is a task's folder; its games are trials: {folder}"):
+        open_problem(folder.parent)
+    with pytest.raises(DataError, match="an empty name: no such game"):
+        open_problem("")
+
+
 # -- sharing -----------------------------------------------------------------------------------
 
 

@@ -47,6 +47,17 @@ def used(prompt: int, completion: int, reasoning: int = 0, cached: int = 0) -> U
         ("<think>I may write <think> here</think>yes", "yes", "I may write\nhere"),
         ("<think>a</think>b</think>c", "c", "a\nb"),
         ("a<think>b", "a", "b"),
+        ("[THINK]hm[/THINK]yes", "yes", "hm"),
+        ("◁think▷hm◁/think▷yes", "yes", "hm"),
+        ("<seed:think>hm</seed:think>yes", "yes", "hm"),
+        ("<|START_THINKING|>hm<|END_THINKING|>yes", "yes", "hm"),
+        ("<|channel|>analysis<|message|>hm<|end|><|channel|>final<|message|>yes", "yes", "hm"),
+        ("analysishm.assistantfinalyes", "yes", "hm."),
+        (
+            "<thinking>a prompt asked for it</thinking>b",
+            "<thinking>a prompt asked for it</thinking>b",
+            "",
+        ),
         ("", "", ""),
     ],
 )

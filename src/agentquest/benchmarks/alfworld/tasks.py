@@ -77,8 +77,13 @@ def open_problem(problem: str | Path, goals: str = TEMPLATE, goal_seed: int = 0)
         home = homes.game(name.removeprefix(f"{BUILTIN}:"))
         return GameText(home.problem, home.goal)
     path = Path(problem)
-    if not _is_there(path):
-        raise DataError(f"{name[:300]}: no such game (a path, or {BUILTIN}:<split>/<task>/<trial>)")
+    if not name or not _is_there(path):
+        shown = name[:300] or "an empty name"
+        raise DataError(f"{shown}: no such game (a path, or {BUILTIN}:<split>/<task>/<trial>)")
+    if path.is_dir() and not _has_problem(path):
+        trials = [trial for trial in sorted(path.iterdir()) if _has_problem(trial)]
+        if trials:
+            raise DataError(f"{name} is a task's folder; its games are trials: {trials[0]}")
     return read_game(path, goals, goal_seed)
 
 
