@@ -93,6 +93,8 @@ async def prepare_run(run: Run) -> tuple[list[EpisodeSpec], tuple[str, ...]]:
     The model is tried before a run directory is made: a wrong key or name leaves none behind.
     """
     resumed = run.directory.exists
+    if resumed:
+        run.directory.refuse_if_in_use()
     pending = run.prepare() if resumed else run.specs
     if pending:
         await run.identify_agent()

@@ -1,5 +1,6 @@
 """The launcher: a result every time, and nothing left behind however it ends."""
 
+import asyncio
 import json
 import os
 import signal
@@ -19,6 +20,7 @@ from agent_processes import (
 )
 
 from agentquest.http.sockets import free_port
+from chat_server import ChatServer
 
 pytestmark = pytest.mark.long
 
@@ -102,6 +104,22 @@ def test_interrupted(tmp_path, number):
     launched.nothing_is_left()
     summary = json.loads(next(tmp_path.glob("run_*/run_summary.json")).read_text())
     assert number == signal.SIGKILL or summary["status"] == "cancelled"
+    told = [line for line in process.lines if "with --resume plays the rest" in line]
+    assert len(told) == (number != signal.SIGKILL)
+    assert all(str(next(tmp_path.glob("run_*"))) in line for line in told)
+
+
+async def test_a_wrong_key_of_the_llm_agent_is_found_before_anything_starts(tmp_path):
+    launched = Launched(tmp_path, "--white-agent-type", "llm")
+    async with ChatServer(lambda messages: "look", api_key="right") as server:
+        variables = {"OPENAI_API_KEY": "wrong-key", "OPENAI_BASE_URL": server.url}
+        done = await asyncio.to_thread(launched.run, **variables)
+    assert done.returncode == 2
+    assert "denies access with the key in $OPENAI_API_KEY" in done.stderr
+    assert "asking gpt-4o-mini at" in done.stdout
+    assert "Launching" not in done.stdout
+    assert "wrong-key" not in done.stdout + done.stderr
+    assert list(tmp_path.glob("run_*")) == []
 
 
 def test_interrupted_while_starting(tmp_path):

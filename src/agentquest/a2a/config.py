@@ -19,6 +19,7 @@ from agentquest.config import RunConfig, config_from
 from agentquest.config.settings import DEFAULT_BENCHMARK
 from agentquest.errors import UnknownName, UserError
 from agentquest.lib import Benchmark
+from agentquest.lib.settings import read_list
 from agentquest.records.outcome import AgentFaults
 from agentquest.running.factory import make_benchmark
 from agentquest.running.selection import Selection, select
@@ -99,10 +100,8 @@ class AssessmentConfig(TurnRules):
 
     @field_validator("task_types", mode="before")
     @classmethod
-    def _split_list(cls, value: Any) -> Any:
-        if not isinstance(value, str):
-            return value
-        return [part.strip() for part in value.split(",") if part.strip()]
+    def _split_lists(cls, value: Any) -> Any:
+        return read_list(value)
 
     @field_validator("*", mode="before")
     @classmethod

@@ -7,6 +7,7 @@ context wait for each other, because the SDK runs them at once.
 The LLM agent is configured by environment variables:
 
 OPENAI_API_KEY, OPENAI_BASE_URL            the server; default api.openai.com
+API_KEY, API_BASE_URL                      any other server; used first
 WHITE_AGENT_MODEL                          gpt-4o-mini
 WHITE_AGENT_TEMPERATURE                    0.0; `none` leaves it to the server
 WHITE_AGENT_REASONING                      true: think aloud, then act
@@ -47,7 +48,8 @@ from agentquest.lib import (
     Task,
 )
 from agentquest.lib.settings import in_words, suggestion
-from agentquest.llms.config import ModelSettings
+from agentquest.llms.config import SERVICES, ModelSettings, Service
+from agentquest.llms.failures import ModelFailure
 from agentquest.llms.types import ChatModel
 from agentquest.records.messages import Message
 from agentquest.running.factory import Resources, agent_class, asks_a_model
@@ -59,12 +61,7 @@ _SERVED_SETTINGS: dict[str, dict[str, Any]] = {"react": {"check_valid_actions": 
 # What the agents behind our baselines say when there is nothing to choose from.
 _NO_OPTION = "go to kitchen"
 
-# The key, the base URL and its default, of the first service that has a key.
-_SERVICES = (
-    ("OPENAI_API_KEY", "OPENAI_BASE_URL", "https://api.openai.com/v1"),
-    ("LITELLM_PROXY_API_KEY", "LITELLM_PROXY_API_BASE", "http://localhost:4000/v1"),
-)
-# The other settings of the model, each with its variable and its default.
+# The settings of the model beside its server, each with its variable and its default.
 _VARIABLES = {
     "model": ("WHITE_AGENT_MODEL", "gpt-4o-mini"),
     "temperature": ("WHITE_AGENT_TEMPERATURE", "0.0"),
@@ -401,8 +398,19 @@ def _describe_turn(observation: Observation) -> str:
 
 
 def has_key(environment: Mapping[str, str]) -> bool:
-    """Whether one of the variables that can hold the model's key is set."""
-    return any(environment.get(key, "").strip() for key, *_ in _SERVICES)
+    """Whether the environment names a model's server and its key."""
+    return _find_service(environment) is not None
+
+
+def _find_service(environment: Mapping[str, str]) -> Service | None:
+    return next(
+        (
+            service
+            for service in SERVICES
+            if environment.get(service.key, "").strip() and service.find_address(environment)
+        ),
+        None,
+    )
 
 
 def read_model_settings(environment: Mapping[str, str]) -> ModelSettings:
@@ -414,16 +422,16 @@ def read_model_settings(environment: Mapping[str, str]) -> ModelSettings:
         text = environment.get(variable, "").strip() or default
         return None if text.lower() == "none" else text
 
-    service = next((one for one in _SERVICES if environment.get(one[0], "").strip()), None)
+    service = _find_service(environment)
     if service is None:
         raise ConfigError(
             "OPENAI_API_KEY is not set: set it, or choose --white-agent-type scripted"
         )
-    variables = {**_VARIABLES, "base_url": service[1:]}
+    variables = {**_VARIABLES, "base_url": (service.address, service.default)}
     try:
         return OpenAISettings.model_validate(
             {
-                "api_key_env": service[0],
+                "api_key_env": service.key,
                 "max_tokens": None,
                 **{name: read(*variable) for name, variable in variables.items()},
             }
@@ -432,6 +440,24 @@ def read_model_settings(environment: Mapping[str, str]) -> ModelSettings:
         first = error.errors()[0]
         where = variables[str(first["loc"][0])][0] if first["loc"] else "the environment"
         raise ConfigError(f"{where}: {in_words(first['msg'])}") from None
+
+
+async def try_model(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Ask the LLM agent's model one small thing, so that a wrong key is found before a game.
+
+    Returns what is worth knowing, or raises an error of one line.
+    """
+    from agentquest.llms.openai_chat import OpenAIChat
+
+    model = OpenAIChat(read_model_settings(environment))
+    try:
+        return await model.preflight()
+    except ModelFailure as failure:
+        service = _find_service(environment)
+        said = str(failure).replace("llm.base_url", service.address if service else "its address")
+        raise UserError(f"the white agent's model cannot be used: {said}") from None
+    finally:
+        await model.close()
 
 
 def wants_reasoning(environment: Mapping[str, str]) -> bool:

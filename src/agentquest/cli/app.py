@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import typer
 
+from agentquest.cli.env_file import OPTION as ENV_FILE
+from agentquest.cli.env_file import take_env_files
 from agentquest.cli.terminal import prepare_streams
 from agentquest.errors import AgentQuestError
 from agentquest.version import __version__
@@ -164,6 +166,7 @@ def main(args: list[str] | None = None) -> None:
     given = sys.argv[1:] if args is None else args
     prepare_streams()
     try:
+        given = take_env_files(given)
         app = build([word for word in given if not word.startswith("-")])
         code = app(given, prog_name="agentquest", standalone_mode=False, obj=_open_recorder)
     except AgentQuestError as error:
@@ -236,6 +239,12 @@ def _show_version(wanted: bool) -> None:
 def _root(
     version: bool = typer.Option(
         False, "--version", callback=_show_version, is_eager=True, help="Print the version."
+    ),
+    env_file: str = typer.Option(
+        None,
+        ENV_FILE,
+        metavar="FILE",
+        help="Read environment variables from FILE; may stand after the command too.",
     ),
 ) -> None:
     return None

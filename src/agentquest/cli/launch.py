@@ -1,8 +1,10 @@
 """`agentquest launch`: a whole assessment with one command."""
 
+import asyncio
 import inspect
 import json
 import os
+import time
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
@@ -101,9 +103,12 @@ def command(
         raise ConfigError("--agent-url: must be an address like http://localhost:9002/")
     config.select_games(config.make_benchmark(data_path))  # raises if there are no such games
     say(f"{_RULE}\nAgentQuest A2A assessment ({config.benchmark})\n{_RULE}")
+    white = _choose_white_type(white_agent_type, agent_url, say)
+    if white == "llm" and agent_url is None:
+        _try_model(say)
     launch = Launch(
         config=config,
-        white_agent_type=_choose_white_type(white_agent_type, agent_url, say),
+        white_agent_type=white,
         agent_url=agent_url,
         host=host,
         green_port=green_port,
@@ -120,15 +125,35 @@ def command(
 def _run(launch: "Launch", say: Callable[[str], None], as_json: bool) -> None:
     from agentquest.a2a import launcher
 
+    begun = time.time()
     try:
         result = launcher.run(launch, say)
     except launcher.Interrupted as error:
         typer.secho(f"agentquest: {error}", fg="red", err=True)
+        typer.secho(_where_to_continue(launch.log_dir, begun), fg="yellow", err=True)
         raise typer.Exit(128 + error.number) from None
     if as_json:
         typer.echo(json.dumps(result.data, indent=2, ensure_ascii=False))
     if result.data.get("errors"):
         raise typer.Exit(1)
+
+
+def _where_to_continue(log_dir: Path, begun: float) -> str:
+    """What an interrupted assessment has left behind, and how to play the rest."""
+    runs = [run for run in log_dir.glob("run_*") if run.stat().st_mtime >= begun - 1]
+    if not runs:
+        return "no game was played yet"
+    newest = max(runs, key=lambda run: run.stat().st_mtime)
+    return f"the finished games are in {newest}; the same command with --resume plays the rest"
+
+
+def _try_model(say: Callable[[str], None]) -> None:
+    from agentquest.a2a.white import read_model_settings, try_model
+
+    model = read_model_settings(os.environ)
+    say(f"asking {model.model} at {model.base_url} …")
+    for remark in asyncio.run(try_model(os.environ)):
+        say(f"note: {remark}")
 
 
 def _validate(settings: dict[str, Any]) -> AssessmentConfig:

@@ -1,12 +1,14 @@
 """A commented example configuration, generated from the settings, so never out of date."""
 
 import textwrap
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
+from agentquest import registry
 from agentquest.config.settings import (
     DEFAULT_AGENT,
     DEFAULT_BENCHMARK,
@@ -40,7 +42,13 @@ def example_config() -> str:
             ]
         if name == "benchmark_settings":
             model = settings_model("benchmark", DEFAULT_BENCHMARK)
-            lines += ["benchmark_settings:", *_section(model, {}, commented=False)]
+            found = registry.load("benchmark", DEFAULT_BENCHMARK)
+            choices = {
+                "split": ", ".join(found.splits),
+                "task_types": ", ".join(f"{n} {t}" for n, t in enumerate(found.task_types, 1)),
+            }
+            section = _section(model, {}, commented=False, choices=choices)
+            lines += ["benchmark_settings:", *section]
         elif name == "agent":
             model = settings_model("agent", DEFAULT_AGENT)
             lines += ["agent:", f"  name: {DEFAULT_AGENT}", *_section(model, {}, commented=False)]
@@ -57,7 +65,12 @@ def example_config() -> str:
     return "\n".join(lines)
 
 
-def _section(model: type[BaseModel], shown: dict[str, Any], commented: bool) -> list[str]:
+def _section(
+    model: type[BaseModel],
+    shown: dict[str, Any],
+    commented: bool,
+    choices: Mapping[str, str] | None = None,
+) -> list[str]:
     lines = []
     for name, field in model.model_fields.items():
         if name in _NOT_FOR_FILES:
@@ -65,6 +78,7 @@ def _section(model: type[BaseModel], shown: dict[str, Any], commented: bool) -> 
         default = None if field.is_required() else field.get_default(call_default_factory=True)
         block = [
             *_comment(field.description or ""),
+            *(_comment(f"There are: {choices[name]}.") if choices and name in choices else []),
             _entry(name, shown.get(name, default)),
         ]
         lines += [f"{'# ' if commented else ''}  {line}" for line in block]

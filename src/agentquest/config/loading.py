@@ -72,11 +72,12 @@ def load_config(
     for path, value in changes:
         _put(nested, _target(path, known) or path, value)
     config, warnings = config_from(nested)
-    if any((_target(path, known) or path) == KEY_FIELD for path, _ in changes if overrides):
-        warnings.append(
+    typed = [path for path, _ in (_override(text) for text in overrides)]
+    if any((_target(path, known) or path) == KEY_FIELD for path in typed):
+        warnings = [
             "llm.api_key: other users of this machine can see it on your command line;"
             " name an environment variable in llm.api_key_env instead"
-        )
+        ]
     return config, warnings
 
 

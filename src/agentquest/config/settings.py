@@ -30,6 +30,7 @@ from agentquest.lib.settings import (
     Settings,
     fields_marked,
     operational,
+    read_list,
     validated,
 )
 from agentquest.records.outcome import AgentFaults
@@ -171,8 +172,8 @@ class RunConfig(Settings):
 
     @field_validator("tasks", "metrics", "tags", "sinks", mode="before")
     @classmethod
-    def _one_or_many(cls, value: Any) -> Any:
-        return (value,) if isinstance(value, int | str) else value
+    def _split_lists(cls, value: Any) -> Any:
+        return read_list(value)
 
     @field_validator("agent", "executor", mode="before")
     @classmethod
@@ -258,7 +259,8 @@ def resolve_config(config: RunConfig) -> RunConfig:
     if config.llm is not None:
         provider = _provider(config.llm)
         _require_model(provider, config.llm)
-        model = _check_settings("model", provider, config.llm.settings)
+        fill_in = getattr(settings_model("model", provider), "fill_in", dict)
+        model = _check_settings("model", provider, fill_in(config.llm.settings))
         update["llm"] = ModelSection(provider=provider, api_key=config.llm.api_key, **model)
     for sink in config.sinks:
         registry.target("sink", sink)

@@ -24,9 +24,10 @@ from agentquest.lib.driver import Driver
 from agentquest.lib.game import DriverGame, Game
 from agentquest.lib.oracle import Oracle
 from agentquest.lib.people import TerminalView
-from agentquest.lib.settings import Settings, suggestion, validated
+from agentquest.lib.settings import Settings, read_list, suggestion, validated
 from agentquest.lib.types import Moment, Observation, Task
 from agentquest.records.manifest import Provenance, Verbs
+from agentquest.words import parse_whole_number
 
 if TYPE_CHECKING:  # playing needs no HTML
     from htpy import Node
@@ -68,12 +69,23 @@ class BenchmarkSettings(Settings):
     """Which split; null: the benchmark's first."""
 
     task_types: tuple[int | str, ...] | None = None
-    """Task types by number or name; null means all."""
+    """Task types by number or name, as a list or `1,2,3`; null means all."""
 
     @field_validator("task_types", mode="before")
     @classmethod
-    def _one_or_many(cls, value: Any) -> Any:
-        return (value,) if isinstance(value, int | str) else value
+    def _split_lists(cls, value: Any) -> Any:
+        many = read_list(value)
+        if not isinstance(many, list | tuple):
+            return many
+        # An option that was given twice may hold a list each time.
+        parts = (read_list(each) if isinstance(each, str) else [each] for each in many)
+        known = (part for some in parts for part in some)
+        return [part if isinstance(part, int) else _number_or_name(part) for part in known]
+
+
+def _number_or_name(text: Any) -> Any:
+    number = parse_whole_number(text) if isinstance(text, str) else None
+    return text if number is None else number
 
 
 class Benchmark(ABC):

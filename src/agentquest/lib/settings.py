@@ -57,6 +57,14 @@ class Settings(BaseModel):
         return value
 
 
+def read_list(value: Any) -> Any:
+    """A list as people write it: `1,2,3` or `[1,2,3]` in one text, or a single value."""
+    if isinstance(value, int | str) and not isinstance(value, bool):
+        plain = str(value).strip().removeprefix("[").removesuffix("]")
+        return [part.strip(" '\"") for part in plain.split(",") if part.strip()]
+    return value
+
+
 def operational(default: Any = ..., **constraints: Any) -> Any:
     """A field that changes speed, place or looks, but no score."""
     return Field(default, json_schema_extra={"operational": True}, **constraints)

@@ -59,8 +59,6 @@ class HttpModel(ChatModel, ABC):
         from agentquest.llms.transport import Transport
 
         key = settings.key().get_secret_value()
-        if settings.api_key is not None:
-            logger.warning("the configuration contains the API key; api_key_env is safer")
         self.settings = settings
         self._price = settings.price
         self._clock = clock or Clock()

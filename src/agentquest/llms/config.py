@@ -5,8 +5,9 @@ Each provider's settings derive from `ModelSettings` and are declared next to it
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator, model_validator
@@ -14,6 +15,49 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 from agentquest.errors import ConfigError
 from agentquest.lib.settings import Settings, operational
 from agentquest.llms.prices import Price, known_price
+
+
+class Service(NamedTuple):
+    """The environment variables of a server's key and address, and its usual address."""
+
+    key: str
+    address: str
+    default: str = ""
+
+    def find_address(self, environment: Mapping[str, str]) -> str:
+        """Where the service is; empty where the environment does not say."""
+        has_key = bool(environment.get(self.key, "").strip())
+        named = environment.get(self.address, "").strip() or (self.default if has_key else "")
+        return named.rstrip("/")
+
+
+# The first that the environment describes is used.
+SERVICES = (
+    Service("API_KEY", "API_BASE_URL"),
+    Service("OPENAI_API_KEY", "OPENAI_BASE_URL", "https://api.openai.com/v1"),
+    Service("LITELLM_PROXY_API_KEY", "LITELLM_PROXY_API_BASE", "http://localhost:4000/v1"),
+)
+
+
+def read_service(
+    given: Mapping[str, Any], environment: Mapping[str, str] = os.environ
+) -> dict[str, str]:
+    """The address and the key's variable that the environment names, where they are not given.
+
+    A key goes only to the address that is its own. `API_KEY` alone is nobody's in particular, so
+    it goes to the address that is given.
+    """
+    has_own_key = not given.keys().isdisjoint({"api_key", "api_key_env"})
+    wanted = str(given.get("base_url") or "").rstrip("/")
+    for service in SERVICES:
+        key = environment.get(service.key, "").strip()
+        named = environment.get(service.address, "").strip().rstrip("/")
+        address = named if has_own_key else service.find_address(environment)
+        if key and not service.default:
+            address = address or wanted
+        if address and wanted in ("", address):
+            return {"base_url": address, **({"api_key_env": service.key} if key else {})}
+    return {}
 
 
 class ModelSettings(Settings):
@@ -29,10 +73,13 @@ class ModelSettings(Settings):
     """Name of the model on its server."""
 
     base_url: str = "http://127.0.0.1:8000/v1"
-    """Base URL of the API, without the path of the call. The default is a local vLLM."""
+    """Base URL of the API, without the path of the call. Not given: `API_BASE_URL` or
+    `OPENAI_BASE_URL` from the environment; OpenAI's if only `OPENAI_API_KEY` is there; else a
+    local vLLM."""
 
     api_key_env: str | None = operational(None)
-    """Environment variable that holds the key. Without one, no key is sent."""
+    """Environment variable that holds the key. Not given: `API_KEY` or `OPENAI_API_KEY`, if the
+    server is theirs; else no key is sent."""
 
     api_key: SecretStr | None = operational(None, exclude=True, repr=False)
     """The key itself; `api_key_env` is safer, as it keeps the key out of files. Never saved."""
@@ -151,6 +198,11 @@ class ModelSettings(Settings):
         if self.price_per_million_prompt is None and cached != (None, None):
             raise ValueError("prices of cached tokens need the other prices too")
         return self
+
+    @classmethod
+    def fill_in(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What was given, with what the environment adds to it."""
+        return given
 
     @property
     def url(self) -> str:

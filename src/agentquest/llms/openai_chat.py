@@ -10,7 +10,7 @@ from pydantic import field_validator
 from agentquest.lib.settings import operational
 from agentquest.lib.thinking import Spoken, join_texts, split_thinking
 from agentquest.llms.client import HttpModel
-from agentquest.llms.config import ModelSettings
+from agentquest.llms.config import ModelSettings, read_service
 from agentquest.llms.types import CUT_OFF, REFUSED, Reply
 from agentquest.llms.wire import (
     count_of,
@@ -48,6 +48,10 @@ class OpenAISettings(ModelSettings):
         if not isinstance(value.get("chat_template_kwargs", {}), dict):
             raise ValueError("chat_template_kwargs must be a mapping")
         return value
+
+    @classmethod
+    def fill_in(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {**read_service(given), **given}
 
     def request_fields(self, seed: int | None = None) -> dict[str, Any]:
         fields: dict[str, Any] = {

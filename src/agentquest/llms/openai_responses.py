@@ -4,7 +4,7 @@ Reasoning comes back encrypted and is sent again with the conversation, so that 
 continues from its own thoughts. The API supports neither a seed nor stop texts.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
@@ -12,7 +12,7 @@ from pydantic import Field, field_validator
 from agentquest.lib.settings import operational
 from agentquest.lib.thinking import join_texts
 from agentquest.llms.client import HttpModel
-from agentquest.llms.config import ModelSettings
+from agentquest.llms.config import ModelSettings, read_service
 from agentquest.llms.openai_chat import read_cost, read_usage
 from agentquest.llms.types import Reply
 from agentquest.llms.wire import declare_tool, drop_unset, objects, text_of
@@ -55,6 +55,10 @@ class ResponsesSettings(ModelSettings):
         if value:
             raise ValueError("the Responses API does not support stop texts")
         return value
+
+    @classmethod
+    def fill_in(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {**read_service(given), **given}
 
     def request_fields(self, seed: int | None = None) -> dict[str, Any]:
         reasoning = drop_unset({"effort": self.reasoning_effort, "summary": self.reasoning_summary})

@@ -14,6 +14,7 @@ from agentquest.metrics.statistics import Estimate
 from agentquest.metrics.summary import Group, Summary, summarise
 from agentquest.metrics.table import PERCENT, Metric
 from agentquest.records.manifest import Manifest
+from agentquest.records.messages import ReplyKind
 from agentquest.records.outcome import MEANINGS, AgentFaults, End, is_scored
 from agentquest.words import counted, plural
 
@@ -367,9 +368,11 @@ def _unread_replies(summary: Summary) -> list[str]:
     if not number or without / number <= _UNREAD_SHARE:
         return []
     listed = ", ".join(f"{number} {name}" for name, number in unread.items())
+    cut_off = unread.get(ReplyKind.TRUNCATED.value, 0)
+    advice = " Replies were cut off at llm.max_tokens: raise it." if cut_off else ""
     return [
         f"{without} of {counted(number, 'reply')} ({without / number:.1%}) could not be read as an"
-        f" action: {listed}. The figures say as much about that as about the agent."
+        f" action: {listed}. The figures say as much about that as about the agent.{advice}"
     ]
 
 

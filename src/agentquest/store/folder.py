@@ -97,6 +97,10 @@ class RunFolder:
         """Every record of the file, also of episodes that were played again later."""
         return (record for _, record in EpisodeReader(self.path / EPISODES).read_new())
 
+    def refuse_if_in_use(self) -> None:
+        """Raise what `lock` would raise; nothing is changed."""
+        take_lock(self.path / _LOCK).release()
+
     @contextmanager
     def lock(self, packed: bool = False) -> Iterator[EpisodeAppender]:
         """For writing, one process at a time; `packed` lines take a tenth of the space."""

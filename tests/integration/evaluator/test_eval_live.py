@@ -193,3 +193,14 @@ def test_debug_prints_a_system_prompt_once(tmp_path: Path) -> None:
     assert steps > 1
     assert told.count("── prompt (system)\n") == 1
     assert told.count("── prompt (system): as above") == steps - 1
+
+
+def test_a_run_in_use_is_refused_before_its_model_is_asked(tmp_path: Path) -> None:
+    with rule_server("--latency", "0.3") as url:
+        arguments = ["eval", *model_at(url), "num_games=2", "run_name=r"]
+        with started(tmp_path, *arguments):
+            wait_until(lambda: any(e.step for e in read_live(tmp_path / "runs" / "r")[0]), "a step")
+            second = agentquest(tmp_path, *arguments)
+    assert second.returncode == 2
+    (line,) = second.stderr.splitlines()
+    assert "in use by another process" in line
