@@ -107,6 +107,8 @@ class Benchmark(ABC):
     instructions: ClassVar[str] = ""
     # How its commands for opening, closing and walking begin, for the behaviour metrics.
     verbs: ClassVar[Verbs] = Verbs()
+    # How commands that look for something new begin: none of them is a step in the wrong direction.
+    exploring: ClassVar[tuple[str, ...]] = ()
     # Metrics of its own, as `package.module:METRIC`, shown in every report.
     metrics: ClassVar[tuple[str, ...]] = ()
     # The step limit if the configuration sets none.

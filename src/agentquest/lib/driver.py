@@ -25,6 +25,7 @@ class Outcome:
     Three different things: `done` (no further step is possible), `success` (the
     task is solved), `reward` (how well, in [0, 1]). `progress` may be the last
     value known when the goal has become unreachable: then `reachable` is False.
+    `explanation` says in a sentence why the episode is over and not solved, if that is known.
     """
 
     done: bool
@@ -32,6 +33,7 @@ class Outcome:
     reward: float
     progress: float
     reachable: bool = True
+    explanation: str = ""
 
 
 D = TypeVar("D", bound="Driver")

@@ -98,6 +98,7 @@ class EpisodeRecord(Record):
     reward: float
     progress: float
     repetition_rate: float
+    explanation: Text = ""
     error: Failure | None = None
     details: Annotated[dict[str, Any], BeforeValidator(writable)] = Field(default_factory=dict)
     worker: str = ""

@@ -230,6 +230,7 @@ class EpisodePlayer:
             reward=outcome.reward,
             progress=outcome.progress,
             repetition_rate=repetition_rate([step.action or step.reply for step in self.steps]),
+            explanation=outcome.explanation,
             error=self.error,
             details=driver.details(),
             worker=self._worker,

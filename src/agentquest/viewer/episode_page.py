@@ -85,6 +85,8 @@ def episode_page(
     if record.error is not None:
         error = record.error
         yield alert(f"{error.source}, {error.kind}: {error.message}")
+    if record.explanation:
+        yield alert(record.explanation)
     yield progress_chart(site, run, record, seen)
     yield _findings(site, run, record, seen)
     yield _KEYS
@@ -187,7 +189,8 @@ class _Sections:
             yield badge("unscored", "in a circle")
         if seen.first_harmful == step.index:
             yield badge("lost", "first harmful step")
-        if not step.reachable:
+        lost = seen.lost_for_good is not None and step.index >= seen.lost_for_good
+        if lost or not step.reachable:
             yield badge("lost", "goal out of reach")
 
     def _prompt(self, step: Step) -> Markup:

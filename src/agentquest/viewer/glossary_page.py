@@ -48,7 +48,10 @@ TERMS = {
         "A rule-based player that reads only the text that an agent reads. It shows that a"
         " benchmark can be played from its text, and is the baseline called scripted."
     ),
-    "harmful step": "A step after which the goal is further away than before, by the oracle.",
+    "harmful step": (
+        "A step after which the goal is further away than before, by the oracle. One that looks"
+        " somewhere new is none, unless the goal is out of reach then."
+    ),
     "circle": "A sequence of actions that is repeated at once, such as going back and forth.",
 }
 

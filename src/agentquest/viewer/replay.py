@@ -7,7 +7,7 @@ no oracle) the record's own progress is shown alone.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -22,6 +22,7 @@ from agentquest.lib.settings import validated
 from agentquest.metrics.behaviour import find_cycles
 from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.records.manifest import Manifest
+from agentquest.records.outcome import End
 
 
 @dataclass(frozen=True)
@@ -117,26 +118,50 @@ def analyse_episode(record: EpisodeRecord, manifest: Manifest) -> Analysis:
         plans=plans,
         repeated=tuple(repeated),
         in_cycle=tuple(place in looped for place in range(len(actions))),
-        first_harmful=first_harmful_step(distances),
+        first_harmful=first_harmful_step(distances, _find_discoveries(record)),
         lost_for_good=_lost_for_good(record),
         can_play=can_play,
     )
 
 
-def first_harmful_step(distances: tuple[int | None, ...]) -> int | None:
-    """The first step after which the goal was further away than before."""
+def first_harmful_step(
+    distances: tuple[int | None, ...], discoveries: Sequence[bool] = ()
+) -> int | None:
+    """The first step after which the goal was further away than before; one that looked
+    somewhere new did no harm, unless the goal was out of reach then."""
     for place in range(1, len(distances)):
         before, after = distances[place - 1], distances[place]
-        if before is not None and (after is None or after > before):
+        found = place <= len(discoveries) and discoveries[place - 1]
+        if before is not None and (after is None or (after > before and not found)):
             return place
     return None
+
+
+def _find_discoveries(record: EpisodeRecord) -> list[bool]:
+    """Which steps looked for something and saw what the agent had not seen before."""
+    try:
+        exploring = _benchmark_class(record.benchmark).exploring
+    except UnknownName:
+        exploring = ()
+    seen, found = {record.first_observation}, []
+    for step in record.steps:
+        looked = step.valid and (step.action or "").startswith(exploring)
+        found.append(looked and step.observation not in seen)
+        seen.add(step.observation)
+    return found
+
+
+def _reachable(record: EpisodeRecord) -> list[bool]:
+    """Whether the goal could still be reached after each step: not once the game is lost."""
+    over = len(record.steps) if record.end is End.FAILED else None
+    return [step.reachable and step.index != over for step in record.steps]
 
 
 def _lost_for_good(record: EpisodeRecord) -> int | None:
     """The step after which the goal stayed unreachable."""
     first = None
-    for step in record.steps:
-        if step.reachable:
+    for step, fine in zip(record.steps, _reachable(record), strict=True):
+        if fine:
             first = None
         elif first is None:
             first = step.index
@@ -153,14 +178,13 @@ def _ask_oracle(
     if oracle is None:
         return (), ()
     plans = [tuple(oracle.plan())]
-    reachable = [True]
     for step in record.steps:
         command = command_of(step, driver)
         if command is not None:
             driver.step(driver.action_class(value=command))
         # A step that changed nothing leaves the distance as it was.
         plans.append(tuple(oracle.plan()) if command is not None and step.valid else plans[-1])
-        reachable.append(step.reachable)
+    reachable = [True, *_reachable(record)]
     distances = tuple(
         len(plan) if fine else None for plan, fine in zip(plans, reachable, strict=True)
     )

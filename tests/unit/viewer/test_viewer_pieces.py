@@ -16,8 +16,8 @@ from agentquest.viewer.compare_page import align, first_difference
 from agentquest.viewer.glossary_page import TERMS
 from agentquest.viewer.layout import TableRow, interval, known_columns, link, number, render, table
 from agentquest.viewer.prompt_page import mark_new_lines
-from agentquest.viewer.replay import first_harmful_step
-from report_runs import record, step
+from agentquest.viewer.replay import analyse_episode, first_harmful_step, open_game
+from report_runs import BUILT_IN, manifest, play, record, step
 
 ROOT = Path(__file__).parents[3]
 ANY_TEXT = st.text(st.characters(), max_size=60)
@@ -106,6 +106,31 @@ def test_the_first_harmful_step_is_the_first_away_from_the_goal(
     distances: tuple[int | None, ...], expected: int | None
 ) -> None:
     assert first_harmful_step(distances) == expected
+
+
+def test_a_step_that_looks_somewhere_new_is_not_harmful() -> None:
+    assert first_harmful_step((3, 4, 3, 4), (True, False, False)) == 3
+    assert first_harmful_step((3, None, None), (True, False)) == 1, "nothing is left to look for"
+
+
+def test_exploring_is_seeing_something_for_the_first_time() -> None:
+    """A drawer that was not opened before is worth a look; the same one again is not, nor is
+    taking the wrong thing."""
+    (game,) = [one for one in play("scripted") if one.task_type == "look_at_obj_in_light"]
+    made = manifest(config={"benchmark_settings": BUILT_IN})
+    benchmark, driver = open_game(game, made)
+    driver.reset()
+    target = benchmark.oracle(driver).plan()[0]  # type: ignore[union-attr]
+    away = [one for one in game.first_admissible if one.startswith("go to ") and one != target]
+    steps, commands = [], [target, away[0], target, away[0]]
+    for index, command in enumerate(commands, start=1):
+        observation = driver.step(driver.action_class(value=command))
+        steps.append(step(index, action=command, observation=observation.text))
+    seen = analyse_episode(game.model_copy(update={"steps": steps}), made)
+    start, near, far, *_ = seen.distances
+    assert near < start
+    assert near < far, "the oracle knows that nothing is there"
+    assert seen.first_harmful == 4
 
 
 def test_trajectories_are_aligned_where_they_do_the_same() -> None:

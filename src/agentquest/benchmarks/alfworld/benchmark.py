@@ -79,6 +79,7 @@ class AlfWorldBenchmark(Benchmark):
     }
     task_types: ClassVar[tuple[str, ...]] = TASK_TYPE_NAMES
     verbs: ClassVar[Verbs] = Verbs(open="open", close="close", walk="go to")
+    exploring: ClassVar[tuple[str, ...]] = ("go to ", "open ", "examine ", "look")
     commands: ClassVar[Mapping[str, str]] = {
         "download": "agentquest.benchmarks.alfworld.commands:download",
         "homes": "agentquest.benchmarks.alfworld.commands:homes",

@@ -133,6 +133,7 @@ class WebshopBenchmark(Benchmark):
         "eval_in_distribution": "dev",
     }
     task_types: ClassVar[tuple[str, ...]] = CATEGORIES
+    exploring: ClassVar[tuple[str, ...]] = ("search[", "click[")
     commands: ClassVar[Mapping[str, str]] = {
         "download": "agentquest.benchmarks.webshop.commands:download",
         "serve": "agentquest.benchmarks.webshop.commands:serve",

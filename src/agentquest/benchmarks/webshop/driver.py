@@ -13,6 +13,7 @@ from agentquest.benchmarks.webshop.catalogue.build import Progress
 from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
 from agentquest.benchmarks.webshop.client import ShopClient
 from agentquest.benchmarks.webshop.shop.goals import Filter
+from agentquest.benchmarks.webshop.shop.reward import explain_purchase
 from agentquest.benchmarks.webshop.shop.sessions import Sessions, check_name
 from agentquest.benchmarks.webshop.shop.shop import LONGEST_ACTION, MODES, Session, Shop
 from agentquest.errors import ConfigError, UserError
@@ -185,7 +186,16 @@ class WebshopDriver(Driver):
         answer = self.current_state.value if self.current_state else {}
         reward = float(answer.get("reward", 0.0))
         done = bool(answer.get("done", False))
-        return Outcome(done=done, success=done and reward == 1.0, reward=reward, progress=reward)
+        success = done and reward == 1.0
+        explanation = self._explain() if done and not success else ""
+        return Outcome(done, success, reward, progress=reward, explanation=explanation)
+
+    def _explain(self) -> str:
+        """What was wrong with the purchase; a server does not say."""
+        session = self._place.session
+        if not isinstance(session, Session) or session.bought is None:
+            return ""
+        return explain_purchase(session.goal, session.bought, session.details)
 
     @property
     def data_hash(self) -> str:

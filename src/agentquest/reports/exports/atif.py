@@ -69,7 +69,7 @@ def trajectory(record: EpisodeRecord) -> Json:
                     "progress": record.progress,
                 },
             },
-            "notes": MEANINGS[record.end] + ("" if record.scored else "; no score"),
+            "notes": "; ".join(_notes(record)),
             "extra": _task(record),
         }
     )
@@ -134,6 +134,14 @@ def _totals(calls: Sequence[Call], prefix: str = "total_") -> Json:
     if calls and not spent.unpriced_calls:
         found["cost_usd"] = spent.cost
     return {f"{prefix}{name}": number for name, number in found.items()}
+
+
+def _notes(record: EpisodeRecord) -> Iterator[str]:
+    yield MEANINGS[record.end]
+    if record.explanation:
+        yield record.explanation
+    if not record.scored:
+        yield "no score"
 
 
 def _task(record: EpisodeRecord) -> Json:

@@ -295,7 +295,7 @@ def _score(record: EpisodeRecord) -> Json:
     return {
         "value": {"success": int(record.success), "reward": record.reward},
         "answer": record.steps[-1].action if record.steps else None,
-        "explanation": MEANINGS[record.end],
+        "explanation": record.explanation or MEANINGS[record.end],
         "metadata": {"progress": record.progress, "steps": len(record.steps)},
     }
 

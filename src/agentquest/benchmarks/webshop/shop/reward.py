@@ -75,6 +75,26 @@ def score(product: Product, price: float, options: Mapping[str, str], goal: Goal
     return Reward(value, details)
 
 
+def explain_purchase(goal: Goal, bought: str, details: Mapping[str, Any]) -> str:
+    """What a purchase was worth, in words, from the parts of its reward."""
+    product = "the product meant" if bought == goal.asin else f"{bought} instead of {goal.asin}"
+    options = wanted_options(goal)
+    parts = [_count_met("attributes", goal.attributes, details["met_attributes"])]
+    if options:
+        parts.append(_count_met("options", options, details["met_options"]))
+    price = f"{goal.price_upper:.2f} dollars"
+    parts.append(f"price within {price}" if details["r_price"] else f"price above {price}")
+    if details["r_type"] < 1:
+        parts.append(f"kind of product {details['r_type']:g} of 1")
+    return f"Bought {product}: {', '.join(parts)}."
+
+
+def _count_met(what: str, wanted: Sequence[Option], met: Sequence[Option]) -> str:
+    missing = [one if isinstance(one, str) else ": ".join(one) for one in wanted if one not in met]
+    without = f" (not {', '.join(missing)})" if missing else ""
+    return f"{what} {len(wanted) - len(missing)} of {len(wanted)}{without}"
+
+
 def wanted_options(goal: Goal) -> Sequence[Option]:
     """The options that a goal names: of synthetic ones (name, value), of people's the text."""
     options = goal.goal_options
