@@ -43,6 +43,11 @@ class Fault(str, Enum):
     NO_USAGE = "no-usage"
     REFUSED = "refused"
     COST = "cost"
+    ABSURD_COST = "absurd-cost"
+    ABSURD_COUNT = "absurd-count"
+    ABSURD_WAIT = "absurd-wait"
+    NO_CONTENT = "204"
+    ERROR_FINISH = "error-finish"
     NO_TOOLS = "no-tools"
 
 
@@ -61,6 +66,9 @@ PASSING = (
     Fault.EMPTY,
     Fault.HUGE,
     Fault.ERROR_IN_200,
+    Fault.ABSURD_WAIT,
+    Fault.NO_CONTENT,
+    Fault.ERROR_FINISH,
 )
 
 ERRORS: dict[Fault, tuple[int, str, str | None, str]] = {

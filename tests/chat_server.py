@@ -151,6 +151,10 @@ class ChatServer:
         if fault in (Fault.ECHO_KEY, Fault.ECHO_KEY_500):
             kind = Fault.UNAUTHORIZED if fault is Fault.ECHO_KEY else Fault.SERVER_ERROR
             return error(kind, message=f"Refused: {authorization}")
+        if fault is Fault.ABSURD_WAIT:
+            return error(Fault.RATE_LIMIT, {"Retry-After": "1e9"})
+        if fault is Fault.NO_CONTENT:
+            return web.Response(status=204)
         if fault is Fault.REDIRECT:
             return web.Response(status=307, headers={"Location": "http://127.0.0.1:9/v1"})
         if fault is Fault.GARBAGE:
@@ -174,6 +178,12 @@ class ChatServer:
             del data["usage"]
         if fault is Fault.COST:
             data["usage"]["cost"] = 0.25
+        if fault is Fault.ABSURD_COST:
+            data["usage"]["cost"] = 1.7e308
+        if fault is Fault.ABSURD_COUNT:
+            data["usage"]["prompt_tokens"] = 10**400
+        if fault is Fault.ERROR_FINISH:
+            data["choices"][0]["finish_reason"] = "error"
         return web.json_response(data)
 
     @staticmethod

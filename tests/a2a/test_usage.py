@@ -6,8 +6,8 @@ import re
 import pytest
 from agent_processes import agentquest
 
-from agentquest.a2a.messages import REPORTED, USAGE, read_usage, write_usage
-from agentquest.records.episode import Call
+from agentquest.a2a.messages import USAGE, read_usage, write_usage
+from agentquest.records.episode import REPORTED, Call
 from agentquest.records.messages import Usage
 from chat_server import ChatServer
 

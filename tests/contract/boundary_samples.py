@@ -135,6 +135,54 @@ ANTHROPIC = {
     "stop_reason": "end_turn",
     "usage": {"input_tokens": 1, "output_tokens": 2},
 }
+MESSAGE_EVENTS = [
+    {"type": "message_start", "message": {"model": "m", "content": [], "usage": {}}},
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking"}},
+    {
+        "type": "content_block_delta",
+        "index": 0,
+        "delta": {"type": "thinking_delta", "thinking": "x"},
+    },
+    {
+        "type": "content_block_delta",
+        "index": 0,
+        "delta": {"type": "signature_delta", "signature": "s"},
+    },
+    {"type": "content_block_stop", "index": 0},
+    {"type": "content_block_start", "index": 1, "content_block": {"type": "text", "text": ""}},
+    {"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "hi"}},
+    {"type": "content_block_stop", "index": 1},
+    {
+        "type": "content_block_start",
+        "index": 2,
+        "content_block": {"type": "tool_use", "id": "1", "name": "act", "input": {}},
+    },
+    {
+        "type": "content_block_delta",
+        "index": 2,
+        "delta": {"type": "input_json_delta", "partial_json": "{}"},
+    },
+    {"type": "content_block_stop", "index": 2},
+    {
+        "type": "message_delta",
+        "delta": {"stop_reason": "end_turn"},
+        "usage": {"input_tokens": 1, "output_tokens": 2},
+    },
+    {"type": "message_stop"},
+]
+USAGE = {
+    "model": "m",
+    "usage": {
+        "prompt_tokens": 1,
+        "completion_tokens": 2,
+        "total_tokens": 6,
+        "prompt_tokens_details": {"cached_tokens": 1, "cache_write_tokens": 0},
+        "completion_tokens_details": {"reasoning_tokens": 3},
+        "cost": 0.5,
+        "cost_details": {"upstream_inference_cost": 19},
+    },
+    "latency_s": 0.5,
+}
 GEMINI = {
     "modelVersion": "m",
     "candidates": [

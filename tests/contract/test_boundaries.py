@@ -25,12 +25,14 @@ from boundary_samples import (
     HARM,
     HOME,
     INSTRUCTIONS,
+    MESSAGE_EVENTS,
     ODD,
     PRODUCT,
     REQUEST,
     RESPONSE,
     TAGGED,
     TALK,
+    USAGE,
 )
 
 from agentquest.a2a.client.cards import make_reachable, read_card
@@ -51,7 +53,7 @@ from agentquest.llms.gemini import GeminiModel, GeminiSettings
 from agentquest.llms.openai_chat import OpenAIChat, OpenAISettings
 from agentquest.llms.openai_responses import OpenAIResponses, ResponsesSettings
 from agentquest.llms.transport import HttpAnswer
-from agentquest.records.episode import LiveEvent
+from agentquest.records.episode import LiveEvent, read_call
 from agentquest.records.manifest import MeasuredMetrics
 from agentquest.reports.render.text import text_report
 from agentquest.store.folder import EPISODES, MANIFEST, METRICS
@@ -64,6 +66,13 @@ TRIES = int(os.environ.get("AGENTQUEST_FUZZ", "60"))
 
 def damaged(sample: bytes, rng: random.Random) -> bytes:
     """A copy that is wrong somewhere: in its structure where it has one, else in its bytes."""
+    if sample.startswith(b"data: ") and rng.random() < 0.7:
+        events = sample.split(b"\n\n")
+        at = rng.randrange(len(events) - 1)
+        events[at] = b"data: " + damaged(events[at].removeprefix(b"data: "), rng)
+        if rng.random() < 0.2:
+            rng.shuffle(events)
+        return b"\n\n".join(events)
     try:
         content = json.loads(sample)
     except ValueError:
@@ -179,8 +188,12 @@ def _bytes(content: Any) -> bytes:
     return json.dumps(content).encode()
 
 
+def _events(contents: list[Any]) -> bytes:
+    return b"".join(b"data: " + _bytes(content) + b"\n\n" for content in contents)
+
+
 def _stream(content: Any) -> bytes:
-    return b"data: " + _bytes(content) + b"\n\ndata: [DONE]\n\n"
+    return _events([content]) + b"data: [DONE]\n\n"
 
 
 BOUNDARIES: dict[str, tuple[bytes, Callable[[bytes, Path], object]]] = {
@@ -236,6 +249,19 @@ BOUNDARIES: dict[str, tuple[bytes, Callable[[bytes, Path], object]]] = {
         _model(AnthropicMessages(AnthropicSettings(model="m", api_key_env=None))),
     ),
     "Gemini": (_bytes(GEMINI), _model(GeminiModel(GeminiSettings(model="m", api_key_env=None)))),
+    "Responses stream": (
+        _stream({"type": "response.completed", "response": RESPONSE}),
+        _model(OpenAIResponses(ResponsesSettings(model="m", api_key_env=None, stream=True))),
+    ),
+    "Anthropic stream": (
+        _events(MESSAGE_EVENTS),
+        _model(AnthropicMessages(AnthropicSettings(model="m", api_key_env=None, stream=True))),
+    ),
+    "Gemini stream": (
+        _stream(GEMINI),
+        _model(GeminiModel(GeminiSettings(model="m", api_key_env=None, stream=True))),
+    ),
+    "reported usage": (_bytes(USAGE), _json(read_call)),
 }
 
 

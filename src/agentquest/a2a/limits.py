@@ -17,7 +17,6 @@ SILENT_GAMES = 5  # unanswered games in a row after which no further game is sta
 MAX_NAME_CHARACTERS = 100
 MAX_REPORTED_CALLS = 16
 MAX_MODEL_NAME_CHARACTERS = 200
-MAX_REPORTED_NUMBER = 1_000_000_000  # tokens, or units of money
 
 # Requests
 MAX_GAMES = 100_000

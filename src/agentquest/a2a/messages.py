@@ -12,15 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import ValidationError
-
 from agentquest.a2a import limits
 from agentquest.lib import Briefing
-from agentquest.records.episode import Call
-from agentquest.records.messages import Usage
+from agentquest.records.episode import Call, read_call
 
 USAGE = "urn:agentquest:usage"
-REPORTED = "reported"
 
 NOTHING_HAPPENS = "Nothing happens."
 # The observation after a reply that was not an available action.
@@ -137,7 +133,7 @@ def read_usage(metadata: dict[str, Any]) -> tuple[Call, ...]:
     entries = metadata.get(USAGE)
     if not isinstance(entries, list):
         return ()
-    calls = (_read_call(entry) for entry in entries[: limits.MAX_REPORTED_CALLS])
+    calls = (read_call(entry) for entry in entries[: limits.MAX_REPORTED_CALLS])
     return tuple(call for call in calls if call is not None)
 
 
@@ -145,26 +141,3 @@ def _write_call(call: Call) -> dict[str, Any]:
     usage = call.usage.model_dump() if call.usage is not None else {}
     cost = {"cost": call.cost} if call.cost is not None else {}
     return {"model": call.model, **usage, **cost}
-
-
-def _read_call(entry: Any) -> Call | None:
-    if not isinstance(entry, dict):
-        return None
-    counts = {name: _read_number(entry.get(name)) for name in Usage.model_fields}
-    # The numbers of a metadata object arrive as floats.
-    known = {name: int(number) for name, number in counts.items() if number is not None}
-    try:
-        return Call(
-            model=str(entry.get("model", ""))[: limits.MAX_MODEL_NAME_CHARACTERS],
-            kind=REPORTED,
-            usage=Usage(**known) if known else None,
-            cost=_read_number(entry.get("cost")),
-        )
-    except ValidationError:
-        return None
-
-
-def _read_number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return value if 0 <= value < limits.MAX_REPORTED_NUMBER else None

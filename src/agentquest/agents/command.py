@@ -19,15 +19,14 @@ import signal
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, field_validator
 
 from agentquest.errors import AgentQuestError
 from agentquest.lib import Agent, Answer, Episode, Observation, Settings
 from agentquest.lib.settings import is_secret, operational
 from agentquest.llms.redaction import Redactor
-from agentquest.records.episode import Call
+from agentquest.records.episode import Call, read_call
 from agentquest.records.how import How
-from agentquest.records.messages import Usage
 
 logger = logging.getLogger(__name__)
 
@@ -305,7 +304,8 @@ def read_line(line: Line) -> Answer:
         return _no_answer(line, How.NOT_JSON)
     if not isinstance(said, dict):
         return _no_answer(line, How.NOT_JSON)
-    calls = _calls(said.get("usage"))
+    call = read_call(said.get("usage"), "complete")
+    calls = () if call is None else (call,)
     if said.get("give_up") is True:
         return Answer(action=None, reply=line.text[:_LONGEST_KEPT], calls=calls, give_up=True)
     action, thought = said.get("action"), said.get("thought")
@@ -318,21 +318,6 @@ def read_line(line: Line) -> Answer:
 def _no_answer(line: Line, how: str, calls: tuple[Call, ...] = ()) -> Answer:
     reply = line.text[:_LONGEST_KEPT]
     return Answer(action=None, how=how, reply=reply, calls=calls, told=_TOLD[how])
-
-
-def _calls(usage: object) -> tuple[Call, ...]:
-    """The model usage that the program reports; unknown if it is malformed."""
-    if not isinstance(usage, dict):
-        return ()
-    try:
-        counted = Usage(
-            prompt_tokens=usage.get("prompt_tokens"),  # type: ignore[arg-type]
-            completion_tokens=usage.get("completion_tokens"),  # type: ignore[arg-type]
-        )
-        named = str(usage.get("model") or "")
-        return (Call(model=named, kind="complete", usage=counted, cost=usage.get("cost")),)
-    except ValidationError:
-        return ()
 
 
 def _describe_episode(episode: Episode) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from agentquest.llms.client import HttpModel
 from agentquest.llms.config import ModelSettings
 from agentquest.llms.types import Reply
 from agentquest.llms.wire import (
+    append_text,
     arguments_object,
-    count_of,
     declare_tool,
     drop_unset,
     in_turns,
@@ -25,7 +25,8 @@ from agentquest.llms.wire import (
     text_json,
     text_of,
 )
-from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
+from agentquest.records.messages import Message, ToolCall, ToolSpec
+from agentquest.records.usage import read_usage
 
 # The key of `opaque`: content blocks that must be sent back as they came.
 _BLOCKS = "anthropic"
@@ -145,28 +146,34 @@ class AnthropicMessages(HttpModel):
         return _STATUS.get(str(kind), 500)
 
     def _assemble(self, events: list[dict[str, Any]]) -> dict[str, Any]:
-        message: dict[str, Any] = {}
+        """The message; events out of their order mean that something was lost on the way."""
+        message: dict[str, Any] | None = None
         blocks: dict[object, dict[str, Any]] = {}
-        inputs: dict[object, str] = {}
+        inputs: dict[Any, str] = {}
         for event in events:
             kind, index = event.get("type"), event.get("index")
             if kind == "error":
-                return {"error": event.get("error")}
+                return {"error": event.get("error") or event}
             if kind == "message_start":
-                message = dict(event.get("message") or {})
-            elif kind == "content_block_start":
-                blocks[index] = dict(event.get("content_block") or {})
-            elif kind == "content_block_delta":
-                _add(event.get("delta") or {}, blocks.setdefault(index, {}), inputs, index)
-            elif kind == "message_delta":
-                message |= event.get("delta") or {}
+                message = dict(event["message"])
+            elif kind == "content_block_start" and index not in blocks:
+                blocks[index] = dict(event["content_block"])
+            elif kind == "content_block_delta" and index in blocks:
+                _add(event["delta"], blocks[index], inputs, index)
+            elif kind == "message_delta" and message is not None:
+                message |= event["delta"]
                 message["usage"] = {**(message.get("usage") or {}), **(event.get("usage") or {})}
-        if not events or events[-1].get("type") != "message_stop":
+            elif kind in ("content_block_start", "content_block_delta", "message_delta"):
+                raise ValueError(f"the stream's {kind} is out of order")
+            elif kind == "message_stop":
+                break
+        else:
             raise ValueError("the stream ends before the reply does")
+        if message is None or message.get("stop_reason") is None:
+            raise ValueError("the stream lacks the start or the end of its message")
         for index, written in inputs.items():
             blocks[index]["input"] = _read(written)
-        message["content"] = list(blocks.values())
-        return message
+        return {**message, "content": list(blocks.values())}
 
     def _read_reply(self, data: dict[str, Any]) -> Reply:
         content, finish = objects(data.get("content"), "content"), data.get("stop_reason")
@@ -175,7 +182,7 @@ class AnthropicMessages(HttpModel):
         text = "".join(text_of(block, "text") for block in content if block.get("type") == "text")
         thoughts = join_texts([text_of(block, "thinking") for block in content])
         calls = tuple([_call(block) for block in content if block.get("type") == "tool_use"])
-        usage = _usage(data.get("usage"))
+        usage = read_usage(data.get("usage"))
         generated = content or (usage and usage.completion_tokens > 0)
         if not generated and finish in (None, "end_turn", "stop_sequence"):
             raise ValueError("no token was generated")
@@ -224,34 +231,15 @@ def _call(block: dict[str, Any]) -> ToolCall:
     return ToolCall(id=text_of(block, "id"), name=name, arguments=arguments)
 
 
-def _usage(usage: object) -> Usage | None:
-    """The API counts the prompt in three parts; we record their sum."""
-    plain, completion = count_of(usage, "input_tokens"), count_of(usage, "output_tokens")
-    if not isinstance(usage, dict) or plain is None or completion is None:
-        return None
-    written = count_of(usage, "cache_creation_input_tokens") or 0
-    cached = count_of(usage, "cache_read_input_tokens") or 0
-    return Usage(
-        prompt_tokens=plain + written + cached,
-        completion_tokens=completion,
-        reasoning_tokens=count_of(usage.get("output_tokens_details"), "thinking_tokens") or 0,
-        cached_tokens=cached,
-        cache_write_tokens=written,
-    )
-
-
 _DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
 
 
-def _add(
-    delta: dict[str, Any], block: dict[str, Any], inputs: dict[object, str], index: object
-) -> None:
+def _add(delta: dict[str, Any], block: dict[str, Any], inputs: dict[Any, str], index: Any) -> None:
     kind = delta.get("type")
     if kind == "input_json_delta":
-        inputs[index] = inputs.get(index, "") + str(delta.get("partial_json") or "")
+        append_text(inputs, index, delta.get("partial_json"))
     elif kind in _DELTAS:
-        name = _DELTAS[kind]
-        block[name] = str(block.get(name) or "") + str(delta.get(name) or "")
+        append_text(block, _DELTAS[kind], delta.get(_DELTAS[kind]))
 
 
 def _read(written: str) -> object:

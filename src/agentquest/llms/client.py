@@ -12,7 +12,7 @@ import json
 import logging
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agentquest.llms.cache import ResponseCache, request_key
@@ -251,33 +251,52 @@ class HttpModel(ChatModel, ABC):
         return failure.unreachable or in_a_row
 
     def _read(self, answer: "HttpAnswer", number: int) -> Reply:
-        if answer.status != 200:
-            raise self._failure(answer.status, answer, number)
-        try:
-            if self.settings.stream and is_stream(answer.body):
-                data = self._assemble(events(answer.body))
-            else:
-                data = json.loads(answer.body)
-            if not isinstance(data, dict):
-                raise ValueError("the response is not an object")
-            error = self._find_error(data)
-            reply = None if error else self._redact.whole_reply(self._read_reply(data))
-        except (ValueError, RecursionError) as problem:
-            text = f"not a reply: {problem}"
+        """The reply in an answer. All that lies between bytes and `Reply` happens in here.
+
+        Whatever is wrong with an answer, and whatever that raises, is a failure of the server:
+        it must never look like one of the agent.
+        """
+        failure: ModelFailure | Transient
+        if answer.status == 200:
+            try:
+                data = self._decode(answer.body)
+                error = self._find_error(data)
+                if not error:
+                    return self._redact.whole_reply(self._read_reply(data))
+                # Judged by itself: the model's words before an error are no part of it.
+                said, status = json.dumps({"error": error}), self._error_status(error)
+                failure = self._failure(status, said.encode(), answer.headers, number)
+            except Exception as problem:
+                failure = self._unreadable(answer, problem)
         else:
-            if reply is not None:
-                return reply
-            raise self._failure(self._error_status(error), answer, number)
+            failure = self._failure(answer.status, answer.body, answer.headers, number)
+        raise failure
+
+    def _decode(self, body: bytes) -> dict[str, Any]:
+        """The response as an object, put together if it is a stream."""
+        if self.settings.stream and is_stream(body):
+            return self._assemble(events(body))
+        data = json.loads(body)
+        if not isinstance(data, dict):
+            raise ValueError("the response is not an object")
+        return data
+
+    def _unreadable(self, answer: "HttpAnswer", problem: Exception) -> Transient:
+        known = isinstance(problem, ValueError | RecursionError)
+        text = f"not a reply: {problem}" if known else f"not a reply: {type(problem).__name__}"
         start = self._redact.error(answer.body[:READABLE].decode("utf-8", "replace"))
         text += f"; it starts with {start[:120]!r}" if start else "; it has no content"
-        raise Transient(self._redact.error(text), status=answer.status)
+        return Transient(self._redact.error(text), status=answer.status)
 
-    def _failure(self, status: int, answer: "HttpAnswer", number: int) -> ModelFailure | Transient:
+    def _failure(
+        self, status: int, body: bytes, headers: Mapping[str, str], number: int
+    ) -> ModelFailure | Transient:
         return failure_of_status(
             status,
-            answer.body,
-            answer.headers,
+            body,
+            headers,
             redact=self._redact,
             clock=self._clock,
             attempts=number,
+            patience_s=self.settings.deadline_s,
         )

@@ -54,7 +54,7 @@ class Transient(AgentQuestError):
 
     `unreachable`: no connection was made. `away`: the server answered before, so that it is
     worth waiting for; the client sets this. Neither such a failure nor one that tells us to
-    wait uses up a retry.
+    wait uses up a retry, unless it is `unreasonable`: it asks for more time than a call has.
     """
 
     def __init__(
@@ -64,11 +64,13 @@ class Transient(AgentQuestError):
         status: int | None = None,
         retry_after: float | None = None,
         unreachable: bool = False,
+        unreasonable: bool = False,
     ) -> None:
         super().__init__(message)
         self.status = status
         self.retry_after = retry_after
         self.unreachable = unreachable
+        self.unreasonable = unreasonable
         self.away = False
 
     @property

@@ -19,14 +19,14 @@ from agentquest.llms.config import ModelSettings
 from agentquest.llms.types import Reply
 from agentquest.llms.wire import (
     arguments_object,
-    count_of,
     declare_tool,
     drop_unset,
     in_turns,
     text_json,
     text_of,
 )
-from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
+from agentquest.records.messages import Message, ToolCall, ToolSpec
+from agentquest.records.usage import read_usage
 
 # The key of `opaque`: parts that must be sent back as they came.
 _PARTS = "gemini"
@@ -140,7 +140,7 @@ class GeminiModel(HttpModel):
         if not all(isinstance(part, dict) for part in parts):
             raise ValueError("a part is not an object")
         texts = [part for part in parts if isinstance(part.get("text"), str)]
-        usage = _usage(data.get("usageMetadata"))
+        usage = read_usage(data.get("usageMetadata"))
         if not (parts or reason or (usage and usage.completion_tokens)) and finish in (
             None,
             "STOP",
@@ -229,17 +229,3 @@ def _merge_texts(parts: list[Any]) -> list[Any]:
 
 def _is_plain(part: Any) -> bool:
     return isinstance(part, dict) and "text" in part and "thoughtSignature" not in part
-
-
-def _usage(usage: object) -> Usage | None:
-    """Google counts thoughts separately; our completion tokens include them."""
-    prompt = count_of(usage, "promptTokenCount")
-    if prompt is None:
-        return None
-    thoughts = count_of(usage, "thoughtsTokenCount") or 0
-    return Usage(
-        prompt_tokens=prompt,
-        completion_tokens=(count_of(usage, "candidatesTokenCount") or 0) + thoughts,
-        reasoning_tokens=thoughts,
-        cached_tokens=count_of(usage, "cachedContentTokenCount") or 0,
-    )

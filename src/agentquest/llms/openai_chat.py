@@ -1,7 +1,6 @@
 """Chat completions, as OpenAI, OpenRouter, vLLM, SGLang, llama.cpp and Ollama speak them."""
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -13,12 +12,13 @@ from agentquest.llms.client import HttpModel
 from agentquest.llms.config import ModelSettings, read_service
 from agentquest.llms.types import CUT_OFF, REFUSED, Reply
 from agentquest.llms.wire import (
-    count_of,
+    append_text,
     declare_tool,
     drop_unset,
     text_of,
 )
-from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
+from agentquest.records.messages import Message, ToolCall, ToolSpec
+from agentquest.records.usage import read_cost, read_usage
 
 
 class OpenAISettings(ModelSettings):
@@ -100,8 +100,8 @@ class OpenAIChat(HttpModel):
         whole: dict[str, Any] = {}
         finish: object = None
         for chunk in events:
-            if chunk.get("error"):
-                return {"error": chunk["error"]}
+            if error := self._find_error(chunk):
+                return {"error": error}
             for name in ("model", "usage"):
                 if chunk.get(name):
                     whole[name] = chunk[name]
@@ -126,6 +126,8 @@ class OpenAIChat(HttpModel):
             raise ValueError("the choice has no message")
         if not (finish is None or isinstance(finish, str)):
             raise ValueError("finish_reason is not text")
+        if finish == "error":  # OpenRouter's, for a model that broke off
+            raise ValueError("the model ended with an error")
         text, reasoning = read_message(message)
         usage, calls = read_usage(data.get("usage")), read_tool_calls(message.get("tool_calls"))
         refusal = message.get("refusal")
@@ -250,62 +252,33 @@ def _content(content: object) -> tuple[str, list[str]]:
     return "".join(text), thoughts
 
 
-def read_usage(
-    usage: object, prompt: str = "prompt", completion: str = "completion"
-) -> Usage | None:
-    """Token counts of a response, or None if there are no proper ones.
-
-    `prompt` and `completion` are what the API calls the two.
-    """
-    sent, received = count_of(usage, f"{prompt}_tokens"), count_of(usage, f"{completion}_tokens")
-    if not isinstance(usage, dict) or sent is None or received is None:
-        return None
-    reasoning = count_of(usage.get(f"{completion}_tokens_details"), "reasoning_tokens")
-    if reasoning is None:
-        reasoning = count_of(usage, "reasoning_tokens")
-    details = usage.get(f"{prompt}_tokens_details")
-    return Usage(
-        prompt_tokens=sent,
-        completion_tokens=received,
-        reasoning_tokens=reasoning or 0,
-        cached_tokens=count_of(details, "cached_tokens") or 0,
-        cache_write_tokens=count_of(details, "cache_write_tokens") or 0,
-    )
-
-
-def read_cost(usage: object) -> float | None:
-    """What the server says the call cost (OpenRouter does), in its currency."""
-    cost = usage.get("cost") if isinstance(usage, dict) else None
-    if isinstance(cost, bool) or not isinstance(cost, int | float):
-        return None
-    return float(cost) if math.isfinite(cost) and cost >= 0 else None
-
-
-_TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
+_TEXTS = ("reasoning_content", "reasoning", "refusal")
 
 
 def _first_choice(data: dict[str, Any]) -> dict[str, Any]:
-    """The first choice of a response or chunk; empty if there is none."""
+    """The choice number 0 of a response or chunk; empty if there is none."""
     choices = data.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    return first if isinstance(first, dict) else {}
+    found = [one for one in choices if isinstance(one, dict)] if isinstance(choices, list) else []
+    return next((one for one in found if one.get("index") in (0, None)), {})
 
 
 def _add(delta: dict[str, Any], message: dict[str, Any], calls: dict[int, dict[str, Any]]) -> None:
+    content, thoughts = _content(delta.get("content"))
+    append_text(message, "content", content)
+    append_text(message, "reasoning", "".join(thoughts))
     for name in _TEXTS:
-        if isinstance(delta.get(name), str):
-            message[name] = (message.get(name) or "") + delta[name]
+        append_text(message, name, delta.get(name))
     if isinstance(delta.get(_DETAILS), list):
         message[_DETAILS] = [*message.get(_DETAILS, []), *delta[_DETAILS]]
     for piece in delta.get("tool_calls") or []:
         if not isinstance(piece, dict) or not isinstance(piece.get("function"), dict | None):
             raise ValueError("a piece of a tool call is not an object")
-        index = piece.get("index")
-        number = index if isinstance(index, int) else len(calls)
+        function, index = piece.get("function") or {}, piece.get("index")
+        if not isinstance(index, int):  # a server that does not number them: a name begins a call
+            index = max(calls, default=-1) + (not calls or bool(function.get("name")))
         call = calls.setdefault(
-            number, {"id": "", "type": "function", "function": {"name": "", "arguments": ""}}
+            index, {"id": "", "type": "function", "function": {"name": "", "arguments": ""}}
         )
         call["id"] = piece.get("id") or call["id"]
-        function = piece.get("function") or {}
         for name in ("name", "arguments"):
             call["function"][name] += function.get(name) or ""

@@ -13,10 +13,10 @@ from agentquest.lib.settings import operational
 from agentquest.lib.thinking import join_texts
 from agentquest.llms.client import HttpModel
 from agentquest.llms.config import ModelSettings, read_service
-from agentquest.llms.openai_chat import read_cost, read_usage
 from agentquest.llms.types import Reply
 from agentquest.llms.wire import declare_tool, drop_unset, objects, text_of
 from agentquest.records.messages import Message, ToolCall, ToolSpec
+from agentquest.records.usage import read_cost, read_usage
 
 # The key of `opaque`: output items that must be sent back as they came.
 _ITEMS = "responses"
@@ -92,27 +92,29 @@ class OpenAIResponses(HttpModel):
 
     def _error_status(self, error: object) -> int:
         code = str(error.get("code")) if isinstance(error, dict) else ""
-        if code == "rate_limit_exceeded":
+        if code in ("rate_limit_exceeded", "insufficient_quota"):
             return 429
         return 400 if code in ("invalid_prompt", "context_length_exceeded") else 500
 
     def _assemble(self, events: list[dict[str, Any]]) -> dict[str, Any]:
-        """The last event holds the whole response."""
+        """The event that ends the response holds all of it, whatever came before."""
         for event in events:
             if event.get("type") == "error":
                 return {"error": event.get("error") or event}
-        last = events[-1] if events else {}
-        response = last.get("response")
-        if last.get("type") not in _ENDS or not isinstance(response, dict):
-            raise ValueError("the stream ends before the reply does")
-        return response
+            response = event.get("response")
+            if event.get("type") in _ENDS and isinstance(response, dict):
+                return response
+        raise ValueError("the stream ends before the reply does")
 
     def _read_reply(self, data: dict[str, Any]) -> Reply:
+        status = data.get("status")
+        if status not in (None, "completed", "incomplete"):
+            raise ValueError(f"the response is {status!s:.40}")
         output = objects(data.get("output"), "output")
         text, refusal = _read_words(output)
         calls = tuple([_call(item) for item in output if item.get("type") == "function_call"])
         reasoning = join_texts(list(_thoughts(output)))
-        usage = read_usage(data.get("usage"), "input", "output")
+        usage = read_usage(data.get("usage"))
         finish = _finish(data, bool(calls))
         generated = text or refusal or calls or reasoning or (usage and usage.completion_tokens)
         if not generated and finish == "stop":
@@ -179,8 +181,9 @@ def _thoughts(output: list[dict[str, Any]]) -> Iterator[str]:
     """The readable reasoning: a summary, or all of it for open models."""
     for item in output:
         if item.get("type") == "reasoning":
-            for part in [*(item.get("summary") or []), *(item.get("content") or [])]:
-                yield text_of(part, "text")
+            for name in ("summary", "content"):
+                for part in objects(item.get(name) or [], name):
+                    yield text_of(part, "text")
 
 
 def _call(item: dict[str, Any]) -> ToolCall:

@@ -85,7 +85,7 @@ async def call_with_retries(
     """Call `attempt` until it succeeds, fails for good, or may not be tried again.
 
     A server that tells us to wait, or that is away, is waited for until the deadline; only
-    other failures use up retries.
+    other failures use up retries. One that asks for more time than a call has is not believed.
     """
     deadline = Deadline(clock, settings.deadline_s)
     number = 1
@@ -95,7 +95,7 @@ async def call_with_retries(
             return await attempt(number, deadline)
         except Transient as transient:
             failure = transient
-        failures += not (failure.told_to_wait or failure.away)
+        failures += failure.unreasonable or not (failure.told_to_wait or failure.away)
         if failures > settings.max_retries:
             stopped = "no retries left"
             break
@@ -123,20 +123,26 @@ def failure_of_status(
     redact: Redactor,
     clock: Clock,
     attempts: int,
+    patience_s: float,
 ) -> ModelFailure | Transient:
     """The failure that a status other than 200 means."""
     said = body[:READABLE].decode("utf-8", "replace")
     kind, message = _error_class(status, said.lower()), redact.error(_message(said))
     text = f"HTTP {status}" + (f": {message}" if message else "")
+    target = redact.error(headers.get("Location", "")) if 300 <= status < 400 else ""
+    if target:
+        text += f" (redirects to {target}; set that as base_url)"
+        return BadRequest(text, status=status, attempts=attempts)
     if kind is None:
         wait = retry_after(headers, clock.wall())
         if wait is None and status == 429:
             wait = _read_delay(said.lower())
+        if wait is not None and wait > patience_s:
+            text += f" (asks for a wait of {wait:.0f} s, llm.deadline_s is {patience_s:g})"
+            return Transient(text, status=status, unreasonable=True)
         return Transient(text, status=status, retry_after=wait)
     if kind is BadRequest and status in (404, 405):
         text += " (is base_url correct, and does the server have this model?)"
-    if 300 <= status < 400:
-        text += f" (redirects to {redact.error(headers.get('Location', ''))}; set that as base_url)"
     return kind(text, status=status, attempts=attempts)
 
 
@@ -144,15 +150,39 @@ def _error_class(status: int, said: str) -> type[ModelFailure] | None:
     """The permanent failure that a status means, or None if it may pass."""
     if status in (413, 429) and _ABOVE_LIMIT.search(said):
         return QuotaExhausted
-    if status == 413 or (status not in (401, 403, 429) and _TOO_LONG.search(said)):
+    # A prompt that does not fit is a score, so only the provider's own refusal counts as one; a
+    # server that fails never does. Validation errors are 422 at TGI alone.
+    is_refusal = status in (400, 413) or (status == 422 and '"error_type"' in said)
+    if is_refusal and _TOO_LONG.search(_own_words(said)):
         return ContextTooLong
     if status == 402 or (status in (400, 403, 429) and _NO_CREDIT.search(said)):
         return QuotaExhausted
     if status in (401, 403) or (status == 400 and _WRONG_KEY.search(said)):
         return AuthenticationFailed
-    if status in _CAN_PASS or (status >= 500 and status not in _NEVER_PASS):
+    if status in _CAN_PASS or status < 400 or (status >= 500 and status not in _NEVER_PASS):
         return None
     return BadRequest
+
+
+def _own_words(said: str) -> str:
+    """What an error in a provider's own format says of itself; nothing for any other body.
+
+    The format is an object `error` (OpenAI, Anthropic, Google), a text of that name with its
+    type (TGI), or the same fields without it (vLLM). OpenRouter quotes the provider's answer.
+    """
+    try:
+        data = json.loads(said)
+    except (ValueError, RecursionError):
+        return ""
+    data = data[0] if isinstance(data, list) and data else data
+    if not isinstance(data, dict):
+        return ""
+    error = data.get("error")
+    shape = error if isinstance(error, dict) else {**data, "message": error or data.get("message")}
+    metadata = shape.get("metadata")
+    raw = metadata.get("raw") if isinstance(metadata, dict) else ""
+    fields = [shape.get(name) for name in ("code", "type", "message", "detail")]
+    return "\n".join(field for field in [*fields, raw] if isinstance(field, str))
 
 
 def _message(said: str) -> str:

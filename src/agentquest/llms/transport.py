@@ -67,6 +67,11 @@ class Transport:
         except (aiohttp.ClientError, OSError) as error:
             unreachable = isinstance(error, aiohttp.ClientConnectorError)
             failure = Transient(self._describe("connection failed", error), unreachable=unreachable)
+        except Transient as known:
+            failure = known
+        except Exception as error:
+            # Whatever else the client library raises over an answer is the server's fault too.
+            failure = Transient(self._describe("not an answer", error))
         # Raised outside the handler: aiohttp's errors can carry the request with its headers.
         raise failure
 

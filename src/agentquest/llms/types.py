@@ -7,16 +7,15 @@ by a filter in front of it.
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol
-
-from pydantic import Field
+from typing import Annotated, Protocol
 
 from agentquest.llms.config import ModelSettings
 from agentquest.llms.prices import Price
 from agentquest.llms.status import Status
-from agentquest.records.base import Record, Text
+from agentquest.records.base import Opaque, Record, Text
 from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
 from agentquest.records.messages import ReplyKind as ReplyKind
+from agentquest.records.usage import Amount, OrUnknown
 
 # Finish reasons of all providers, in lower case.
 CUT_OFF = frozenset(
@@ -40,13 +39,13 @@ class Reply(Record):
     tool_calls: tuple[ToolCall, ...] = ()
     finish_reason: Text | None = "stop"
     refusal: Text = ""
-    usage: Usage | None = None
-    latency_s: float = 0.0
+    usage: Annotated[Usage | None, OrUnknown] = None
+    latency_s: Amount = None
     attempts: int = 1
     model: Text = ""
     cached: bool = False
-    cost: float | None = Field(default=None, ge=0.0)
-    opaque: dict[str, Any] | None = None
+    cost: Amount = None
+    opaque: Opaque | None = None
 
     @property
     def kind(self) -> ReplyKind:

@@ -36,12 +36,11 @@ def text_of(holder: object, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def count_of(holder: object, name: str) -> int | None:
-    """A number of tokens in a part of a response, or None if there is no proper one."""
-    value = holder.get(name) if isinstance(holder, dict) else None
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        return None
-    return value
+def append_text(holder: dict[str, Any], name: str, piece: object) -> None:
+    """Add a piece of a stream to a text. One that is not text is a fault: the rest has a gap."""
+    if not isinstance(piece, str | None):
+        raise ValueError(f"a piece of {name} is not text")
+    holder[name] = (holder.get(name) or "") + (piece or "")
 
 
 def objects(value: object, what: str) -> list[dict[str, Any]]:
@@ -57,7 +56,8 @@ _DONE = b"[DONE]"
 def events(body: bytes) -> list[dict[str, Any]]:
     """The objects of server-sent events, in order; a `ValueError` for anything else."""
     found = []
-    for block in body.replace(b"\r\n", b"\n").split(b"\n\n"):
+    # Lines may end in any of three ways; JSON has none of them inside a text.
+    for block in body.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n\n"):
         lines = [line[5:].lstrip(b" ") for line in block.split(b"\n") if line.startswith(b"data:")]
         data = b"\n".join(lines)
         if not data or data == _DONE:

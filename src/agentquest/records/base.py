@@ -3,19 +3,52 @@
 import json
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    GetCoreSchemaHandler,
+    PlainSerializer,
+    ValidationError,
+)
 from pydantic_core import core_schema
 
+# Levels of nesting in what others give us to record. Readers of JSON stop at 200.
+DEEPEST = 64
 
-def writable(value: Any) -> Any:
-    """Models and data can contain half a surrogate pair, which UTF-8 cannot: it is escaped."""
+
+def writable(value: Any, levels: int = DEEPEST) -> Any:
+    """The value as JSON in UTF-8 can hold it.
+
+    Models and data can contain half a surrogate pair, which UTF-8 cannot: it is escaped. What
+    is nested so deeply that no reader would follow is left out.
+    """
     if isinstance(value, str) and not value.isascii():
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, dict | list | tuple) and not levels:
+        return "(nested too deeply)"
     if isinstance(value, dict):
-        return {writable(key): writable(item) for key, item in value.items()}
+        return {writable(key): writable(item, levels - 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [writable(item) for item in value]
+        return [writable(item, levels - 1) for item in value]
     return value
+
+
+def check_nesting(value: Any, levels: int = DEEPEST) -> Any:
+    """The same value; a `ValueError` if it is nested more deeply than a record can be."""
+    if isinstance(value, dict | list | tuple):
+        if not levels:
+            raise ValueError(f"it is nested more than {DEEPEST} levels deep")
+        for item in value.values() if isinstance(value, dict) else value:
+            check_nesting(item, levels - 1)
+    return value
+
+
+Anything = Annotated[dict[str, Any], BeforeValidator(writable)]
+# What a provider wants back as it came: kept exactly, and escaped only where it is written.
+Opaque = Annotated[
+    dict[str, Any], BeforeValidator(check_nesting), PlainSerializer(writable, when_used="json")
+]
 
 
 class _Writable:

@@ -5,14 +5,23 @@ own verdicts (success, reward, progress) are recorded when they happen and
 never derived again. Formats are described in docs/records.md.
 """
 
-from collections.abc import Iterable
-from typing import Annotated, Any, Literal
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-from agentquest.records.base import Record, Text, Texts, writable
+from agentquest.records.base import Anything, Record, Text, Texts
 from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
 from agentquest.records.outcome import End
+from agentquest.records.usage import (
+    Amount,
+    Count,
+    Figure,
+    OrUnknown,
+    read_cost,
+    read_number,
+    read_usage,
+)
 
 SCHEMA_VERSION: Literal[2] = 2
 
@@ -20,15 +29,36 @@ Source = Literal["agent", "model", "environment", "run"]
 
 
 class Call(Record):
-    """One model call. Unknown usage and cost are null, never zero."""
+    """One model call. Unknown usage, cost and latency are null, never zero."""
 
     model: Text
     kind: Text
-    usage: Usage | None = None
-    cost: float | None = None
-    latency_s: float = 0.0
-    attempts: int = 1
+    usage: Annotated[Usage | None, OrUnknown] = None
+    cost: Amount = None
+    latency_s: Amount = None
+    attempts: Count = 1
     cached: bool = False
+
+
+# The kind of a call that the agent told us of, in place of what its reply was.
+REPORTED = "reported"
+_LONGEST_NAME = 200
+
+
+def read_call(said: object, kind: str = REPORTED) -> Call | None:
+    """A model call as an agent reports it: `model`, `cost`, `latency_s`, and token counts in the
+    format of any provider, beside these or under `usage`. None if it is no report."""
+    if not isinstance(said, Mapping):
+        return None
+    block = said.get("usage") or said.get("usage_metadata") or said
+    cost = read_cost(said)
+    return Call(
+        model=str(said.get("model") or "")[:_LONGEST_NAME],
+        kind=kind,
+        usage=read_usage(block),
+        cost=read_cost(block) if cost is None else cost,
+        latency_s=read_number(said.get("latency_s"), "latency_s"),
+    )
 
 
 class Step(Record):
@@ -50,10 +80,10 @@ class Step(Record):
     valid: bool
     observation: Text
     admissible: Texts = Field(default_factory=list)
-    reward: float = 0.0
-    progress: float = 0.0
+    reward: Figure = 0.0
+    progress: Figure = 0.0
     reachable: bool = True
-    seconds: float = 0.0
+    seconds: Figure = 0.0
     calls: list[Call] = Field(default_factory=list)
 
 
@@ -95,15 +125,15 @@ class EpisodeRecord(Record):
     end: End
     scored: bool
     success: bool
-    reward: float
-    progress: float
-    repetition_rate: float
+    reward: Figure
+    progress: Figure
+    repetition_rate: Figure
     explanation: Text = ""
     error: Failure | None = None
-    details: Annotated[dict[str, Any], BeforeValidator(writable)] = Field(default_factory=dict)
+    details: Anything = Field(default_factory=dict)
     worker: str = ""
     started_at: str
-    seconds: float
+    seconds: Figure
 
     def prompt(self, step: Step) -> list[Message]:
         """The messages that a step's reply answered."""

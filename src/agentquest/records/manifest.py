@@ -4,17 +4,15 @@ A manifest is one typed model. Resuming, reports, comparison and the viewer read
 its fields; nobody looks into loose dictionaries.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
-from agentquest.records.base import Record, Text, writable
+from agentquest.records.base import Anything, Record, Text
 from agentquest.records.outcome import AgentFaults
 
 MANIFEST_VERSION: Literal[2] = 2
 MEASURED_VERSION: Literal[1] = 1
-
-Anything = Annotated[dict[str, Any], BeforeValidator(writable)]
 
 
 class PublishedScore(Record):

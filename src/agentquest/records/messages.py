@@ -9,7 +9,8 @@ from typing import Any
 
 from pydantic import Field
 
-from agentquest.records.base import Record, Text
+from agentquest.records.base import Opaque, Record, Text
+from agentquest.records.usage import Usage as Usage
 
 
 class ToolCall(Record):
@@ -46,17 +47,7 @@ class Message(Record):
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: Text | None = None
     reasoning: Text = ""
-    opaque: dict[str, Any] | None = None
-
-
-class Usage(Record):
-    """Tokens as the server counted them; reasoning is in the completion, cached in the prompt."""
-
-    prompt_tokens: int
-    completion_tokens: int
-    reasoning_tokens: int = 0
-    cached_tokens: int = 0
-    cache_write_tokens: int = 0
+    opaque: Opaque | None = None
 
 
 class ReplyKind(str, Enum):

@@ -80,3 +80,25 @@ async def test_a_full_context_is_a_truncation_and_the_run_is_complete(tmp_path: 
         assert server.count == asked
     assert outcomes(tmp_path / "r") == before
     assert results(tmp_path / "r")["summary"]["total_games"] == 2
+
+
+async def test_what_the_api_does_wrong_is_never_a_loss_even_where_crashes_are(
+    tmp_path: Path,
+) -> None:
+    """Numbers that no float holds, half replies, no content: the games are those of a good API."""
+    wrong = (Fault.ABSURD_COST, Fault.ABSURD_COUNT, Fault.ABSURD_WAIT, Fault.NO_CONTENT)
+    rates = dict.fromkeys((*wrong, Fault.ERROR_FINISH), 0.08)
+    arguments = ["num_games=6", "agent_faults=lose", "agent.history_length=60", "llm.model=m"]
+    arguments += ["llm.wait_interval=0.01", "llm.price_per_million_prompt=1"]
+    arguments += ["llm.price_per_million_completion=1", "llm.tokens_per_minute=100000000"]
+
+    async def solved(name: str, rates: dict[Fault, float]) -> list[tuple[str, bool, int]]:
+        async with ChatServer(answer, rates=rates) as server:
+            run, reason = await evaluate(
+                tmp_path, *arguments, f"run_name={name}", f"llm.base_url={server.url}"
+            )
+        assert (reason, run.pending) == (None, [])
+        records = sorted(run.directory.records(), key=lambda record: record.key)
+        return [(one.key, one.success, len(one.steps)) for one in records]
+
+    assert await solved("faulty", rates) == await solved("sound", {})

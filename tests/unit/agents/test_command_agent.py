@@ -179,7 +179,22 @@ def test_it_can_give_up_and_say_what_its_model_used(tmp_path: Path) -> None:
     (call,) = record.steps[0].calls
     assert call.usage is not None
     assert (call.model, call.usage.prompt_tokens, call.cost) == ("m", 7, 0.5)
-    assert read_line(Line('{"action": "look", "usage": {"prompt_tokens": "many"}}')).calls == ()
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        '{"prompt_tokens": "many", "completion_tokens": 1, "cost": 1.7e308}',
+        '{"prompt_tokens": -6, "completion_tokens": 1, "cost": -30}',
+        f'{{"prompt_tokens": 1, "completion_tokens": {10**400}, "cost": {10**400}}}',
+        '{"prompt_tokens": true, "cost": NaN}',
+        "{}",
+    ],
+)
+def test_numbers_without_sense_are_unknown_and_harm_nothing(usage: str) -> None:
+    answer = read_line(Line(f'{{"action": "look", "usage": {usage}}}'))
+    (call,) = answer.calls
+    assert (answer.action, call.usage, call.cost) == ("look", None, None)
 
 
 async def test_one_process_plays_many_games_at_once(tmp_path: Path) -> None:

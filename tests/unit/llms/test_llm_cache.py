@@ -29,13 +29,14 @@ def changed(reply: Reply, **fields: Any) -> Reply:
     return Reply.model_validate({**dict(reply), **fields})
 
 
+COUNT = st.integers(0, 10**9)
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     text=st.text(min_size=1).filter(str.strip),
     reasoning=st.text(),
-    usage=st.one_of(
-        st.none(), st.builds(Usage, prompt_tokens=st.integers(0), completion_tokens=st.integers(0))
-    ),
+    usage=st.one_of(st.none(), st.builds(Usage, prompt_tokens=COUNT, completion_tokens=COUNT)),
 )
 def test_what_was_kept_comes_back(
     tmp_path: Path, text: str, reasoning: str, usage: Usage | None

@@ -9,15 +9,14 @@ from hypothesis import strategies as st
 
 from agentquest.lib.thinking import split_thinking
 from agentquest.llms.openai_chat import (
-    read_cost,
     read_message,
     read_tool_calls,
-    read_usage,
     write_message,
     write_tools,
 )
 from agentquest.llms.types import Reply, ReplyKind
 from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
+from agentquest.records.usage import read_cost, read_usage
 
 CALL = ToolCall(id="c1", name="act", arguments='{"command": "look"}')
 

@@ -52,7 +52,16 @@ def failure(
         redact=Redactor(KEY),
         clock=FakeClock().clock,
         attempts=3,
+        patience_s=1800.0,
     )
+
+
+def said(message: str) -> dict[str, object]:
+    """An error as OpenAI and others put it."""
+    return {"error": {"message": message, "code": None}}
+
+
+NOT_OF_IT = (401, 403, 404, 429, 500, 502, 503, 529)
 
 
 class Calls:
@@ -80,7 +89,9 @@ def run(calls: Calls, settings: ModelSettings, clock: FakeClock) -> str:
     return asyncio.run(call_with_retries(calls, settings, clock.clock, TopOfRange()))
 
 
-@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504, 520, 529])
+@pytest.mark.parametrize(
+    "status", [101, 204, 206, 300, 304, 307, 408, 409, 425, 429, 500, 502, 503, 504, 520, 529]
+)
 def test_these_can_pass(status: int) -> None:
     found = failure(status)
     assert isinstance(found, Transient)
@@ -96,11 +107,9 @@ def test_these_can_pass(status: int) -> None:
         (403, AuthenticationFailed),
         (404, BadRequest),
         (405, BadRequest),
-        (413, ContextTooLong),
+        (413, BadRequest),
         (422, BadRequest),
         (501, BadRequest),
-        (307, BadRequest),
-        (204, BadRequest),
     ],
 )
 def test_these_cannot(status: int, kind: type[ModelFailure]) -> None:
@@ -118,23 +127,88 @@ def test_these_cannot(status: int, kind: type[ModelFailure]) -> None:
         (400, {"error": {"message": "x", "code": "context_length_exceeded"}}),
         (400, {"message": "This model's maximum context length is 4096 tokens.", "code": 400}),
         (400, {"error": {"message": "x", "type": "exceed_context_size_error"}}),
-        (500, {"error": {"message": "the request exceeds the available context size"}}),
+        (400, {"error": {"message": "the request exceeds the available context size"}}),
         (400, {"error": {"message": "prompt is too long: 250000 tokens > 200000 maximum"}}),
-        (400, "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000"),
-        (400, "The input token count (2000000) exceeds the maximum number of tokens allowed"),
-        (400, "Your input exceeds the context window of this model."),
-        (400, "The decoder prompt (length 900) is longer than the maximum model length of 512."),
-        (400, "The input (900 tokens) is longer than the model's context length (512 tokens)."),
-        (400, "This model's maximum prompt length is 131072 but the request contains 140000."),
-        (400, "litellm.ContextWindowExceededError: too much"),
-        (500, "input length exceeds the context length"),
+        (400, said("input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000")),
+        (400, said("The input token count (2000000) exceeds the maximum number of tokens allowed")),
+        (400, said("Your input exceeds the context window of this model.")),
+        (400, said("The prompt (length 900) is longer than the maximum model length of 512.")),
+        (400, said("The input (900 tokens) is longer than the model's context length (512).")),
+        (400, said("This model's maximum prompt length is 131072 but the request has 140000.")),
+        (400, said("litellm.ContextWindowExceededError: too much")),
+        (400, said("input length exceeds the context length")),
+        (400, [said("The input token count exceeds the maximum")]),
+        (
+            400,
+            {
+                "error": {
+                    "message": "Provider returned error",
+                    "metadata": {"raw": '{"error": {"code": "context_length_exceeded"}}'},
+                }
+            },
+        ),
         (413, {"error": {"type": "request_too_large", "message": "Too large."}}),
+        (
+            422,
+            {
+                "error": "`inputs` tokens + `max_new_tokens` must be <= 4096",
+                "error_type": "validation",
+            },
+        ),
     ],
 )
 def test_a_prompt_too_long_is_recognised_in_every_dialect(status: int, body: object) -> None:
     found = failure(status, body)
     assert isinstance(found, ContextTooLong)
     assert isinstance(found, ContextExceeded)
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        *((status, said("This model's maximum context length is 4096.")) for status in NOT_OF_IT),
+        (413, "<html><title>413 Request Entity Too Large</title>prompt is too long</html>"),
+        (400, "Your input exceeds the context window of this model."),
+        (400, {"request": {"prompt": "maximum context length"}, "error": {"message": "no"}}),
+        (422, said("maximum context length")),
+    ],
+)
+def test_only_the_provider_s_own_refusal_says_that_a_prompt_is_too_long(
+    status: int, body: object
+) -> None:
+    assert not isinstance(failure(status, body), ContextExceeded)
+
+
+def test_a_redirect_to_somewhere_else_is_not_followed_but_named() -> None:
+    found = failure(307, "", {"Location": "https://elsewhere/v1"})
+    assert isinstance(found, BadRequest)
+    assert "redirects to https://elsewhere/v1" in str(found)
+
+
+def test_a_wait_longer_than_a_call_may_take_is_not_believed() -> None:
+    for status in (429, 503):
+        found = failure(status, "", {"Retry-After": "1e9"})
+        assert isinstance(found, Transient)
+        assert (found.retry_after, found.unreasonable) == (None, True)
+        assert "asks for a wait of 1000000000 s" in str(found)
+    believed = failure(429, "", {"Retry-After": "1800"})
+    assert isinstance(believed, Transient)
+    assert (believed.retry_after, believed.unreasonable) == (1800.0, False)
+
+
+def test_one_absurd_wait_costs_one_retry() -> None:
+    clock = FakeClock()
+    absurd = failure(429, "", {"Retry-After": "1e9"})
+    assert run(Calls(clock, absurd), policy(1, 1.0, 100.0), clock) == "answer"
+    assert clock.now() < 2.0
+
+
+def test_a_server_that_sends_only_absurd_waits_ends_the_call_and_says_why() -> None:
+    clock = FakeClock()
+    calls = Calls(clock, *[failure(429, "", {"Retry-After": "1e9"}) for _ in range(9)])
+    with pytest.raises(ModelUnavailable, match=r"asks for a wait of 1000000000 s.*no retries left"):
+        run(calls, policy(3, 1.0, 100.0), clock)
+    assert calls.numbers == [1, 2, 3, 4]
 
 
 def test_a_rate_limit_that_speaks_of_the_context_is_still_a_rate_limit() -> None:

@@ -27,7 +27,8 @@ from agentquest.store.folder import EPISODES, RunFolder
 ANY = st.text(st.characters(), max_size=20)
 SECTOR = 512
 CLEAN = st.text(max_size=20)
-NUMBER = st.floats(allow_nan=False, allow_infinity=False)
+NUMBER = st.floats(-1e12, 1e12)
+AMOUNT = st.floats(0, 1e9)
 COUNT = st.integers(0, 10**9)
 
 CALLS = st.builds(
@@ -35,8 +36,8 @@ CALLS = st.builds(
     model=ANY,
     kind=ANY,
     usage=st.none() | st.builds(Usage, prompt_tokens=COUNT, completion_tokens=COUNT),
-    cost=st.none() | NUMBER,
-    latency_s=NUMBER,
+    cost=st.none() | AMOUNT,
+    latency_s=st.none() | AMOUNT,
     attempts=st.integers(1, 9),
     cached=st.booleans(),
 )
@@ -188,9 +189,51 @@ def test_half_a_surrogate_pair_is_shown_as_its_escape(text: str, tmp_path: Path)
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_what_json_cannot_hold_is_refused_when_it_is_made(value: float) -> None:
     with pytest.raises(ValidationError, match="finite number"):
-        Call(model="m", kind="k", latency_s=value)
-    with pytest.raises(ValidationError, match="finite number"):
         a_step(progress=value)
+
+
+@pytest.mark.parametrize("value", [-1e300, 1.7e308])
+def test_a_reward_that_no_sum_could_hold_is_refused(value: float) -> None:
+    with pytest.raises(ValidationError, match="than or equal"):
+        a_step(reward=value)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -1.0, 1.7e308, 10**400, "many", True])
+def test_what_a_call_took_is_sensible_or_unknown(value: Any, tmp_path: Path) -> None:
+    usage = {"prompt_tokens": value, "completion_tokens": 2}
+    call = Call(model="m", kind="k", usage=usage, cost=value, latency_s=value)  # type: ignore[arg-type]
+    assert (call.usage, call.cost, call.latency_s) == (None, None, None)
+    (record,) = a_run(tmp_path, a_record(steps=[a_step(calls=[call, call])])).records()
+    assert record.steps[0].calls == [call, call]
+
+
+def test_a_record_of_others_with_a_senseless_number_can_be_read() -> None:
+    steps = [a_step(calls=[Call(model="m", kind="k", cost=0.25)])]
+    foreign = a_record(steps=steps).model_dump_json().replace('"cost":0.25', '"cost":1.7e308')
+    assert EpisodeRecord.model_validate_json(foreign).steps[0].calls[0].cost is None
+
+
+def test_what_a_provider_wants_back_stays_exact_and_is_escaped_only_on_disk(tmp_path: Path) -> None:
+    message = Message(role="assistant", opaque={"thoughts": ["half \ud83d", {"\udc80": 1}]})
+    assert message.opaque == {"thoughts": ["half \ud83d", {"\udc80": 1}]}
+    (record,) = a_run(tmp_path, a_record(messages=[message])).records()
+    assert record.messages[0].opaque == {"thoughts": ["half \\ud83d", {"\\udc80": 1}]}
+
+
+def nested(levels: int) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    for _ in range(levels):
+        value = {"a": [value]}
+    return value
+
+
+def test_what_is_nested_too_deeply_for_readers_is_refused_or_left_out(tmp_path: Path) -> None:
+    with pytest.raises(ValidationError, match="nested more than 64 levels"):
+        Message(role="assistant", opaque=nested(300))
+    record = a_record(details={"kept": nested(3), "cut": nested(300)})
+    (read,) = a_run(tmp_path, record).records()
+    assert read.details["kept"] == nested(3)
+    assert "(nested too deeply)" in json.dumps(read.details["cut"])
 
 
 def test_records_do_not_change_and_have_no_other_fields() -> None:

@@ -70,7 +70,7 @@ class OpenTelemetrySink(Sink):
             model = self._tracer.start_span(
                 f"chat {call.model}", within, start_time=asked, attributes=_call(call)
             )
-            asked += int(call.latency_s * _BILLION)
+            asked += int((call.latency_s or 0.0) * _BILLION)
             model.end(end_time=asked)
         span.end(end_time=max(ended, asked))
         return max(ended, asked)

@@ -193,7 +193,7 @@ def _events(record: EpisodeRecord) -> Iterator[Json]:
     yield {"event": "sample_init", **clock.now(), "sample": asked, "state": {}}
     for turn in turns_of(record):
         for step, call in turn:
-            thinking = min(sum(one.latency_s for one in step.calls), step.seconds)
+            thinking = min(sum(one.latency_s or 0.0 for one in step.calls), step.seconds)
             if step.calls or step.prompt:
                 yield {**_model_event(record, step), **clock.lasting(thinking)}
             yield {**_tool_event(step, call), **clock.lasting(step.seconds - thinking)}

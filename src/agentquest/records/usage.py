@@ -1,0 +1,155 @@
+"""What others say that a model call took: tokens, money, seconds. Read here, whoever says it.
+
+A server, a program or a foreign record can say anything, an integer of 400 digits included.
+Whatever is not a number from 0 to `MOST` is unknown (None), with one line in the log: it
+never ends an episode, and no sum of the rest can overflow.
+"""
+
+import logging
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Annotated, Any
+
+from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+
+from agentquest.records.base import Record
+
+logger = logging.getLogger(__name__)
+
+MOST = 1_000_000_000  # tokens, units of money or seconds of one call
+
+
+def read_number(value: object, what: str, most: float = MOST) -> float | None:
+    """The number, or None if there is no sensible one; `what` names it in the log."""
+    if value is None:
+        return None
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= most:
+        return value
+    _warn_once(what)
+    return None
+
+
+def read_count(value: object, what: str) -> int | None:
+    """As `read_number`, for things that are counted; some formats send counts as 12.0."""
+    number = read_number(value, what)
+    return None if number is None or number != int(number) else int(number)
+
+
+@lru_cache(maxsize=256)
+def _warn_once(what: str) -> None:
+    logger.warning("%s is not a number from 0 to %s, so it counts as unknown", what, f"{MOST:,}")
+
+
+def _read_or_none(value: Any, read: ValidatorFunctionWrapHandler) -> Any:
+    try:
+        return read(value)
+    except ValidationError:
+        _warn_once("a recorded usage, cost or latency")
+        return None
+
+
+# What a record stores of such numbers; one that is not sensible reads as unknown.
+OrUnknown = WrapValidator(_read_or_none)
+Count = Annotated[int, Field(ge=0, le=MOST, strict=True)]
+Amount = Annotated[Annotated[float, Field(ge=0.0, le=MOST, strict=True)] | None, OrUnknown]
+# What an environment or our own clock says: may be negative, and is never unknown.
+Figure = Annotated[float, Field(ge=-1e12, le=1e12)]
+
+
+class Usage(Record):
+    """Tokens as the server counted them; reasoning is in the completion, cached in the prompt."""
+
+    prompt_tokens: Count
+    completion_tokens: Count
+    reasoning_tokens: Count = 0
+    cached_tokens: Count = 0
+    cache_write_tokens: Count = 0
+
+
+# The names of one count in the formats of OpenAI (both), Anthropic, Google, LangChain and ours.
+_GOOGLE = ("candidatesTokenCount", "candidates_token_count")
+_PROMPT = ("prompt_tokens", "input_tokens", "promptTokenCount", "prompt_token_count")
+_COMPLETION = ("completion_tokens", "output_tokens", *_GOOGLE)
+_REASONING = ("reasoning_tokens", "thinking_tokens", "reasoning")
+_THOUGHTS = ("thoughtsTokenCount", "thoughts_token_count")
+_CACHED = ("cached_tokens", "cache_read", "cachedContentTokenCount", "cached_content_token_count")
+_WRITTEN = ("cache_write_tokens", "cache_creation")
+_ANTHROPIC_CACHED, _ANTHROPIC_WRITTEN = "cache_read_input_tokens", "cache_creation_input_tokens"
+_PROMPT_DETAILS = ("prompt_tokens_details", "input_tokens_details", "input_token_details")
+_COMPLETION_DETAILS = (
+    *("completion_tokens_details", "output_tokens_details", "output_token_details"),
+)
+
+
+def read_usage(block: object) -> Usage | None:
+    """The token counts that a provider or a framework reports; None without proper ones.
+
+    Formats differ in what a count includes: Anthropic counts cached tokens beside the prompt,
+    Google thoughts beside the candidates, and xAI reasoning beside the completion, which only
+    the total shows.
+    """
+    if not isinstance(block, Mapping):
+        return None
+    prompt, completion = _find(block, _PROMPT), _find(block, _COMPLETION)
+    thoughts = _find(block, _THOUGHTS) or 0
+    is_google = "promptTokenCount" in block or "prompt_token_count" in block
+    if completion is None and is_google:  # nothing but thoughts was generated
+        completion = 0
+    if prompt is None or completion is None:
+        return None
+    reasoning = _find_detail(block, _COMPLETION_DETAILS, _REASONING) or thoughts
+    cached = _find_detail(block, _PROMPT_DETAILS, _CACHED) or 0
+    written = _find_detail(block, _PROMPT_DETAILS, _WRITTEN) or 0
+    if "prompt_tokens" not in block and not is_google:
+        beside = [_find(block, (name,)) or 0 for name in (_ANTHROPIC_CACHED, _ANTHROPIC_WRITTEN)]
+        prompt += sum(beside)
+        cached, written = cached or beside[0], written or beside[1]
+    total = _find(block, ("total_tokens",))
+    is_beside = reasoning > 0 and total == prompt + completion + reasoning
+    try:
+        return Usage(
+            prompt_tokens=prompt,
+            completion_tokens=completion + (reasoning if is_beside else thoughts),
+            reasoning_tokens=reasoning,
+            cached_tokens=cached,
+            cache_write_tokens=written,
+        )
+    except ValidationError:  # a sum above the bound
+        return None
+
+
+_TICKS = 1e10  # of xAI, for one dollar
+
+
+def read_cost(block: object) -> float | None:
+    """What the server says the call cost (OpenRouter and xAI do), in its currency.
+
+    With a key of the user's own, OpenRouter's `cost` is only its fee; the price of the model
+    stands beside it.
+    """
+    if not isinstance(block, Mapping):
+        return None
+    cost = read_number(block.get("cost"), "cost")
+    if cost is None:
+        ticks = read_number(block.get("cost_in_usd_ticks"), "cost_in_usd_ticks", MOST * _TICKS)
+        return None if ticks is None else ticks / _TICKS
+    details = block.get("cost_details")
+    name = "upstream_inference_cost"
+    upstream = read_number(details.get(name), name) if isinstance(details, Mapping) else None
+    if upstream is not None and block.get("is_byok", upstream > cost) is True:
+        return read_number(cost + upstream, "cost")
+    return float(cost)
+
+
+def _find(block: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
+    return next((read_count(block[name], name) for name in names if name in block), None)
+
+
+def _find_detail(
+    block: Mapping[str, Any], holders: tuple[str, ...], names: tuple[str, ...]
+) -> int | None:
+    """A count in the block's details, or else beside the main counts."""
+    details = (block.get(holder) for holder in holders)
+    found = (_find(one, names) for one in details if isinstance(one, Mapping))
+    inside = next((count for count in found if count is not None), None)
+    return _find(block, names) if inside is None else inside
