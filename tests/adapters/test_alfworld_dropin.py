@@ -15,7 +15,7 @@ from agentquest.adapters.alfworld_dropin import (
     AlfredTWEnv,
     get_environment,
 )
-from agentquest.adapters.textworld_core import EnvInfos, Wrapper
+from agentquest.adapters.textworld_core import AlfredGame, EnvInfos, Filter, Wrapper, start
 from agentquest.adapters.textworld_gym import make, register_game, register_games
 from agentquest.benchmarks.alfworld.benchmark import AlfWorldBenchmark
 from agentquest.errors import UserError
@@ -289,3 +289,42 @@ def _ids():
 
 def _game(number):
     return f"builtin:{_ids()[number]}/game.tw-pddl"
+
+
+def test_textworlds_start_loads_a_game_behind_wrappers():
+    infos = EnvInfos(won=True, admissible_commands=True, extras=["walkthrough"])
+    env = start(_game(0), infos, wrappers=[Filter, AlfredDemangler()])
+    _, told = env.reset()
+    for command in told["extra.walkthrough"]:
+        _, score, done, told = env.step(command)
+    assert (score, done, told["won"]) == (1, True, True)
+
+
+def test_the_words_of_0_3_are_played_on_request_and_hinted_at(games, monkeypatch, capsys):
+    monkeypatch.setattr(AlfredGame, "has_hinted", False)
+    config = alfworld_config(env__task_types=[1], dataset__num_eval_games=1)
+    game = AlfredTWEnv(config, "eval_out_of_distribution").game_files[0]
+
+    def play():
+        env = start(game, EnvInfos(extras=["walkthrough"]), wrappers=[Filter, AlfredDemangler()])
+        plan = env.reset()[1]["extra.walkthrough"]
+        for command in plan[:-1]:
+            env.step(command)
+        return env, plan[-1]
+
+    env, last = play()
+    assert last.startswith("move ")
+    words = last.split(" to ")
+    put = f"put {words[0].removeprefix('move ')} in/on {words[1]}"
+    assert env.step(put)[0] == "Nothing happens."
+    assert "AGENTQUEST_DIALECT=0.3" in capsys.readouterr().err
+    env.step(put)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setenv("AGENTQUEST_DIALECT", "0.4")  # restored after the configuration sets it
+    AlfredTWEnv(alfworld_config(env__dialect="0.3"), "eval_out_of_distribution")
+    env, last = play()
+    assert last.startswith("put ")
+    assert env.step(put)[2]
+    monkeypatch.setenv("AGENTQUEST_DIALECT", "0.5")
+    with pytest.raises(UserError, match=r"AGENTQUEST_DIALECT is 0\.3 or 0\.4"):
+        play()

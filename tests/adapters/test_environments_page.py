@@ -101,7 +101,14 @@ def _ours(arguments, folder):
         assert json.loads(done.stdout.splitlines()[0])["result"]["serverInfo"], done.stderr
         return
     free = [*arguments, "--port", "0"]
-    first = {"agentbench": "/api/get_indices", "openenv": "/health", "agentgym": "/"}
+    if "--original-pages" in arguments:
+        free += ["--site-port", "0"]
+    first = {
+        "agentbench": "/api/get_indices",
+        "openenv": "/health",
+        "agentgym": "/",
+        "webshop": "/healthz",
+    }
     with served(*free, **BUILTIN) as url:
         assert httpx.get(f"{url}{first[arguments[1]]}").status_code == 200
 

@@ -6,7 +6,12 @@ import pytest
 gymnasium = pytest.importorskip("gymnasium", reason="the extra `gymnasium` is not installed")
 
 from gymnasium.utils.env_checker import check_env  # noqa: E402
-from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv  # noqa: E402
+from gymnasium.vector.utils import (  # noqa: E402
+    create_shared_memory,
+    read_from_shared_memory,
+    write_to_shared_memory,
+)
 
 import agentquest.adapters.gymnasium_env as ours  # noqa: E402
 from agentquest import registry  # noqa: E402
@@ -103,6 +108,32 @@ def test_the_native_vector_does_what_gymnasiums_does(name, mode):
 
 def _plans(native):
     return [plan or ["look"] for plan in native.plans()]
+
+
+@pytest.mark.parametrize("shared_memory", [True, False])
+def test_gymnasiums_asynchronous_vector_reads_any_text(shared_memory):
+    def make():
+        return gymnasium.make(_id("webshop"), **SMALL)
+
+    envs = AsyncVectorEnv([make, make], shared_memory=shared_memory)
+    alone = make()
+    try:
+        observations, _ = envs.reset(options={"task": 0})
+        assert observations == (alone.reset(options={"task": 0})[0],) * 2
+        for command in ("search[café – 5' × 3]", "search[shirt]"):
+            observations, *_ = envs.step((command, command))
+            assert observations == (alone.step(command)[0],) * 2
+    finally:
+        envs.close()
+
+
+def test_a_shared_text_may_hold_every_character():
+    space = ours.AnyText(10)
+    shared = create_shared_memory(space, n=2)
+    for texts in (("ä€\U0001f600\n-", ""), ("", "x" * 10), ("\U0001f600" * 10, "\ud800")):
+        for place, text in enumerate(texts):
+            write_to_shared_memory(space, place, text, shared)
+        assert tuple(read_from_shared_memory(space, shared, n=2)) == texts
 
 
 def test_without_autoreset_slots_wait_for_a_mask():

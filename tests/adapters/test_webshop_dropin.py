@@ -6,8 +6,8 @@ import pytest
 from adapter_scripts import SCRIPTS, run, with_dropin
 from foreign import foreign_python
 
-from agentquest.adapters.webshop_dropin import WebAgentTextEnv
-from agentquest.adapters.webshop_server import SimServer
+from agentquest.adapters.webshop_dropin import WebAgentSiteEnv, WebAgentTextEnv
+from agentquest.adapters.webshop_server import SimServer, get_reward
 from agentquest.errors import DataError, UserError
 
 
@@ -145,8 +145,8 @@ def test_what_is_not_offered_is_refused_by_name(server):
         WebAgentTextEnv("text", server=server, get_image=1)
     with pytest.raises(NotImplementedError, match="shuffle_seed"):
         WebAgentTextEnv("text", server=server, seed=42)
-    with pytest.raises(NotImplementedError, match="num_products"):
-        SimServer(num_products=5)
+    with pytest.raises(DataError, match="num_products must be 1 or more"):
+        SimServer(num_products=0)
     with pytest.raises(DataError, match="no such file"):
         SimServer(file_path="/nowhere/items_shuffle.json")
     env = WebAgentTextEnv("text", server=server)
@@ -165,3 +165,25 @@ def test_the_gym_id_works_with_the_real_gym():
     python = foreign_python("gym")
     out = run([python, "-m", "agentquest.dropin", SCRIPTS / "webshop_gym.py"])
     assert out.splitlines()[-1] == "50 None 4 (0.0, False, None)"
+
+
+def test_the_reward_function_is_the_shops(env):
+    env.reset(session=3)
+    goal = env.server.goals[3]
+    bought = env.server.product_item_dict[goal["asin"]]
+    price = env.server.product_prices[goal["asin"]]
+    assert get_reward(bought, goal, price, dict(goal["goal_options"])) == 1.0
+    value, parts = get_reward(bought, goal, goal["price_upper"] + 1, {}, verbose=True)
+    assert value < 1.0
+    assert parts["r_price"] is False
+    assert len(list(env.server.product_prices)) == len(env.server.product_prices) == 1000
+    with pytest.raises(KeyError):
+        env.server.product_prices["nothing"]
+
+
+def test_the_environment_over_the_site_plays_the_same_shop(server):
+    env = WebAgentSiteEnv(observation_mode="text", server=server, render=False, session=5)
+    first, _ = env.reset()
+    assert env.session == "5"
+    assert server.goals[5]["instruction_text"] in first
+    assert "Page 1 (Total results:" in env.step("search[shirt]")[0]

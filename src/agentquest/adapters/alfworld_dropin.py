@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from agentquest.adapters.textworld_core import EnvInfos, Wrapper
+from agentquest.adapters.textworld_core import DIALECT, EnvInfos, Wrapper
 from agentquest.adapters.textworld_gym import TextworldBatchGymEnv, make, register_games
 from agentquest.benchmarks.alfworld import homes
 from agentquest.benchmarks.alfworld.engine.game_files import GAME_FILE
@@ -138,6 +138,8 @@ class AlfredTWEnv:
         self.train_eval = train_eval
         if config["env"]["goal_desc_human_anns_prob"] > 0:
             _say("Warning! `goal_desc_human_anns_prob` is ignored: games are played as they are.")
+        if config["env"].get("dialect"):
+            os.environ[DIALECT] = str(config["env"]["dialect"])
         self.collect_game_files()
 
     def collect_game_files(self, verbose: bool = False) -> None:
@@ -151,6 +153,11 @@ class AlfredTWEnv:
         types = {TASK_TYPES[number] for number in numbers if number in TASK_TYPES}
         found = _builtin_files(folder, types) if _is_builtin(folder) else _files(folder, types)
         self.game_files = found
+        if not found:
+            raise UserError(
+                f"there are no games of these task types in {folder}; ALFWORLD_DATA names the"
+                " folder of the data, ALFWORLD_DATA=builtin plays AgentQuest's built-in homes"
+            )
         _say(f"Overall we have {len(found)} games in split={self.train_eval}")
         training = self.train_eval == "train"
         wanted = dataset["num_train_games" if training else "num_eval_games"]
@@ -192,6 +199,13 @@ class AlfredTWEnv:
 
     def init_env(self, batch_size: int) -> TextworldBatchGymEnv:
         """An environment over `game_files`, as they are now, so many games at a time."""
+        return self._make_env(self.game_files, batch_size)
+
+    def init_game(self, batch_size: int, game_file: str) -> TextworldBatchGymEnv:
+        """The same over one game: what ADaPT adds to the class."""
+        return self._make_env([game_file], batch_size)
+
+    def _make_env(self, game_files: list[str], batch_size: int) -> TextworldBatchGymEnv:
         training = self.train_eval == "train"
         randomized = bool(self.config["env"]["domain_randomization"]) and training
         wrappers: list[Any] = [AlfredDemangler(shuffle=randomized), AlfredInfos]
@@ -205,7 +219,7 @@ class AlfredTWEnv:
             wrappers.append(AlfredExpert())
             infos.extras.append("expert_plan")
         env_id = register_games(
-            self.game_files,
+            game_files,
             infos,
             batch_size=batch_size,
             max_episode_steps=section["training"]["max_nb_steps_per_episode"],

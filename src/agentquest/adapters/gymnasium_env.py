@@ -18,6 +18,7 @@ masks wants, a slot that is over repeats its last turn until
 `reset(options={"reset_mask": …})`. `group_n` slots in a row are given the same task.
 """
 
+import multiprocessing
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,7 +27,12 @@ import numpy as np
 from gymnasium.spaces import Text
 from gymnasium.utils.seeding import np_random
 from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
+from gymnasium.vector.utils import (
+    batch_space,
+    create_shared_memory,
+    read_from_shared_memory,
+    write_to_shared_memory,
+)
 from numpy.typing import NDArray
 
 from agentquest import registry
@@ -64,6 +70,63 @@ class AnyText(Text):
 
     def __repr__(self) -> str:
         return f"AnyText({self.max_length})"
+
+
+class SharedTexts(Sequence[str]):
+    """Texts in memory that processes share, read anew whenever they are asked for.
+
+    Gymnasium's AsyncVectorEnv keeps one of these and returns a copy of it after every step.
+    Each text is its length and its bytes in UTF-8: observations may hold any character,
+    where Gymnasium's own way knows those of a list.
+    """
+
+    _LENGTH = 4
+
+    def __init__(self, shared: Any, count: int, longest: int) -> None:
+        self._bytes = memoryview(shared.get_obj()).cast("B")
+        self._count = count
+        self._size = self.size(longest)
+
+    @classmethod
+    def size(cls, longest: int) -> int:
+        """How many bytes a text of so many characters takes at most."""
+        return cls._LENGTH + 4 * longest
+
+    def write(self, index: int, text: str) -> None:
+        """Put a text into its place."""
+        content = text.encode("utf-8", "surrogatepass")
+        whole = len(content).to_bytes(self._LENGTH, "little") + content
+        start = index * self._size
+        self._bytes[start : start + len(whole)] = whole
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return tuple(self)[index]
+        start = range(self._count)[index] * self._size
+        first = start + self._LENGTH
+        last = first + int.from_bytes(self._bytes[start:first], "little")
+        return bytes(self._bytes[first:last]).decode("utf-8", "surrogatepass")
+
+    def __deepcopy__(self, memo: Any) -> Observations:
+        return tuple(self)
+
+
+@create_shared_memory.register(AnyText)
+def _share(space: AnyText, n: int = 1, ctx: Any = multiprocessing) -> Any:
+    return ctx.Array("B", n * SharedTexts.size(space.max_length))
+
+
+@write_to_shared_memory.register(AnyText)
+def _write(space: AnyText, index: int, values: str, shared_memory: Any) -> None:
+    SharedTexts(shared_memory, index + 1, space.max_length).write(index, values)
+
+
+@read_from_shared_memory.register(AnyText)
+def _read(space: AnyText, shared_memory: Any, n: int = 1) -> SharedTexts:
+    return SharedTexts(shared_memory, n, space.max_length)
 
 
 class TextEnv(gymnasium.Env[str, str]):

@@ -4,14 +4,19 @@ Names, keys and values are TextWorld's (1.7): wrappers written against
 `textworld.core.Wrapper` work here unchanged. Underneath is our own engine.
 """
 
+import os
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from agentquest.benchmarks.alfworld.engine.dialects import Dialect
 from agentquest.benchmarks.alfworld.engine.game_files import GAME_FILE, read_json
 from agentquest.benchmarks.alfworld.game import AlfWorldGame, ParsedGames
 from agentquest.benchmarks.alfworld.tasks import BUILTIN
 from agentquest.errors import UserError
 
+DIALECT = "AGENTQUEST_DIALECT"
 _NOT_OFFERED = ("command_templates", "game")
 
 
@@ -143,11 +148,21 @@ class Wrapper:
             self._wrapped_env.close()
 
 
-_GAMES = ParsedGames(None)  # parsed once for all environments of the process
+_GAMES: dict[str, ParsedGames] = {}  # by dialect, parsed once for all of the process
+
+
+def _parsed_games() -> ParsedGames:
+    """Those of the dialect that the environment variable asks for, else of each game's own."""
+    asked = os.environ.get(DIALECT, "")
+    if asked and asked not in {each.value for each in Dialect}:
+        raise UserError(f"{DIALECT} is 0.3 or 0.4, not {asked!r}")
+    return _GAMES.setdefault(asked, ParsedGames(Dialect(asked) if asked else None))
 
 
 class AlfredGame(Environment):
     """One game of ALFWorld."""
+
+    has_hinted = False  # once for all games
 
     game: AlfWorldGame
     # Whether a wrapper has given things their readable names; ours have no others.
@@ -157,7 +172,7 @@ class AlfredGame(Environment):
         """Open a game file, or a built-in game by its name."""
         self._path = str(path)
         problem = self._path.removesuffix(f"/{GAME_FILE}") if _is_builtin(path) else self._path
-        self.game = _GAMES.game(problem)
+        self.game = _parsed_games().game(problem)
 
     def reset(self) -> GameState:
         """Begin the game; raises UserError unless AlfredDemangler stands before it."""
@@ -177,6 +192,8 @@ class AlfredGame(Environment):
         before = self.state
         feedback = self.game.step(command)
         self._moves += self.game.valid
+        if not self.game.valid and not AlfredGame.has_hinted:
+            self._hint_at_dialect(command)
         self.state = state = self._gather_state(feedback)
         state["last_command"] = command.strip()
         if "walkthrough" in self.request_infos.extras:
@@ -184,6 +201,19 @@ class AlfredGame(Environment):
         won = self.game.won
         state["score"], state["done"] = int(won), won
         return state, int(won), won
+
+    def _hint_at_dialect(self, command: str) -> None:
+        """Many prompts were written for ALFWorld 0.3, whose games say `put` for `move`."""
+        verb, _, rest = command.strip().partition(" ")
+        thing = rest.partition(" in")[0].partition(" on")[0]
+        if verb == "put" and any(
+            possible.startswith(f"move {thing} to ") for possible in self.game.admissible
+        ):
+            AlfredGame.has_hinted = True
+            sys.stderr.write(
+                "AgentQuest: the script says `put … in/on …`, as ALFWorld 0.3 did; this game says"
+                f" `move … to …`. {DIALECT}=0.3 plays it in the words of 0.3.\n"
+            )
 
     def _gather_state(self, feedback: str) -> GameState:
         wanted, game = self.request_infos, self.game
@@ -248,6 +278,17 @@ class Filter(Wrapper):
         infos = {name: state.get(name) for name in wanted.basics}
         infos.update({f"extra.{name}": state.get(f"extra.{name}") for name in wanted.extras})
         return infos
+
+
+def start(
+    path: str, request_infos: EnvInfos | None = None, wrappers: Sequence[Any] | None = None
+) -> Any:
+    """`textworld.start`: a game, loaded, with these wrappers before it."""
+    env: Any = AlfredGame(request_infos)
+    for wrapper in wrappers or ():
+        env = wrapper(env)
+    env.load(path)
+    return env
 
 
 def _is_builtin(path: object) -> bool:

@@ -170,3 +170,19 @@ class WebAgentTextEnv:
     @property
     def _session(self) -> Session:
         return self.browser.session
+
+
+class WebAgentSiteEnv(WebAgentTextEnv):
+    """WebShop's environment over its web site, without the browser: the same shop is asked
+    directly. Of the original's arguments `pause` and `render` do nothing."""
+
+    def __init__(self, observation_mode: str = "html", **kwargs: Any) -> None:
+        for name in ("pause", "render"):
+            kwargs.pop(name, None)
+        self.assigned_session = kwargs.get("session")
+        super().__init__(observation_mode, **kwargs)
+
+    def reset(self, session: int | str | None = None, *_: Any, **named: Any) -> tuple[str, None]:
+        """Start the session that the constructor was given, else the one named or drawn."""
+        assigned = self.assigned_session
+        return super().reset(session if assigned is None else assigned, **named)

@@ -11,19 +11,22 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
 
 from agentquest.benchmarks.webshop.catalogue.catalogue import Catalogue, open_catalogue
-from agentquest.benchmarks.webshop.shop.goals import SEED
+from agentquest.benchmarks.webshop.catalogue.products import Product
+from agentquest.benchmarks.webshop.shop.goals import SEED, Goal
+from agentquest.benchmarks.webshop.shop.nouns import best_nouns
+from agentquest.benchmarks.webshop.shop.reward import score
 from agentquest.benchmarks.webshop.shop.sessions import DEFAULT_LIMIT
 from agentquest.benchmarks.webshop.shop.shop import BASE_URL, Session, Shop
 from agentquest.benchmarks.webshop.tasks import BUILTIN, data_root, default_data_folder
 from agentquest.errors import DataError, UserError
 
 DEFAULT_FILE_PATH = str(default_data_folder() / "items_shuffle_1000.json")
-_PRODUCT_COUNTS = (None, 100, 1000, 100_000)
 _GLOBAL = cast(random.Random, random)  # the module has the methods of one
 
 GoalFilter = Callable[[int, dict[str, Any]], bool]
@@ -77,6 +80,47 @@ class Products(Mapping[str, dict[str, Any]]):
         }
 
 
+class ProductPrices(Mapping[str, float]):
+    """What each product costs, by ASIN."""
+
+    def __init__(self, shop: Shop) -> None:
+        self._shop = shop
+
+    def __len__(self) -> int:
+        return len(self._shop.catalogue)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(Products(self._shop.catalogue))
+
+    def __getitem__(self, asin: str) -> float:
+        number = self._shop.catalogue.number(asin)
+        if number is None:
+            raise KeyError(asin)
+        return self._shop.goals.prices.price(number)
+
+
+def get_reward(
+    purchased_product: Mapping[str, Any],
+    goal: Mapping[str, Any],
+    price: float,
+    options: Mapping[str, str],
+    verbose: bool = False,
+) -> Any:
+    """The reward for a product of `product_item_dict` and a goal of `goals`; `verbose` adds its
+    parts."""
+    product = SimpleNamespace(
+        title=purchased_product["Title"],
+        description=purchased_product["Description"],
+        bullets=purchased_product["BulletPoints"],
+        attributes=purchased_product["Attributes"],
+        query=purchased_product["query"],
+        product_category=purchased_product["product_category"],
+    )
+    found = score(cast(Product, product), price, options, cast(Goal, SimpleNamespace(**goal)),
+                  best_nouns())  # fmt: skip
+    return (found.value, found.details) if verbose else found.value
+
+
 class SimServer:
     """The shop and its visitors; environments can share one."""
 
@@ -108,6 +152,7 @@ class SimServer:
             self._offer([numbers[place] for place in chosen])
         sys.stdout.write(f"Loaded {len(self.goals)} goals.\n")
         self.product_item_dict = Products(self.shop.catalogue)
+        self.product_prices = ProductPrices(self.shop)
         self.sessions: OrderedDict[str, Session] = OrderedDict()
         self.user_sessions = Visits(self.sessions)
         self.assigned_instruction_text: str | None = None
@@ -192,8 +237,6 @@ def open_shop(
     price_seed: int = 0,
 ) -> Shop:
     """The shop that these arguments of the original's describe."""
-    if num_products not in _PRODUCT_COUNTS:
-        raise NotImplementedError(f"num_products is one of {_PRODUCT_COUNTS}")
     catalogue = _catalogue(file_path, num_products)
     kind = "human" if human_goals else "synthetic"
     return Shop(catalogue, goals=kind, seed=price_seed, strict=True, show_attributes=show_attrs)

@@ -418,6 +418,13 @@ def test_an_old_cookie_is_explained(site, visitor):
         assert "Start a new task" in page.text
 
 
+@pytest.mark.parametrize("path", ["/fixed_3", "/search_results/fixed_3/['tea']/1", "/done/a/b/{}"])
+def test_the_originals_addresses_are_not_played_by_mistake(site, visitor, path):
+    page = visitor.get(path)
+    assert page.status == 501
+    assert "agentquest serve webshop --original-pages" in page.text
+
+
 def test_a_page_that_is_not_there_is_explained(site, visitor):
     page = visitor.get("/nowhere")
     assert page.status == 404

@@ -1,0 +1,234 @@
+"""`import alfworld`, `textworld`, `web_agent_site` and `webshop_minimal` get AgentQuest's engines.
+
+A finder at the head of `sys.meta_path` makes the modules that we offer, so that they can be
+imported and reloaded like any others. What we do not offer comes from the package of that name
+if one is installed or lies beside the script: its modules, and its names in modules of ours.
+
+Child processes are given a folder on their path in which these packages ask for the stand-ins,
+so that they never play another engine than their parent.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import module_from_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from agentquest.errors import UserError
+
+_MARK = "__agentquest_dropin__"
+_ALFWORLD_CACHE = "~/.cache/alfworld"
+_FOLDERS = {
+    "alfworld": str(Path(__file__).parent / "for_alfworld"),
+    "webshop": str(Path(__file__).parent / "for_webshop"),
+}
+_PATH = "PYTHONPATH"
+
+
+def dropin(alfworld: bool = True, webshop: bool = True) -> None:
+    """From now on the packages of ALFWorld or WebShop are AgentQuest's, here and in children.
+
+    Nothing is installed, the packages of these names stay as they are on disk, and asking
+    again does nothing. Raises UserError if one of them is already imported.
+    """
+    modules: dict[str, dict[str, Any]] = {}
+    if alfworld:
+        modules |= _alfworld_modules()
+    if webshop:
+        modules |= _webshop_modules()
+    for name in modules:
+        if name in sys.modules and not hasattr(sys.modules[name], _MARK):
+            raise UserError(f"{name} is already imported: ask for AgentQuest's engines before that")
+    if _STAND_INS not in sys.meta_path:
+        sys.meta_path.insert(0, _STAND_INS)
+        sys.meta_path.append(_NotFound())
+    _STAND_INS.modules.update(modules)
+    for kind, asked in (("alfworld", alfworld), ("webshop", webshop)):
+        if asked:
+            _lead_children(_FOLDERS[kind])
+    if webshop:
+        _register_gym_ids()
+
+
+def become(name: str, **asked: bool) -> None:
+    """Put the stand-in in the place of the package in `_FOLDERS` that a child is importing."""
+    setattr(sys.modules[name], _MARK, True)
+    dropin(**asked)
+    module = sys.modules[name]
+    spec = _STAND_INS.find_spec(name)
+    assert spec is not None, f"{name} is a stand-in"
+    module.__spec__, module.__path__ = spec, spec.submodule_search_locations or []
+    _STAND_INS.exec_module(module)
+
+
+def _lead_children(folder: str) -> None:
+    """Processes that multiprocessing starts take over `sys.path`, others the environment."""
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    given = os.environ.get(_PATH, "").split(os.pathsep)
+    if folder not in given:
+        os.environ[_PATH] = os.pathsep.join([folder, *filter(None, given)])
+
+
+class _StandIns(MetaPathFinder, Loader):
+    """Makes the modules that we offer."""
+
+    def __init__(self) -> None:
+        self.modules: dict[str, dict[str, Any]] = {}
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname not in self.modules:
+            return None
+        if path is None:
+            path = [place for place in sys.path if place not in _FOLDERS.values()]
+        theirs = PathFinder.find_spec(fullname, path)
+        spec = ModuleSpec(fullname, self, origin=__file__, loader_state=theirs, is_package=True)
+        # Where modules that we do not offer are looked for.
+        spec.submodule_search_locations = [*((theirs and theirs.submodule_search_locations) or ())]
+        return spec
+
+    def exec_module(self, module: ModuleType) -> None:
+        name = module.__name__
+        spec = module.__spec__
+        assert spec is not None, "importlib sets it first"
+        content = self.modules[name]
+        vars(module).update(
+            content,
+            **{_MARK: True},
+            __file__=__file__,  # errors about a missing name tell it
+            __doc__="AgentQuest's stand-in; see docs/environments.md.",
+            __getattr__=_look_up_in(name, spec.loader_state),
+        )
+
+
+_STAND_INS = _StandIns()
+
+
+class _NotFound(MetaPathFinder):
+    """Asked last: says whose packages these are, and where the rest of them can come from."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> None:
+        package = fullname.partition(".")[0]
+        if package in _STAND_INS.modules:
+            raise ModuleNotFoundError(
+                f"No module named {fullname!r}: AgentQuest stands in for {package} and does not"
+                f" offer it; install {package} or run where its checkout can be imported, and it"
+                " comes from there (docs/environments.md)",
+                name=fullname,
+            )
+
+
+def _look_up_in(name: str, theirs: ModuleSpec | None) -> Callable[[str], Any]:
+    """Finds names that our module lacks in the module of the installed package or checkout."""
+    loaded: list[ModuleType] = []
+
+    def look_up(attribute: str) -> Any:
+        if theirs is not None and theirs.loader is not None and not attribute.startswith("__"):
+            if not loaded:
+                loaded.append(module_from_spec(theirs))
+                theirs.loader.exec_module(loaded[0])
+            if hasattr(loaded[0], attribute):
+                return getattr(loaded[0], attribute)
+        raise AttributeError(f"AgentQuest's stand-in for {name} has no {attribute!r}")
+
+    return look_up
+
+
+def _alfworld_modules() -> dict[str, dict[str, Any]]:
+    from agentquest.adapters import alfworld_dropin as ours
+    from agentquest.adapters import textworld_core as core
+    from agentquest.adapters import textworld_gym as gym
+
+    data = os.environ.setdefault("ALFWORLD_DATA", os.path.expanduser(_ALFWORLD_CACHE))  # noqa: PTH111
+    environment = {
+        name: getattr(ours, name)
+        for name in (
+            "TASK_TYPES", "AlfredDemangler", "AlfredExpert", "AlfredExpertType", "AlfredInfos",
+            "AlfredTWEnv",
+        )
+    }  # fmt: skip
+    registering = {
+        name: getattr(gym, name) for name in ("make", "register_game", "register_games", "registry")
+    }
+    batch = {"TextworldBatchGymEnv": gym.TextworldBatchGymEnv}
+    single = {"TextworldGymEnv": gym.TextworldGymEnv}
+    words = {
+        name: getattr(core, name) for name in ("EnvInfos", "Environment", "GameState", "Wrapper")
+    }
+    wrappers = {"Filter": core.Filter, "Limit": core.Limit}
+    return {
+        "alfworld": {"__version__": "0.4.2"},
+        "alfworld.info": {"ALFWORLD_DATA": data, "__version__": "0.4.2"},
+        "alfworld.agents": {},
+        "alfworld.agents.environment": {
+            "get_environment": ours.get_environment,
+            "AlfredTWEnv": ours.AlfredTWEnv,
+        },
+        "alfworld.agents.environment.alfred_tw_env": environment,
+        "alfworld.agents.modules": {},
+        "alfworld.agents.modules.generic": {"load_config": ours.load_config},
+        "textworld": {"__version__": "1.7.0", "start": core.start, **words},
+        "textworld.core": words,
+        "textworld.envs": {},
+        "textworld.envs.wrappers": wrappers,
+        "textworld.gym": registering,
+        "textworld.gym.utils": registering,
+        "textworld.gym.envs": batch | single,
+        "textworld.gym.envs.textworld_batch": batch,
+        "textworld.gym.envs.textworld": single,
+    }
+
+
+def _webshop_modules() -> dict[str, dict[str, Any]]:
+    from agentquest.adapters.webshop_dropin import WebAgentSiteEnv, WebAgentTextEnv
+    from agentquest.adapters.webshop_server import DEFAULT_FILE_PATH, SimServer, get_reward
+
+    env = {"WebAgentTextEnv": WebAgentTextEnv}
+    site = {"WebAgentSiteEnv": WebAgentSiteEnv}
+    paths = {
+        "DEBUG_PROD_SIZE": None,
+        "DEFAULT_FILE_PATH": DEFAULT_FILE_PATH,
+        "BASE_DIR": os.path.dirname(DEFAULT_FILE_PATH),  # noqa: PTH120
+    }
+    return {
+        "web_agent_site": {},
+        "web_agent_site.engine": {},
+        "web_agent_site.engine.goal": {"get_reward": get_reward},
+        "web_agent_site.envs": env | site,
+        "web_agent_site.envs.web_agent_site_env": site,
+        "web_agent_site.envs.web_agent_text_env": env | {"SimServer": SimServer},
+        "web_agent_site.utils": paths,
+        # The copy that RAGEN and ROLL import.
+        "webshop_minimal": env | {"init_basedir": _find_data_as_always},
+        "webshop_minimal.utils": paths | {"init_basedir": _find_data_as_always},
+    }
+
+
+def _find_data_as_always(*_: Any, **__: Any) -> None:
+    """Stands for `init_basedir`: our shop finds its data by itself."""
+
+
+def _register_gym_ids() -> None:
+    """`gym.make("WebAgentTextEnv-v0")`, where the user's code has a gym."""
+    try:
+        from gym.envs.registration import register, registry
+    except ImportError:
+        return
+    known = getattr(registry, "env_specs", registry)
+    for name in ("WebAgentTextEnv", "WebAgentSiteEnv"):
+        target = {"id": f"{name}-v0", "entry_point": f"web_agent_site.envs:{name}"}
+        if target["id"] in known:
+            continue
+        try:
+            # Newer releases check spaces, of which the original has none.
+            register(**target, disable_env_checker=True, order_enforce=False)
+        except TypeError:
+            register(**target)
