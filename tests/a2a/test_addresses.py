@@ -4,8 +4,9 @@ import pytest
 
 from agentquest.a2a.addresses import (
     AllowList,
+    find_fault,
     is_address,
-    same_place,
+    origin_of,
     through,
     without_password,
 )
@@ -76,7 +77,8 @@ def test_a_password_goes_into_a_header():
     [
         ("http://a/x", "http://a/y", True),
         ("http://a/", "http://a:80/", True),
-        ("http://a/", "https://a/", True),
+        ("http://a/", "http://me:secret@A/", True),
+        ("http://a/", "https://a/", False),
         ("https://a/", "http://a/", False),
         ("http://a:1/", "http://a:2/", False),
         ("http://a/", "http://b/", False),
@@ -84,12 +86,28 @@ def test_a_password_goes_into_a_header():
     ],
 )
 def test_one_server(one, other, same):
-    assert same_place(one, other) is same
+    assert (origin_of(one) == origin_of(other)) is same
+
+
+def test_a_star_names_nobody():
+    """Any agent may be tested then; where its card leads is another question."""
+    assert not AllowList(["*"]).names("http://agent.example/")
+    assert not AllowList().names("http://localhost:9002/")
+    assert AllowList(["agent.example"]).names("https://agent.example:8443/a")
+    assert not AllowList(["http://agent.example:443/"]).names("https://agent.example/")
 
 
 @pytest.mark.parametrize("url", ["http://", "http://[", "http://a:99999/", "http://a:0/", ""])
 def test_what_is_no_address(url):
+    assert find_fault(url) == "must be an address like http://localhost:9002/"
     assert not is_address(url)
+
+
+@pytest.mark.parametrize("sign", "\0\t\n\r\x1b\x7f\x85\xa0\u200b\u202e\u2028\ud800 \\")
+def test_signs_that_cannot_be_seen_are_named(sign):
+    for url in (f"http://localhost{sign}:9002/", f"http://localhost:9002/{sign}a"):
+        assert find_fault(url) == f"must not contain the character U+{ord(sign):04X}"
+    assert not AllowList(["*"]).allows(f"http://localhost{sign}/")
 
 
 def test_this_machine_can_be_behind_a_proxy():

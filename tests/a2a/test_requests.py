@@ -128,7 +128,7 @@ def test_splits_by_either_name(name, split):
         (json.dumps({"participants": {}}), "exactly one"),
         (json.dumps({"participants": {"a": "http://a", "b": "http://b"}}), "exactly one"),
         (json.dumps({"participants": ["http://a"]}), "exactly one"),
-        (json.dumps({"participants": {"a": "ftp://a"}}), "not an address"),
+        (json.dumps({"participants": {"a": "ftp://a"}}), "must be an address"),
         (json.dumps({"participants": {"a": 5}}), "agent_url"),
         (agentbeats({"num_games": 0}), "config.num_games"),
         (agentbeats({"num_games": "many"}), "config.num_games"),

@@ -13,6 +13,7 @@ from a2a.types import ListTasksRequest, Message, Role, Task, TaskState, TaskStat
 from agent_processes import agentquest
 
 from agentquest.a2a import limits
+from agentquest.a2a.messages import next_message
 from agentquest.a2a.serving import OwnedTaskStore, ServerSettings, TaskOwner
 from agentquest.http.access import Access
 
@@ -21,6 +22,17 @@ from agentquest.http.access import Access
 def white():
     with agentquest("white", "--type", "repetitive", "--port", "0") as process:
         yield process.url
+
+
+@pytest.fixture(scope="module", params=["white", "green"])
+def agent(request):
+    """Either server: what one withstands the other must too."""
+    if request.param == "white":
+        return request.getfixturevalue("white")
+    return request.getfixturevalue("green").url
+
+
+JSON = {"Content-Type": "application/json", "A2A-Version": "1.0"}
 
 
 def call(method="SendMessage", **params):
@@ -57,34 +69,116 @@ def test_a_proper_request_is_answered(white):
         ({"Content-Type": ""}, 415),
     ],
 )
-def test_a_web_page_cannot_use_it(white, headers, status):
-    assert post(white, headers=headers).status_code == status
+def test_a_web_page_cannot_use_it(agent, headers, status):
+    assert post(agent, headers=headers).status_code == status
 
 
-def test_bodies_are_bounded_after_unpacking(white):
+def test_bodies_are_bounded_after_unpacking(agent):
     big = json.dumps(turn("x" * limits.MAX_BODY_BYTES)).encode()
-    assert post(white, content=None).status_code == 200
-    assert httpx.post(white, content=big, headers=JSON).status_code == 413
+    assert post(agent, content=None).status_code == 200
+    assert httpx.post(agent, content=big, headers=JSON).status_code == 413
     packed = gzip.compress(big)
     assert len(packed) < 10_000
     headers = {**JSON, "Content-Encoding": "gzip"}
-    assert httpx.post(white, content=packed, headers=headers).status_code == 413
-
-
-JSON = {"Content-Type": "application/json", "A2A-Version": "1.0"}
+    assert httpx.post(agent, content=packed, headers=headers).status_code == 413
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "\ud800", "\n" * 200_000])
-def test_no_text_ends_or_stalls_it(white, text):
-    assert post(white, turn(text)).status_code < 500
-    raw = httpx.post(white, content=text.encode("utf-8", "surrogatepass"), headers=JSON)
+def test_no_text_ends_or_stalls_it(agent, text):
+    assert post(agent, turn(text)).status_code < 500
+    raw = httpx.post(agent, content=text.encode("utf-8", "surrogatepass"), headers=JSON)
     assert raw.status_code < 500
-    assert post(white).status_code == 200
+    assert post(agent).status_code == 200
 
 
-def test_the_card_is_where_any_version_looks(white):
-    cards = [httpx.get(f"{white}.well-known/{name}.json") for name in ("agent-card", "agent")]
+def test_the_card_is_where_any_version_looks(agent):
+    cards = [httpx.get(f"{agent}.well-known/{name}.json") for name in ("agent-card", "agent")]
     assert cards[0].json() == cards[1].json()
+
+
+def rpc(**content):
+    return {"jsonrpc": "2.0", "id": "1", **content}
+
+
+MESSAGE = {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "hello"}]}
+HOSTILE = [
+    [turn()] * 3,
+    [],
+    5,
+    None,
+    rpc(method="Nonsense", params={}),
+    rpc(method="__init__", params={"self": 1}),
+    rpc(method=["SendMessage"], params={}),
+    rpc(method="SendMessage", params=[]),
+    rpc(method="SendMessage", params={"message": "hello"}),
+    rpc(method="SendMessage", params={"message": {**MESSAGE, "parts": [{"text": 5}]}}),
+    rpc(method="SendMessage", params={"message": {**MESSAGE, "parts": []}}),
+    rpc(method="SendMessage", params={"message": {**MESSAGE, "role": "ROLE_AGENT"}}),
+    rpc(method="SendMessage", params={"message": {**MESSAGE, "contextId": "\0" * 1000}}),
+    rpc(method="SendMessage", params={"message": {**MESSAGE, "contextId": "c" * 100_000}}),
+    rpc(method="SendMessage", params={"message": {**MESSAGE, "taskId": "nobody's"}}),
+    rpc(method="GetTask", params={"id": "nobody's"}),
+    rpc(method="CancelTask", params={"id": "../../etc/passwd"}),
+    rpc(method="ListTasks", params={"pageSize": 10**9}),
+    rpc(method="SubscribeToTask", params={"id": "nobody's"}),
+    rpc(method="GetExtendedAgentCard", params={}),
+]
+
+
+@pytest.mark.parametrize("content", HOSTILE, ids=range(len(HOSTILE)))
+def test_no_request_ends_or_stalls_it(agent, content):
+    answer = httpx.post(agent, content=json.dumps(content), headers=JSON, timeout=60)
+    assert answer.status_code < 500
+    assert "Traceback" not in answer.text
+    assert post(agent).status_code == 200
+
+
+def test_it_calls_nobody_back(agent):
+    """A request may name an address to be told at: that would be a way into our network."""
+    with socket.create_server(("127.0.0.1", 0)) as inside:
+        inside.setblocking(False)
+        url = f"http://127.0.0.1:{inside.getsockname()[1]}/"
+        told = {"taskPushNotificationConfig": {"url": url}, "returnImmediately": False}
+        post(agent, call(message={**MESSAGE, "messageId": str(uuid4())}, configuration=told))
+        configured = call("CreateTaskPushNotificationConfig", taskId="x", url=url)
+        assert "error" in post(agent, configured).json()
+        with pytest.raises(BlockingIOError):
+            inside.accept()
+
+
+def test_slow_and_vanished_clients_keep_nobody_out(agent):
+    port = int(agent.rstrip("/").rpartition(":")[2])
+    slow = [socket.create_connection(("127.0.0.1", port)) for _ in range(300)]
+    try:
+        for number, client in enumerate(slow):
+            client.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Le"[: 1 + number % 40])
+        for client in slow[::2]:
+            client.close()
+        assert post(agent, timeout=60).status_code == 200
+    finally:
+        for client in slow:
+            client.close()
+
+
+def test_a_flood_of_conversations_takes_nobodys_game():
+    """Each client that begins many pushes out its own."""
+
+    def say(client, context, text):
+        message = {**MESSAGE, "messageId": str(uuid4()), "contextId": context}
+        content = call(message={**message, "parts": [{"text": text}]})
+        answer = client.post(served.url, json=content, headers=JSON)
+        return answer.json()["result"]["message"]["parts"][0]["text"]
+
+    options = next_message("look", "a room", ("go to desk 1", "go to shelf 1"))
+    with (
+        agentquest("white", "--type", "alternating", "--port", "0") as served,
+        httpx.Client(trust_env=False, timeout=60) as player,
+        httpx.Client(trust_env=False, timeout=60) as flood,
+    ):
+        assert say(player, "game", options) == "go to desk 1"
+        for number in range(limits.MAX_CONTEXTS + 20):
+            say(flood, f"flood {number}", options)
+        assert say(player, "game", options) == "go to shelf 1", "the game goes on where it was"
 
 
 def test_with_a_token_only_the_card_is_public():

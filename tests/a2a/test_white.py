@@ -4,11 +4,13 @@ import asyncio
 import sys
 
 import pytest
+from a2a.server.context import ServerCallContext
 from agent_processes import ROOT, agentquest, eventually, port_is_held, running
 
 from agentquest.a2a import new_agent_text_message
 from agentquest.a2a.client.connection import find_agent
 from agentquest.a2a.messages import first_message, next_message, read_message
+from agentquest.a2a.serving import TaskOwner
 from agentquest.a2a.white import (
     ACT,
     THINK,
@@ -61,6 +63,7 @@ class Request:
     def __init__(self, context_id, text):
         self.context_id = context_id
         self._text = text
+        self.call_context = ServerCallContext(user=TaskOwner("somebody"))
 
     def get_user_input(self):
         return self._text

@@ -21,7 +21,9 @@ from agentquest.config import load_config
 from agentquest.lib import Arena, Session
 from agentquest.running.events import RunEvents
 from agentquest.running.run import Run
+from warm_python import Process
 
+JSON_OR_EVENTS = {"Accept": "application/json, text/event-stream"}
 GAMES = ["benchmark=alfworld", "data_path=builtin", "num_games=3"]
 
 
@@ -373,6 +375,20 @@ def test_a_signal_ends_a_server_whose_client_says_nothing(tmp_path, number):
     server.send_signal(number)
     assert server.wait(60) == 128 + number
     server.stdin.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_an_http_server_without_a_traceback(tmp_path, number):
+    arguments = ["mcp", "alfworld", *GAMES[1:], "--output-dir", str(tmp_path), "--http", "0"]
+    server = Process(["-m", "agentquest", *arguments], stderr=subprocess.PIPE)
+    said = [server.stderr.readline(), server.stderr.readline()]
+    url = said[1].split()[-1]
+    hello = httpx.post(url, json=_request("initialize", **HELLO), headers=JSON_OR_EVENTS)
+    assert hello.status_code == 200
+    server.send_signal(number)
+    _, rest = server.communicate(timeout=60)
+    assert server.wait() == 128 + number
+    assert rest == "stopping; press again to stop at once\n"
 
 
 def test_a_missing_extra_is_named_in_one_line(monkeypatch, capsys):

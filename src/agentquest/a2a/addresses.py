@@ -9,17 +9,26 @@ from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 _PORTS = {"http": 80, "https": 443}
 
 
-def is_address(value: str) -> bool:
-    """Whether it is a web address with a host."""
+def find_fault(value: str) -> str:
+    """What keeps a text from being a web address, in words; empty if it is one.
+
+    Signs that nobody can see are refused by name: some programs drop them, others end there, and
+    what was checked would not be what is called.
+    """
+    unseen = next((sign for sign in value if not sign.isprintable() or sign in " \\"), None)
+    if unseen is not None:
+        return f"must not contain the character U+{ord(unseen):04X}"
     try:
         parts = urlsplit(value)
-        return (
-            parts.scheme in _PORTS
-            and bool(parts.hostname)
-            and (parts.port is None or parts.port > 0)
-        )
+        is_valid = parts.scheme in _PORTS and parts.hostname and parts.port != 0
     except ValueError:
-        return False
+        is_valid = False
+    return "" if is_valid else "must be an address like http://localhost:9002/"
+
+
+def is_address(value: str) -> bool:
+    """Whether it is a web address with a host."""
+    return not find_fault(value)
 
 
 class Address(NamedTuple):
@@ -51,12 +60,10 @@ def is_here(parts: SplitResult) -> bool:
     return address.is_loopback or address.is_unspecified
 
 
-def same_place(one: str, other: str) -> bool:
-    """Whether two addresses are on one server; a change from http to https is allowed."""
-    first, second = urlsplit(one), urlsplit(other)
-    places = [(parts.scheme, _port(parts)) for parts in (first, second)]
-    is_upgrade = places == [("http", 80), ("https", 443)]
-    return first.hostname == second.hostname and (places[0] == places[1] or is_upgrade)
+def origin_of(url: str) -> tuple[str, str, int]:
+    """Scheme, host and port: what two addresses of one server have in common."""
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname or "", _port(parts)
 
 
 def through(proxy: str, url: str) -> str:
@@ -74,32 +81,38 @@ class AllowList:
     """
 
     def __init__(self, entries: Iterable[str] = ()) -> None:
-        self._hosts: set[tuple[str, int | None]] = set()
+        # Scheme, host and port; None where an entry says nothing.
+        self._named: list[tuple[str | None, str, int | None]] = []
         self._all = False
         for entry in entries:
             if entry.strip() == "*":
                 self._all = True
             else:
-                self._hosts.add(_parse_entry(entry.strip()))
+                self._named.append(_parse_entry(entry.strip()))
 
     def allows(self, url: str) -> bool:
         """Whether the agent at this address may be called; never if it is not an address."""
         if not is_address(url):
             return False
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-        known = {(host, None), (host, _port(parts))} & self._hosts
-        return self._all or is_here(parts) or bool(known)
+        return self._all or is_here(urlsplit(url)) or self.names(url)
+
+    def names(self, url: str) -> bool:
+        """Whether an entry names this address, by its host at least; `*` names none."""
+        origin = origin_of(url)
+        return any(
+            all(part is None or part == here for part, here in zip(entry, origin, strict=True))
+            for entry in self._named
+        )
 
 
-def _parse_entry(text: str) -> tuple[str, int | None]:
+def _parse_entry(text: str) -> tuple[str | None, str, int | None]:
     """Raises ValueError if it contains no host."""
     parts = urlsplit(text if "://" in text else f"//{text}")
     if not parts.hostname:
         raise ValueError(f"{text!r} contains no host")
     if "://" in text:
-        return parts.hostname, _port(parts)
-    return parts.hostname, parts.port
+        return origin_of(text)
+    return None, parts.hostname, parts.port
 
 
 def _port(parts: SplitResult) -> int:

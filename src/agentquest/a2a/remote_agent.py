@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from pydantic import field_validator
 
 from agentquest.a2a import limits, require_a2a
-from agentquest.a2a.addresses import is_address
+from agentquest.a2a.addresses import find_fault
 from agentquest.a2a.client.wire import RemoteReply
 from agentquest.a2a.messages import REFUSAL, first_message, next_message, reminder
 from agentquest.errors import ConfigError
@@ -74,8 +74,8 @@ class RemoteAgentSettings(TurnRules):
     @field_validator("url")
     @classmethod
     def _address(cls, value: str) -> str:
-        if not is_address(value):
-            raise ValueError("must be an address like http://localhost:9002/")
+        if fault := find_fault(value):
+            raise ValueError(fault)
         if "@" in urlsplit(value).netloc:
             raise ValueError("must not contain a user or password; see agent.headers")
         return value

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from agentquest.a2a.addresses import is_address, without_password
+from agentquest.a2a.addresses import find_fault, without_password
 from agentquest.a2a.config import FIXED, AssessmentConfig
 from agentquest.errors import UserError
 from agentquest.lib.settings import in_words
@@ -46,8 +46,8 @@ class AssessmentRequest(BaseModel):
         url = given.get("agent_url")
         if not isinstance(url, str):
             return given
-        if not is_address(url):
-            raise ValueError("agent_url is not an address like http://localhost:9002/")
+        if fault := find_fault(url):
+            raise ValueError(f"agent_url {fault}")
         address = without_password(url)
         return {**given, "agent_url": address.url, "authorization": address.authorization}
 

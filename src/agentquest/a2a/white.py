@@ -147,7 +147,7 @@ class WhiteExecutor(AgentExecutor):
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         context_id = context.context_id or ""
         heard = read_message(context.get_user_input())
-        game = await self._find_game(context_id, heard)
+        game = await self._find_game(context_id, heard, context.call_context.user.user_name)
         # An exception of the agent fails the request: the agent under test has crashed.
         async with game.lock:
             self._contexts.mark(context_id, Stage.BUSY)
@@ -178,14 +178,17 @@ class WhiteExecutor(AgentExecutor):
         if resources is not None:
             await resources.close()
 
-    async def _find_game(self, context_id: str, heard: ParsedMessage) -> _Context:
-        """The game of a context; a first message begins a new one."""
+    async def _find_game(self, context_id: str, heard: ParsedMessage, client: str) -> _Context:
+        """The game of a context; a first message begins a new one.
+
+        A client that begins many pushes out its own, not those of others.
+        """
         game = self._contexts.get(context_id)
         if game is not None and not (heard.first and game.begun):
             return game
         ended = [] if game is None else [game]
         game = _Context(self._source.new_agent())
-        ended += self._contexts.add(context_id, game)
+        ended += self._contexts.add(context_id, game, connection=client)
         for one in ended:
             await one.agent.close()
         return game

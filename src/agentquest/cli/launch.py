@@ -90,7 +90,7 @@ def command(
     Example: agentquest launch --num-games 6 --white-agent-type scripted
     """
     require_a2a()
-    from agentquest.a2a.addresses import is_address
+    from agentquest.a2a.addresses import find_fault
     from agentquest.a2a.launcher import Launch, read_agent_headers
 
     def say(text: str) -> None:
@@ -99,8 +99,8 @@ def command(
     if settings["concurrency"] is None and agent_url is None:
         settings["concurrency"] = _OWN_CONCURRENCY
     config = _validate(settings)
-    if agent_url is not None and not is_address(agent_url):
-        raise ConfigError("--agent-url: must be an address like http://localhost:9002/")
+    if agent_url is not None and (fault := find_fault(agent_url)):
+        raise ConfigError(f"--agent-url: {fault}")
     config.select_games(config.make_benchmark(data_path))  # raises if there are no such games
     say(f"{_RULE}\nAgentQuest A2A assessment ({config.benchmark})\n{_RULE}")
     white = _choose_white_type(white_agent_type, agent_url, say)

@@ -1,10 +1,10 @@
 """What servers remember of their clients: named sessions, limited in number and in idle time.
 
 No client can push others out by starting many sessions. When the store is full, the address
-that holds most gives up a finished session, or else one that was started and left alone.
-After that a connection that started more than its share loses one. Where a thousand
-sessions were started within minutes and never used, newcomers are refused; otherwise the
-session that was idle for longest goes. Busy sessions always stay.
+that holds most makes room: with a finished session, or else with the longest idle one of a
+connection that holds more than half of the places. Where hundreds, and half of all, were
+started and never used, the oldest of these goes, so that neither players nor newcomers lose
+their place to a flood; otherwise the session that was idle for longest. Busy ones always stay.
 """
 
 import asyncio
@@ -21,9 +21,7 @@ from agentquest.errors import ConfigError
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
-FLOOD = 1000  # this many sessions that were just started and never used are a flood
-LEFT_ALONE_S = 300.0
-_SHARE = 10  # one connection's share is the limit divided by this
+FLOOD = 500  # so many sessions that were never used, if they are half of all, are a flood
 _MAX_EXPIRY_INTERVAL_S = 60.0
 
 
@@ -172,36 +170,36 @@ class SessionStore(Generic[K, V]):
                 await task
 
     def _choose_leaving(self) -> _Entry[K, V] | None:
-        """The session that loses its place; None if a newcomer has to be refused."""
+        """The session that loses its place; None if all are busy."""
         if not self._addresses:
             return None
         address = max(self._addresses, key=self._addresses.__getitem__)
-        finished = self._find_oldest(Stage.FINISHED, address)
+
+        def is_theirs(entry: _Entry[K, V]) -> bool:
+            return entry.address == address
+
+        finished = self._find_oldest(Stage.FINISHED, is_theirs)
         if finished is not None:
             return finished
-        started = self._find_oldest(Stage.STARTED, address)
-        if started is not None and started.used_at < self._clock() - LEFT_ALONE_S:
-            return started
-        excess = self._find_excess()
-        if excess is not None:
-            return excess
-        if len(self._stages[Stage.STARTED]) >= FLOOD:
-            return None
-        candidates = (self._find_oldest(Stage.IN_USE, address), started)
-        return min(filter(None, candidates), key=lambda entry: entry.used_at, default=None)
-
-    def _find_oldest(self, stage: Stage, address: str) -> _Entry[K, V] | None:
-        """The session of an address that has been unused for longest at a stage."""
-        entries = self._stages[stage].values()
-        return next((entry for entry in entries if entry.address == address), None)
-
-    def _find_excess(self) -> _Entry[K, V] | None:
-        """The first never-used session of a connection that has more than its share."""
         connection = max(self._connections, key=self._connections.__getitem__)
-        if not connection or self._connections[connection] * _SHARE < self.limit:
-            return None
-        entries = self._stages[Stage.STARTED].values()
-        return next((entry for entry in entries if entry.connection == connection), None)
+        if connection and self._connections[connection] * 2 > self.limit:
+            return self._find_idle(lambda entry: entry.connection == connection)
+        if len(self._stages[Stage.STARTED]) >= max(FLOOD, self.limit // 2):
+            started = self._find_oldest(Stage.STARTED, is_theirs)
+            if started is not None:
+                return started
+        return self._find_idle(is_theirs)
+
+    def _find_idle(self, fits: "Callable[[_Entry[K, V]], bool]") -> _Entry[K, V] | None:
+        """The fitting session that has been unused for longest and is not busy."""
+        oldest = (self._find_oldest(stage, fits) for stage in Stage if stage is not Stage.BUSY)
+        return min(filter(None, oldest), key=lambda entry: entry.used_at, default=None)
+
+    def _find_oldest(
+        self, stage: Stage, fits: "Callable[[_Entry[K, V]], bool]"
+    ) -> _Entry[K, V] | None:
+        """The fitting session that has been unused for longest at a stage."""
+        return next(filter(fits, self._stages[stage].values()), None)
 
     def _find(self, key: K) -> _Entry[K, V] | None:
         entry = self._entries.get(key)

@@ -121,7 +121,7 @@ def test_a_flood_of_resets_takes_nobodys_session(shop, cache, tmp_path):
             post(f"{process.url}/reset", {"session": f"other {number}"}).status
             for number in range(300)
         ]
-        assert set(statuses) <= {200, 503}
+        assert set(statuses) == {200}
         for guest in guests:
             assert post(f"{process.url}/step", {"action": "search[lamp]"}, guest).status == 200
         assert send(f"{process.url}/healthz").json["sessions"] <= 1500

@@ -16,6 +16,7 @@ import agentquest
 from agentquest.benchmarks.webshop import WebshopUtils
 from agentquest.benchmarks.webshop.benchmark import WebshopBenchmark
 from agentquest.benchmarks.webshop.catalogue.builtin import official_files
+from agentquest.benchmarks.webshop.serving.site import MAX_VISITS
 from agentquest.benchmarks.webshop.serving.site_session import MAX_STEPS
 from agentquest.benchmarks.webshop.shop.shop import Session
 from agentquest.records.outcome import End
@@ -444,3 +445,18 @@ def test_records_of_another_shop_are_not_mixed(site, cache, shop):
     assert "in use by another process" in busy.stderr
     assert "benchmark_settings.seed: was 0, is 5" in other.stderr
     assert "--records" in other.stderr
+
+
+@pytest.mark.long
+def test_a_flood_of_starts_takes_no_place_from_players_or_newcomers(shop, cache, tmp_path):
+    with ServerProcess(tmp_path, cache, *OPTIONS) as process:
+        player = Visitor(process.site)
+        player.start(3)
+        player.search("lamp")
+        for _ in range(MAX_VISITS + 100):
+            assert Visitor(process.site).start(5).status == 200
+        newcomer = Visitor(process.site)
+        assert newcomer.start(4).status == 200
+        assert newcomer.search("lamp").status == 200
+        assert player.search("tea").status == 200
+        assert "Results, page 1" in player.page.text

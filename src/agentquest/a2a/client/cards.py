@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from agentquest.a2a import limits
-from agentquest.a2a.addresses import is_address, is_here
+from agentquest.a2a.addresses import is_address, is_here, origin_of
 from agentquest.records.manifest import AssessedAgent
 from agentquest.reports.safe_text import one_line
 
@@ -103,13 +103,18 @@ def _describe_agent(content: dict[str, Any], capabilities: dict[str, Any]) -> As
 
 
 def make_reachable(card: Card, url: str) -> Card:
-    """Replace addresses that only the agent's own machine understands by that of `url`."""
+    """Replace addresses that only the agent's own machine understands by that of `url`.
+
+    On this machine, too, an agent may know its own port by another name than we do.
+    """
     given = urlsplit(url)
 
     def replace_place(interface: Interface) -> Interface:
         named = urlsplit(interface.url)
         is_unspecified = named.hostname in ("0.0.0.0", "::")
-        if not (is_unspecified or (is_here(named) and not is_here(given))):
+        is_same_port = origin_of(interface.url)[2] == origin_of(url)[2]
+        is_ours = is_here(named) and (is_same_port or not is_here(given))
+        if not (is_unspecified or is_ours):
             return interface
         place = (given.scheme, given.netloc, named.path or "/", named.query, "")
         return replace(interface, url=urlunsplit(place))

@@ -16,7 +16,7 @@ from uuid import uuid4
 import httpx
 
 from agentquest.a2a import limits
-from agentquest.a2a.addresses import AllowList, same_place
+from agentquest.a2a.addresses import AllowList, origin_of
 from agentquest.a2a.client.cards import (
     Card,
     Interface,
@@ -99,8 +99,8 @@ async def find_agent(
 ) -> A2AEndpoint:
     """Fetch the agent's card, waiting for an agent that is just starting.
 
-    The card may name other addresses than `url`: those on its own server are used, others
-    only if they are `allowed`.
+    The card may name other addresses than `url`: those of its origin are used, others only if
+    they are `allowed` by name, and then without the headers.
     """
     tls = httpx.create_ssl_context()
     new_http = partial(AgentHttp, url, tls, dict(headers or {}), busy_waits_s, silence_s)
@@ -115,7 +115,7 @@ async def find_agent(
         card = make_reachable(read_card(content), url)
     except ValueError as error:
         raise AgentBroken(f"{url}: not a usable A2A agent card: {error}") from None
-    return A2AEndpoint(url, _restrict(card, url, allowed or AllowList([url])), new_http)
+    return A2AEndpoint(url, _restrict(card, url, allowed or AllowList()), new_http)
 
 
 def _restrict(card: Card, url: str, allowed: AllowList) -> Card:
@@ -126,7 +126,7 @@ def _restrict(card: Card, url: str, allowed: AllowList) -> Card:
     """
     interfaces = card.interfaces
     callable_ones = [
-        one for one in interfaces if same_place(one.url, url) or allowed.allows(one.url)
+        one for one in interfaces if origin_of(one.url) == origin_of(url) or allowed.names(one.url)
     ]
     if not callable_ones:
         callable_ones = [replace(one, url=agent_address(url)) for one in interfaces]

@@ -1,6 +1,7 @@
-"""HTTP to the agent under test: bounded, patient with busy servers, and limited to one host.
+"""HTTP to the agent under test: bounded, patient with busy servers, and limited to one origin.
 
-A redirect is followed only within the same server. Size limits apply after
+A redirect is followed only within the same origin: scheme, host and port. Headers, which may
+be credentials, go to the origin that was given and nowhere else. Size limits apply after
 decompression. The error contains what a failing server said.
 """
 
@@ -16,7 +17,7 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 
 from agentquest.a2a import limits
-from agentquest.a2a.addresses import is_here, same_place
+from agentquest.a2a.addresses import is_address, is_here, origin_of
 from agentquest.a2a.client.wire import HttpRequest
 from agentquest.errors import AgentQuestError
 from agentquest.http.guard import Refused, Unpacker
@@ -58,6 +59,7 @@ class AgentHttp:
         self._busy_waits_s = busy_waits_s
         self._silence_s = silence_s
         self._headers = dict(headers)
+        self._origin = origin_of(url)
         self._client = httpx.AsyncClient(
             verify=tls,
             timeout=httpx.Timeout(silence_s, connect=limits.CONNECT_TIMEOUT_S),
@@ -123,7 +125,7 @@ class AgentHttp:
             target = urljoin(url, response.headers["location"])
             if request.method != "GET" and response.status_code not in (307, 308):
                 raise AgentBroken(f"it redirects to {one_line(target[:200])}; give that address")
-            if not same_place(url, target):
+            if not is_address(target) or origin_of(target) != origin_of(url):
                 raise AgentBroken(
                     f"it redirects to another server ({one_line(target[:200])}); give that address"
                 )
@@ -132,12 +134,13 @@ class AgentHttp:
 
     async def _send_once(self, request: HttpRequest, url: str) -> httpx.Response:
         """Retries only while no connection was made: a turn must never be played twice."""
-        headers = {**self._headers, **request.headers, "Accept-Encoding": "identity"}
+        ours = self._headers if origin_of(url) == self._origin else {}
+        headers = {**ours, **request.headers, "Accept-Encoding": "identity"}
         for wait in (*limits.CONNECT_WAITS_S, None):
-            built = self._client.build_request(
-                request.method, url, headers=headers, json=request.body
-            )
             try:
+                built = self._client.build_request(
+                    request.method, url, headers=headers, json=request.body
+                )
                 return await self._client.send(built, stream=True, follow_redirects=False)
             except (httpx.ConnectError, httpx.ConnectTimeout) as error:
                 if wait is None:
