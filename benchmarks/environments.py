@@ -109,7 +109,7 @@ def _all_games(data: str) -> None:
     )
 
 
-_COLUMNS = ("games", "open all", "reset all", "steps/s", "memory", "processes")
+_COLUMNS = ("games", "open all", "again", "steps/s", "memory", "processes")
 _HEADS = f"{'':22}" + "".join(f"{head:>12}" for head in _COLUMNS)
 
 

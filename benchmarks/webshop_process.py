@@ -1,14 +1,21 @@
 """Parts of the WebShop measurements that need a process of their own; each prints JSON.
 
 python webshop_process.py start DATA EPISODES    from nothing to a first page, then episodes
+python webshop_process.py walks DATA EPISODES    purchases that meet every kind of step
 python webshop_process.py build FOLDER CACHE     the official files of FOLDER to a catalogue
 python webshop_process.py search FOLDER CACHE PRODUCTS QUERIES
 """
 
 import json
+import random
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agentquest.benchmarks.webshop.shop.shop import Session
 
 _BEGAN = time.perf_counter()
 
@@ -38,6 +45,37 @@ def start(data: str, episodes: str) -> dict[str, float]:
         "bytes": before,
         "bytes_after": _resident(),
     }
+
+
+def walks(data: str, episodes: str) -> dict[int, list[tuple[str, str]]]:
+    """(kind, action) of each step, by the goal's number."""
+    from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
+    from agentquest.benchmarks.webshop.shop.shop import Session, Shop
+
+    shop = Shop(open_catalogue(data or None))
+    numbers = range(len(shop.goals))
+    chosen = random.Random(0).sample(numbers, min(int(episodes), len(numbers)))
+    return {
+        number: list(_walk(Session(shop, "plan", shop.goals[number], random.Random(0))))
+        for number in chosen
+    }
+
+
+def _walk(session: "Session") -> Iterator[tuple[str, str]]:
+    from agentquest.benchmarks.webshop.oracle import best_purchase, plan
+
+    purchase = best_purchase(session.shop, session.goal)
+    for action in plan(session, purchase):
+        if action.startswith("search["):
+            yield "search", action
+        elif action == f"click[{purchase.asin.lower()}]":
+            yield "product", action
+            yield "sub page", "click[description]"
+            yield "back", "click[< prev]"
+        elif action == "click[buy now]":
+            yield "buy", action
+        else:
+            yield ("page" if action.startswith("click[next") else "option"), action
 
 
 def build(folder: str, cache: str) -> dict[str, float]:
@@ -70,7 +108,9 @@ def search(folder: str, cache: str, products: str, count: str) -> dict[str, obje
 
 
 def _show(done: int, total: int) -> None:
-    sys.stderr.write(f"\r{done / max(total, 1):6.1%} ")
+    """On one line that is written over; in a file or pipe a hundred of these would be noise."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r{done / max(total, 1):6.1%} ")
 
 
 def _resident() -> int:
@@ -80,5 +120,5 @@ def _resident() -> int:
 
 
 if __name__ == "__main__":
-    part = {"start": start, "build": build, "search": search}[sys.argv[1]]
+    part = {"start": start, "walks": walks, "build": build, "search": search}[sys.argv[1]]
     sys.stdout.write(json.dumps(part(*sys.argv[2:])) + "\n")
