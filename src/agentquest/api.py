@@ -17,7 +17,7 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from agentquest.config import RunConfig, load_config
 from agentquest.errors import ConfigError
@@ -43,7 +43,7 @@ def evaluate(
     config: PathLike | None = None,
     *,
     agent: AgentChoice | None = None,
-    resume: bool = True,
+    resume: bool | Literal["refuse", "warn", "ignore"] = True,
     watcher: RunEvents | None = None,
     **settings: Any,
 ) -> RunResult:
@@ -51,13 +51,16 @@ def evaluate(
 
     `config` is a YAML file and `settings` override it. `agent` is a registered
     name, `package.module:Class`, or a class of your own, also one from a notebook. The
-    same settings again resume the run and play only the rest; as a class's
-    code is not a setting, give `resume=False` to start over after changing it. Ctrl-C
-    keeps what is finished.
+    same settings and code resume the run and play only the rest. `resume` says what happens
+    after a change of your own code: `"refuse"`, `"warn"` or `"ignore"`; by default a named run
+    is refused and any other one starts anew. `resume=False` always starts a new run, beside the
+    old one. Ctrl-C keeps what is finished.
     """
+    if isinstance(resume, str):
+        settings = {**settings, "resume": resume}
     run = Run(_build_config(config, agent, settings))
-    if not resume and run.directory.exists:
-        run = Run(run.config.model_copy(update={"run_name": free_name(run.directory.path)}))
+    if not resume:
+        run = start_anew(run)
 
     pending, remarks = run_in_thread(prepare_run(run))
     for remark in remarks:
@@ -99,7 +102,8 @@ async def prepare_run(run: Run) -> tuple[list[EpisodeSpec], tuple[str, ...]]:
     if pending:
         await run.identify_agent()
     remarks = await preflight(pending[0], run.benchmark) if pending and run.config.preflight else ()
-    return run.prepare(), remarks
+    pending = run.prepare()
+    return pending, (*run.remarks, *remarks)
 
 
 async def play_pending(
@@ -166,6 +170,13 @@ def _name_class(what: str, value: Any) -> Any:
             " again; define it at the top of a module or notebook"
         )
     return f"{value.__module__}:{value.__qualname__}"
+
+
+def start_anew(run: Run) -> Run:
+    """The run itself, or the same in a new folder beside one that exists."""
+    if not run.directory.exists:
+        return run
+    return Run(run.config.model_copy(update={"run_name": free_name(run.directory.path)}))
 
 
 def free_name(folder: Path) -> str:

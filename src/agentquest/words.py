@@ -1,6 +1,7 @@
 """Small functions of texts: counts with the right plural, names as file names, numbers, times."""
 
 import re
+from collections.abc import Sequence
 
 
 def counted(number: int, noun: str) -> str:
@@ -15,6 +16,14 @@ def plural(number: int, noun: str) -> str:
     if noun.endswith("y") and noun[-2] not in "aeiou":
         return f"{noun[:-1]}ies"
     return f"{noun}s"
+
+
+def enumerate_words(words: Sequence[str], most: int = 3) -> str:
+    """`a`, `a and b`, `a, b and c`, `a, b, c and 2 others`."""
+    shown = list(words[:most])
+    if more := len(words) - most if len(words) > most else 0:
+        shown.append(counted(more, "other"))
+    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
 
 
 def duration(seconds: float) -> str:

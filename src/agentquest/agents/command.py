@@ -17,6 +17,7 @@ import shlex
 import shutil
 import signal
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, field_validator
@@ -55,7 +56,8 @@ class CommandSettings(Settings):
     its answers."""
 
     version: str = ""
-    """Version of the program: change it with the program, so that no run mixes two."""
+    """Version of the program, for what the files in its command do not show: change it with the
+    program, so that no run mixes two."""
 
     timeout_s: float = operational(300.0, gt=0)
     """Most seconds for one answer; an agent that takes longer fails its episode."""
@@ -74,6 +76,17 @@ class CommandSettings(Settings):
         if shutil.which(value[0]) is None:
             raise ValueError(f"no program {value[0]!r} was found")
         return value
+
+    def source_files(self) -> tuple[Path, ...]:
+        """The files that the command names, and the module of `-m`; not an interpreter."""
+        program, *words = self.command
+        if "-m" in words[:-1]:
+            module = Path(*words[words.index("-m") + 1].split("."))
+            words += [f"{module}.py", str(module / "__main__.py")]
+        files = [Path(word) for word in words if Path(word).is_file()]
+        found = Path(shutil.which(program) or program).resolve()
+        is_own = Path.cwd() in found.parents or (not files and os.sep in program)
+        return (*([found] if is_own else []), *files)
 
 
 class ProgramFailed(AgentQuestError):

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from agentquest.api import RunResult, play_pending, prepare_run
+from agentquest.api import RunResult, play_pending, prepare_run, start_anew
 from agentquest.cli.benchmark_choice import as_overrides
 from agentquest.cli.live import LiveView, Tally
 from agentquest.cli.terminal import StopSignals, terminal_width
@@ -40,6 +40,14 @@ def command(
     config: Annotated[
         Path | None, typer.Option("--config", "-c", help="YAML file; see `agentquest init`.")
     ] = None,
+    fresh: Annotated[
+        bool,
+        typer.Option(
+            "--fresh",
+            help="Start a new run; where there is one already, it stays, and the new one is"
+            " called NAME-2, NAME-3, …",
+        ),
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be run, without running it.")
     ] = False,
@@ -60,8 +68,10 @@ def command(
     """
     # Users keep agents and benchmarks of their own in the current folder.
     sys.path.append(str(Path.cwd()))
-    settings, warnings = load_config(config, as_overrides(overrides or [], ["--dry-run"]))
-    run = Run(settings)
+    settings, warnings = load_config(
+        config, as_overrides(overrides or [], ["--dry-run", "--fresh"])
+    )
+    run = start_anew(Run(settings)) if fresh else Run(settings)
     show(warnings, run)
     if dry_run:
         run.check_directory()

@@ -69,6 +69,8 @@ def command(
         _list(runs)
         return
     pending = {run.run_id: run.prepare() for run in runs}
+    for remark in dict.fromkeys(remark for run in runs for remark in run.remarks):
+        typer.secho(f"note: {remark}", fg="yellow", err=True)
     missing = sum(map(len, pending.values()))
     typer.echo(
         f"{counted(len(runs), 'run')} in {sweep.folder}, {counted(missing, 'episode')} to play",
@@ -103,7 +105,9 @@ def _play(runs: Sequence[Run], signals: StopSignals) -> bool:
             if pending:
                 typer.echo(f"run {place} of {len(runs)}: {run.run_id}", err=True)
             try:
-                reason = asyncio.run(play_watched(run, pending, signals)).reason
+                if pending:
+                    asyncio.run(run.identify_agent())
+                reason = asyncio.run(play_watched(run, run.pending, signals)).reason
             except AgentQuestError as error:
                 reason = str(error)
             if reason is not None:

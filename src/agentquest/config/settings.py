@@ -9,7 +9,7 @@ import inspect
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 from pydantic import (
@@ -147,6 +147,11 @@ class RunConfig(Settings):
     run_name: str | None = operational(None, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")
     """Name of the run directory; null: derived from the configuration, so that the same one
     resumes."""
+
+    resume: Literal["refuse", "warn", "ignore"] | None = operational(None)
+    """What happens when your own code or prompt file has changed since the run began: it is
+    refused, continued with a warning, or continued; null: refused if the run has a name,
+    otherwise a new run begins."""
 
     tags: tuple[str, ...] = operational(())
     """Words to find the run by: `agentquest runs --tag WORD`."""

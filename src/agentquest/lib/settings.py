@@ -8,6 +8,7 @@ change a score is marked with `operational`, and stays out of a run's hash.
 import difflib
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
@@ -55,6 +56,11 @@ class Settings(BaseModel):
         if isinstance(value, bool) and field.annotation not in (bool, bool | None, Any):
             raise ValueError(f"must not be {str(value).lower()}")
         return value
+
+    def source_files(self) -> tuple[Path, ...]:
+        """The files whose content decides scores, beside what the settings say themselves."""
+        named = (getattr(self, name) for name in fields_marked(type(self), "content_file"))
+        return tuple(Path(file) for file in named if file is not None)
 
 
 def read_list(value: Any) -> Any:

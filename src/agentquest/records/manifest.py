@@ -93,6 +93,9 @@ class Manifest(Record):
     data_hash: str
     config: Anything = Field(default_factory=dict)
     deciding: Anything = Field(default_factory=dict)
+    sources: dict[str, str] | None = None  # the user's code: its hashes; None: not recorded
+    metric_sources: dict[str, str] = Field(default_factory=dict)
+    changes: list[Text] = Field(default_factory=list)  # of sources, between parts of the run
     notes: list[Text] = Field(default_factory=list)
     tags: list[Text] = Field(default_factory=list)
     note: Text = ""  # the user's own; `notes` are the selection's
@@ -115,9 +118,11 @@ class Manifest(Record):
         """What decides scores and is not the same in `other`, one line each."""
         lines = []
         mine, theirs = flat(self.deciding), flat(other.deciding)
+        files = [*(self.sources or {}).values(), *(other.sources or {}).values()]
         for path in sorted({*mine, *theirs}):
-            if mine.get(path) != theirs.get(path):
-                lines.append(f"{path}: was {mine.get(path)!r}, is {theirs.get(path)!r}")
+            was, now = mine.get(path), theirs.get(path)
+            if was != now and not (was in files and now in files):  # see `find_changed`
+                lines.append(f"{path}: was {was!r}, is {now!r}")
         for name in ("data_hash", "task_ids", "trials"):
             if getattr(self, name) != getattr(other, name):
                 lines.append(f"{name} changed")
@@ -125,6 +130,19 @@ class Manifest(Record):
         if was != now:
             lines.append(f"agentquest: was {was}, is {now}")
         return lines
+
+
+def find_changed(was: dict[str, str] | None, now: dict[str, str] | None) -> list[str]:
+    """The sources that differ; one that only moved does not. What was not recorded is unknown."""
+    if was is None or now is None:
+        return []
+    return [
+        name
+        for name in sorted({*was, *now})
+        if was.get(name) != now.get(name)
+        and not (name not in was and now[name] in was.values())
+        and not (name not in now and was[name] in now.values())
+    ]
 
 
 class MeasuredMetric(Record):

@@ -9,12 +9,14 @@ that was named by hand refuses a changed configuration and shows the difference.
 import asyncio
 import hashlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime, timezone
+from operator import itemgetter
 from typing import Any
 
 from agentquest import registry
 from agentquest.config.settings import DEFAULT_AGENT, RunConfig
-from agentquest.errors import ConfigError
+from agentquest.errors import ConfigError, UserError
 from agentquest.lib import Benchmark, InformedAgent
 from agentquest.lib.settings import validated
 from agentquest.llms.prices import Price
@@ -22,7 +24,7 @@ from agentquest.metrics.rows import EpisodeRow
 from agentquest.metrics.table import metrics_table
 from agentquest.protocols import protocol
 from agentquest.records.episode import EpisodeRecord
-from agentquest.records.manifest import AssessedAgent, Manifest
+from agentquest.records.manifest import AssessedAgent, Manifest, MeasuredMetrics, find_changed
 from agentquest.running.events import Broadcast, RunEvents
 from agentquest.running.executors import Executor, make_executor
 from agentquest.running.factory import (
@@ -36,11 +38,12 @@ from agentquest.running.factory import (
 from agentquest.running.monitor import Budget, EpisodeSaver, FailureWatch, LiveFile, Stopper
 from agentquest.running.play import rare_collections
 from agentquest.running.selection import Selection, episode_seed, pick_by_name, select
+from agentquest.running.sources import hash_metrics, hash_sources
 from agentquest.running.spec import Choice, EpisodeSpec, Limits, RunContext, versions
-from agentquest.store.folder import RunFolder
+from agentquest.store.folder import MANIFEST, RunFolder
 from agentquest.store.live import LiveLog
 from agentquest.store.stored_run import StoredRun
-from agentquest.words import slug
+from agentquest.words import counted, enumerate_words, slug
 
 # Runs with more episodes than this compress their records, unless told not to.
 _MANY = 1000
@@ -69,6 +72,10 @@ class Run:
         self.config_hash = self.config.config_hash
         self.assessed: AssessedAgent | None = None
         """The agent that is called over A2A, once it has been asked who it is (see `bind`)."""
+        self.sources = hash_sources(config)
+        self.metric_sources = hash_metrics([*self.benchmark.metrics, *config.metrics])
+        self.remarks: list[str] = []
+        """What to say before anything is played: code that has changed since the run began."""
         self.run_id = self._name_run()
         self._plan()
         self.directory = RunFolder(config.output_dir / self.run_id)
@@ -100,8 +107,9 @@ class Run:
             )
         self.assessed = assessed
         self._plan()
-        if saved:
+        if saved and self._stored is not None:
             self._merge_manifest(saved, self.manifest())
+            self._stored.refresh()
 
     def _select(self) -> Selection:
         config, tasks = self.config, self.benchmark.tasks()
@@ -119,11 +127,37 @@ class Run:
         if config.run_name is not None:
             return config.run_name
         decides = f"{self.config_hash}/{self.data_hash}/{versions()['agentquest']}"
+        if self.sources:
+            decides += f"/{sorted(self.sources.values())}"
         suffix = hashlib.sha256(decides.encode()).hexdigest()[:8]
         who = [] if config.agent.name == DEFAULT_AGENT else [config.agent.name]
         who += [self.model_name] if self.model_name else []
-        name = "-".join([config.benchmark, self.benchmark.split, *who, suffix])
-        return slug(name)
+        name = slug("-".join([config.benchmark, self.benchmark.split, *who, suffix]))
+        if self.sources and not RunFolder(config.output_dir / name).exists:
+            return self._name_after_change(name)
+        return name
+
+    def _name_after_change(self, name: str) -> str:
+        """The newest run of this configuration by other code, if `resume` says what to do with it;
+        otherwise the new name, and a remark about that run."""
+        self.run_id = name
+        mine, earlier = self.manifest(), []
+        for file in self.config.output_dir.glob(f"*/{MANIFEST}"):
+            with suppress(UserError):
+                saved = RunFolder(file.parent).manifest()
+                is_named = saved.config.get("run_name") is not None
+                if saved.sources and not is_named and not saved.differences(mine):
+                    earlier.append((saved.created_at, file.stat().st_mtime_ns, saved))
+        if not earlier:
+            return name
+        *_, newest = max(earlier, key=itemgetter(0, 1))
+        if self.config.resume is not None:
+            return newest.run_id
+        changed = find_changed(newest.sources, self.sources)
+        self.remarks.append(
+            f"{enumerate_words(changed)} changed since {newest.run_id}; this is a new run"
+        )
+        return name
 
     @property
     def agent_name(self) -> str:
@@ -193,6 +227,8 @@ class Run:
             data_hash=self.data_hash,
             config=config.model_dump(mode="json"),
             deciding=config.deciding(),
+            sources=self.sources,
+            metric_sources=self.metric_sources,
             notes=list(self.selection.notes),
             tags=list(config.tags),
             note=config.note,
@@ -206,13 +242,17 @@ class Run:
         self._executor = make_executor(self.config.executor.name, self.config.executor.settings)
         for sink in self.config.sinks:
             registry.load("sink", sink)
-        if self.directory.exists:
-            self._merge_manifest(self.directory.manifest(), manifest)
-        else:
+        saved = self.directory.manifest() if self.directory.exists else None
+        if saved is None:
             self.directory.create(self.config.to_yaml(), manifest)
+        else:
+            self._refuse_differences(saved, manifest)
         if self._stored is None:
             self._stored = StoredRun(self.directory.path, table=self.table, verify=True)
         self._stored.refresh()
+        if saved is not None:
+            self._merge_manifest(saved, manifest)
+            self._stored.refresh()
         return self.pending
 
     def check_directory(self) -> None:
@@ -226,16 +266,55 @@ class Run:
             raise ConfigError(
                 f"{self.directory.path} was made with a different configuration:\n  "
                 + "\n  ".join(differences)
-                + "\nUse another run_name (or none) to start a new run."
+                + "\nUse another run_name (or none), or --fresh, to start a new run."
             )
+        self._compare_sources(saved)
+
+    def _compare_sources(self, saved: Manifest) -> None:
+        """Refuse, or remark on, code that is not that of the run's beginning."""
+        policy = self.config.resume
+        changed = find_changed(saved.sources, self.sources)
+        metrics = self._find_changed_metrics(saved)
+        if (changed and policy in (None, "refuse")) or (metrics and policy == "refuse"):
+            raise ConfigError(
+                f"{enumerate_words(changed or metrics)} changed since {self.run_id} began: its"
+                " results would be of other code. Use --fresh (in Python: resume=False) to start"
+                " a new run, or resume=warn to go on with this one."
+            )
+        if policy == "ignore":
+            return
+        found = []
+        if changed:
+            found.append(
+                f"{enumerate_words(changed)} changed since {self.run_id} began; what it has"
+                " played stays as it was"
+            )
+        if metrics:
+            found.append(f"{enumerate_words(metrics)} changed: its metrics are measured again")
+        self.remarks += [remark for remark in found if remark not in self.remarks]
+
+    def _find_changed_metrics(self, saved: Manifest) -> list[str]:
+        """Those with other code; other metrics are measured anyway."""
+        if saved.metrics != [*self.benchmark.metrics, *self.config.metrics]:
+            return []
+        return find_changed(saved.metric_sources, self.metric_sources)
 
     def _merge_manifest(self, saved: Manifest, manifest: Manifest) -> None:
-        """Keep the manifest of the parts before, but for metrics, tags and the note."""
-        self._refuse_differences(saved, manifest)
-        kept = ["metrics", "tags", "note"]
+        """Keep the manifest of the parts before, but for metrics, tags, the note, and code that
+        plays the rest."""
+        kept = ["metrics", "metric_sources", "tags", "note"]
         if self.assessed is not None:
             kept += ["assessed", "agent", "model"]
-        merged = saved.model_copy(update={name: getattr(manifest, name) for name in kept})
+        update: dict[str, Any] = {name: getattr(manifest, name) for name in kept}
+        if self.pending:
+            update["sources"] = self.sources
+            if changed := find_changed(saved.sources, self.sources):
+                done = counted(len(self.specs) - len(self.pending), "episode")
+                change = f"{enumerate_words(changed)} changed after {done} had been played."
+                update["changes"] = [*saved.changes, change]
+        merged = saved.model_copy(update=update)
+        if self._find_changed_metrics(saved):
+            self.directory.write_measured(MeasuredMetrics())  # no old value passes for a new one
         if merged != saved:
             self.directory.create(self.config.to_yaml(), merged)
 

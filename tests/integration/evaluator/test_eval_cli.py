@@ -195,7 +195,7 @@ def test_another_configuration_under_the_same_name_is_refused_with_the_differenc
         "  num_games: was 2, is 3",
         "  data_hash changed",
         "  task_ids changed",
-        "Use another run_name (or none) to start a new run.",
+        "Use another run_name (or none), or --fresh, to start a new run.",
     ]
     assert outcomes(tmp_path / "runs" / "r") == before
     same = agentquest(tmp_path, *arguments, "parallel=2", "debug=true", "save_prompts=false")
@@ -308,3 +308,24 @@ def test_init_writes_a_configuration_that_runs(tmp_path: Path) -> None:
     assert tried.returncode == 0
     assert "134 episodes, run directory runs/" in tried.stdout
     assert not (tmp_path / "runs").exists()
+
+
+def test_edited_code_is_named_and_fresh_starts_anew(tmp_path: Path) -> None:
+    """The same command after an edit: refused with the file, continued, or a new run."""
+    code = "from agentquest.lib import Agent, Answer\nclass Mine(Agent):\n"
+    code += "    async def act(self, observation):\n        return Answer('look')\n"
+    (tmp_path / "own.py").write_text(code)
+    arguments = ["eval", "agent=own:Mine", "data_path=builtin", "num_games=1", "max_steps=2"]
+    arguments.append("run_name=mine")
+    assert agentquest(tmp_path, *arguments).returncode == 0
+    (tmp_path / "own.py").write_text(code.replace("'look'", "'inventory'"))
+    refused = agentquest(tmp_path, *arguments)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "own.py changed since mine began" in refused.stderr
+    for option, is_said in (("warn", True), ("ignore", False)):
+        resumed = agentquest(tmp_path, *arguments, "--resume", option)
+        assert resumed.returncode == 0
+        assert ("own.py changed since mine began" in resumed.stderr) == is_said
+    fresh = agentquest(tmp_path, *arguments, "--fresh")
+    assert fresh.returncode == 0
+    assert sorted(folder.name for folder in (tmp_path / "runs").iterdir()) == ["mine", "mine-2"]

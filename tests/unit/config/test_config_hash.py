@@ -61,6 +61,7 @@ ONLY_OPERATES: dict[str, Any] = {
     "tags": ["a"],
     "note": "a",
     "sinks": ["a:b"],
+    "resume": "warn",
     "step_timeout_s": 1.0,
     "cost_limit": 1.0,
     "output_dir": "elsewhere",
