@@ -1,5 +1,6 @@
 """An episode as a chat keeps every call and result, in every format, and exports never mix."""
 
+import csv
 import json
 import zipfile
 from pathlib import Path
@@ -221,3 +222,26 @@ def test_a_logs_cost_is_that_of_the_results(tmp_path: Path) -> None:
         assert used.get("total_cost") == (spent["cost"] if name == "whole" else None)
         assert samples[0]["model_usage"]["tiny-1"]["total_cost"] == 0.75
         assert samples[0]["events"][1]["output"]["usage"]["output_tokens"] == 2
+
+
+def test_every_format_has_the_episodes_in_the_order_of_the_run(tmp_path: Path) -> None:
+    """Trial by trial, tasks as the manifest lists them; not as they finished, nor by name."""
+    finished = [("b", 1), ("c", 0), ("b", 0), ("c", 1)]
+    listed = manifest(task_ids=["c", "b"], trials=2, run_id="o")
+    made = saved(tmp_path / "o", [record(task, trial=n) for task, n in finished], listed)
+    run = StoredRun(made.path)
+    run.save_results()
+    expected = [("c", 0), ("b", 0), ("c", 1), ("b", 1)]
+    assert [(one.task_id, one.trial) for one in run.records] == expected
+    assert [(one["task_id"], one["trial"]) for one in run.to_rows()] == expected
+    results = json.loads((made.path / "results.json").read_text(encoding="utf-8"))["results"]
+    assert [(one["game_id"], one["trial"]) for one in results] == expected
+    with export_run(run, "csv", tmp_path).open(encoding="utf-8", newline="") as file:
+        assert [(row["task_id"], int(row["trial"])) for row in csv.DictReader(file)] == expected
+    rows = hf_rows(export_run(run, "hf", tmp_path))
+    assert [(row["task_id"], row["trial"]) for row in rows] == expected
+    files = sorted(export_run(run, "atif", tmp_path).iterdir())
+    extras = [json.loads(file.read_text(encoding="utf-8"))["extra"] for file in files]
+    assert [(one["task_id"], one["trial"]) for one in extras] == expected
+    _, samples = inspect_log(run, tmp_path)
+    assert [(one["id"], one["epoch"] - 1) for one in samples] == expected

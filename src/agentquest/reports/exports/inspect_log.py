@@ -193,7 +193,7 @@ def _events(record: EpisodeRecord) -> Iterator[Json]:
     yield {"event": "sample_init", **clock.now(), "sample": asked, "state": {}}
     for turn in turns_of(record):
         for step, call in turn:
-            thinking = min(sum(one.latency_s or 0.0 for one in step.calls), step.seconds)
+            thinking = min(_latency(step) or 0.0, step.seconds)
             if step.calls or step.prompt:
                 yield {**_model_event(record, step), **clock.lasting(thinking)}
             yield {**_tool_event(step, call), **clock.lasting(step.seconds - thinking)}
@@ -222,6 +222,12 @@ class _Clock:
         begun = self.now()
         self._passed += seconds
         return {**begun, "completed": self.now()["timestamp"], "working_time": seconds}
+
+
+def _latency(step: Step) -> float | None:
+    """How long the model took, as far as that is known."""
+    known = [call.latency_s for call in step.calls if call.latency_s is not None]
+    return sum(known) if known else None
 
 
 def _model_event(record: EpisodeRecord, step: Step) -> Json:
@@ -287,7 +293,7 @@ def _output(record: EpisodeRecord, answered: Sequence[Step]) -> Json:
         stop = _STOPS.get(kind) or ("tool_calls" if step.tool_calls else "stop")
         output["choices"] = [{"message": _message(reply_of(step)), "stop_reason": stop}]
         output["usage"] = next(iter(_usage_of(record.model, step.calls).values()), None)
-        output["time"] = sum(call.latency_s for call in step.calls) or None
+        output["time"] = _latency(step)
     return output
 
 
