@@ -46,3 +46,12 @@ class ContextExceeded(ModelError):
 
 class NetworkError(AgentQuestError):
     """A download or request failed; what had arrived is kept."""
+
+
+def explain(error: BaseException) -> str:
+    """An error on one line; the text of one that was not raised on purpose says little alone."""
+    if isinstance(error, AgentQuestError):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -18,6 +18,7 @@ from agentquest.records.how import How
 from agentquest.records.messages import ReplyKind
 from agentquest.records.outcome import End
 
+_TOO_LARGE = 1e15  # for a value of a metric: sums and their squares must not overflow
 _NO_ANSWER = frozenset(kind.value for kind in ReplyKind if kind is not ReplyKind.COMPLETE)
 
 
@@ -211,8 +212,8 @@ def _number(metric: Metric, value: float | None) -> float | None:
     if value is None:
         return None
     number = float(value)
-    if not math.isfinite(number):
-        raise ValueError(f"{number} is not a finite number")
+    if not abs(number) < _TOO_LARGE:
+        raise ValueError(f"{number:g} is not a finite number below {_TOO_LARGE:g}")
     if metric.estimator == "rate" and number not in (0.0, 1.0):
         raise ValueError(f"values of a rate must be 0 or 1, not {number:g}")
     return number

@@ -79,7 +79,7 @@ class Record(BaseModel):
 
 def explain_invalid(content: bytes, error: ValidationError, where: str, expected: int) -> str:
     """Says so if the file has another schema; otherwise names the first wrong field."""
-    version = _version_of(content)
+    version = read_version(content)
     if version is not None and version != expected:
         return f"{where}: written with schema {version}, but this AgentQuest reads {expected}"
     first = error.errors()[0]
@@ -87,7 +87,8 @@ def explain_invalid(content: bytes, error: ValidationError, where: str, expected
     return f"{where}: {path}: {first['msg']}"
 
 
-def _version_of(content: bytes) -> int | None:
+def read_version(content: bytes) -> int | None:
+    """The schema that a record says it has; None if it says none."""
     try:
         parsed = json.loads(content)
     except (ValueError, RecursionError):

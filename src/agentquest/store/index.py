@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from filelock import BaseFileLock
+from pydantic import TypeAdapter
 from pydantic_core import from_json
 
-from agentquest.errors import UserError
+from agentquest.errors import UserError, explain
 from agentquest.files import open_regular, take_lock
 from agentquest.metrics.measured import RecalledValue
 from agentquest.metrics.rows import (
@@ -33,7 +34,6 @@ from agentquest.metrics.rows import (
     row_of,
     shared_setting,
 )
-from agentquest.metrics.statistics import Estimate
 from agentquest.metrics.summary import RunFigures, headline_figures
 from agentquest.metrics.table import Metric
 from agentquest.records.episode import EpisodeRecord
@@ -53,7 +53,7 @@ from agentquest.words import plural
 
 INDEX = "index.jsonl"
 _LOCK = ".index.lock"
-_VERSION = 6
+_VERSION = 7
 _TOGETHER = 16
 _LONGEST_FIGURES = 4096
 _SETTING = [one.name for one in fields(Setting)]
@@ -95,13 +95,16 @@ class RowIndex:
     def damage(self) -> str:
         """A warning about lines that cannot be read; empty when there are none."""
         lines = self._reader.damaged
-        if not lines:
+        reasons = [reason for reason in self._reader.skipped.values() if reason]
+        if not (lines or reasons):
             return ""
         shown = ", ".join(map(str, lines[:5])) + (", …" if len(lines) > 5 else "")
-        return (
-            f"{self._episodes}: skipped {len(lines)} damaged {plural(len(lines), 'line')}"
-            f" ({shown}); run again to play their episodes"
-        )
+        found = [f"{len(lines)} damaged {plural(len(lines), 'line')} ({shown})"] if lines else []
+        if reasons:
+            such = f"{len(reasons)} that cannot be used, such as" if reasons[1:] else "a line,"
+            found.append(f"{such} {reasons[0]}")
+        skipped = " and ".join(found)
+        return f"{self._episodes}: skipped {skipped}; run again to play their episodes"
 
     @property
     def figures(self) -> RunFigures:
@@ -155,21 +158,28 @@ class RowIndex:
     def _load(self) -> None:
         self._begin_anew()
         with _without_collections():
-            for entry in self._index.load() if self._saves else ():
-                span = Span(entry["at"], entry["next"], entry["crc"])
-                self._reader.skip(span.next, entry.get("damaged", ()))
-                self._keep(self._recall(entry), span)
-            self._known_damage = len(self._reader.damaged)
-            if not self._fits():
+            if not (self._take_index() and self._fits()):
                 self._index.forget()
                 self._begin_anew()
+
+    def _take_index(self) -> bool:
+        """Take what the index has; False if it was not written by us, whatever its checksums."""
+        try:
+            for entry in self._index.load() if self._saves else ():
+                span = Span(entry["at"], entry["next"], entry["crc"])
+                self._reader.skip(span.next, dict(entry.get("damaged", ())))
+                self._keep(self._recall(entry), span)
+        except (AttributeError, LookupError, TypeError, ValueError, OverflowError):
+            return False
+        self._known_damage = len(self._reader.skipped)
+        return True
 
     def _begin_anew(self) -> None:
         self._rows: dict[str, EpisodeRow] = {}
         self._numbers: dict[str, int] = {}  # of the lines that count, in `_spans`
         self._spans = Spans()
         self._reader = EpisodeReader(self._episodes)
-        self._known_damage = 0  # damaged lines that the index has
+        self._known_damage = 0  # skipped lines that the index has
         self._unsaved = []
         self.revision = 0
         """Grows with every attempt that is taken in; another one means other figures."""
@@ -186,12 +196,17 @@ class RowIndex:
         return find_damaged_lines(self._episodes, self._reader.offset) == self._reader.damaged
 
     def _add(self, record: EpisodeRecord, span: Span) -> None:
-        row = row_of(record, self._table, self._light)
+        try:
+            row = row_of(record, self._table, self._light)
+        except Exception as error:
+            # A record of anybody's: what cannot be added up must not cost the others.
+            self._reader.refuse_last(f"{record.key}: {explain(error)}")
+            return
         self._keep(row, span)
         if self._saves:
-            damaged = self._reader.damaged[self._known_damage :]
-            self._known_damage += len(damaged)
-            self._unsaved.append(self._entry(record, row, span, damaged))
+            skipped = list(self._reader.skipped.items())[self._known_damage :]
+            self._known_damage += len(skipped)
+            self._unsaved.append(self._entry(record, row, span, skipped))
 
     def _keep(self, row: EpisodeRow, span: Span) -> None:
         self.revision += 1
@@ -202,7 +217,11 @@ class RowIndex:
         self._spans.append(span)
 
     def _entry(
-        self, record: EpisodeRecord, row: EpisodeRow, span: Span, damaged: Sequence[int]
+        self,
+        record: EpisodeRecord,
+        row: EpisodeRow,
+        span: Span,
+        skipped: Sequence[tuple[int, str]],
     ) -> dict[str, Any]:
         """Flat, with what many rows share or few readers want as text: 100,000 are read at once."""
         entry: dict[str, Any] = {
@@ -218,8 +237,8 @@ class RowIndex:
             "failed": {key: row.failed[key] for key in self._built_in if key in row.failed},
             "row": [getattr(row, name) for name in _ROW],
         }
-        if damaged:
-            entry["damaged"] = list(damaged)
+        if skipped:
+            entry["damaged"] = skipped
         return entry
 
     def _recall(self, entry: Mapping[str, Any]) -> EpisodeRow:
@@ -257,11 +276,14 @@ def load_figures(folder: Path, stamp: list[Any]) -> RunFigures | None:
             entry = _parse(file.read().splitlines(keepends=True)[-1])
         if entry is None or entry.get("of") != stamp:
             return None
-        figures = dict(entry["figures"])
-        success = figures.pop("success")
-        return RunFigures(success=Estimate(**success) if success else None, **figures)
-    except (OSError, IndexError, KeyError, TypeError):
+        return _figures().validate_python(entry["figures"])
+    except (OSError, LookupError, AttributeError, ValueError):
         return None
+
+
+@lru_cache(maxsize=1)
+def _figures() -> TypeAdapter[RunFigures]:
+    return TypeAdapter(RunFigures)
 
 
 class _IndexFile:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agentquest.errors import AgentQuestError, UserError
+from agentquest.errors import UserError, explain
 from agentquest.metrics.summary import RunFigures
 from agentquest.records.manifest import Manifest
 from agentquest.store.folder import EPISODES, MANIFEST, RunFolder
@@ -61,8 +61,8 @@ class Library:
         for name in self.names():
             try:
                 found.append(self._summarise(name))
-            except (AgentQuestError, OSError, RecursionError) as error:
-                found.append(BrokenRun(name, str(error)))
+            except Exception as error:  # whatever is in its folder, the others are shown
+                found.append(BrokenRun(name, explain(error)))
         return found
 
     def run(self, name: str) -> StoredRun:

@@ -2,8 +2,8 @@
 
 Each line is a JSON object whose last field is a checksum of everything before it. A
 crash can tear the last line, and a power loss can damage unsynced ones anywhere:
-such lines are skipped and reported, and their episodes are played again. A line that
-is complete but not understood (another version's) is an error, never skipped.
+such lines are skipped and reported, and their episodes are played again. So are complete lines
+that are no records, with the reason; only a line of another version is an error, never skipped.
 
 In large runs the object is packed: `{"packed":"…","crc32":"…"}`, where the text is
 the record's JSON, deflated (zlib) and in base64. A packed line is still one line, so all
@@ -16,7 +16,7 @@ import itertools
 import os
 import zlib
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -29,7 +29,7 @@ from agentquest.files import (
     open_regular,
     sync_folder,
 )
-from agentquest.records.base import explain_invalid
+from agentquest.records.base import explain_invalid, read_version
 from agentquest.records.episode import SCHEMA_VERSION, EpisodeRecord
 
 _SEAL = b',"crc32":"'
@@ -37,7 +37,10 @@ _SEAL_LENGTH = len(_SEAL) + 8 + len(b'"}')
 _CHUNK = 1 << 16
 _PACKED = b'{"packed":"'
 _PACKING = 4  # higher levels of zlib take much longer to save little
-_LONGEST = 1 << 30  # no record is this long: what unpacks to more is malicious
+# What unpacks to more is malicious, and is not written either.
+_LONGEST = 64 << 20
+_MOST_RATIO = 200
+_ANY_RATIO = 1 << 20  # up to this length
 
 
 class Span(NamedTuple):
@@ -77,11 +80,11 @@ class Spans:
 
 def seal(content: bytes, packed: bool = False) -> bytes:
     """A JSON object as a line with its checksum."""
+    body = content[:-1]
     if packed:
-        text = binascii.b2a_base64(zlib.compress(content, _PACKING), newline=False)
-        body = b'%b%b"' % (_PACKED, text)
-    else:
-        body = content[:-1]
+        deflated = zlib.compress(content, _PACKING)
+        if len(content) <= _most_unpacked(deflated):
+            body = b'%b%b"' % (_PACKED, binascii.b2a_base64(deflated, newline=False))
     return b'%b%b%08x"}\n' % (body, _SEAL, zlib.crc32(body))
 
 
@@ -107,11 +110,16 @@ def _intact_body(line: bytes) -> bytes | None:
 
 def _unpack(body: bytes) -> bytes | None:
     try:
+        deflated = binascii.a2b_base64(body[len(_PACKED) : -1])
         unpacking = zlib.decompressobj()
-        content = unpacking.decompress(binascii.a2b_base64(body[len(_PACKED) : -1]), _LONGEST)
+        content = unpacking.decompress(deflated, _most_unpacked(deflated))
     except (binascii.Error, zlib.error):
         return None
     return content if unpacking.eof else None
+
+
+def _most_unpacked(deflated: bytes) -> int:
+    return min(_LONGEST, max(_ANY_RATIO, _MOST_RATIO * len(deflated)))
 
 
 def find_damaged_lines(file: Path, end: int) -> list[int]:
@@ -151,13 +159,23 @@ class EpisodeReader:
         self._file = file
         self._lines = 0
         self.offset = 0  # where the next line begins
-        self.damaged: list[int] = []  # numbers of skipped lines
+        self.skipped: dict[int, str] = {}  # lines by number: what is wrong with their content
+        """Empty where the line is damaged, so that nothing of its content is known."""
 
-    def skip(self, offset: int, damaged: Sequence[int] = ()) -> None:
-        """Continue from there: one whole line before it is known, and so are damaged ones."""
-        self.damaged += damaged
-        self._lines += len(damaged) + 1
+    @property
+    def damaged(self) -> list[int]:
+        """Numbers of the lines whose checksum is wrong."""
+        return [number for number, reason in self.skipped.items() if not reason]
+
+    def skip(self, offset: int, skipped: Mapping[int, str] | None = None) -> None:
+        """Continue from there: one whole line before it is known, and so are skipped ones."""
+        self.skipped.update(skipped or {})
+        self._lines += len(skipped or {}) + 1
         self.offset = offset
+
+    def refuse_last(self, reason: str) -> None:
+        """Skip the line that was read last, after all."""
+        self.skipped[self._lines] = reason
 
     def read_new(self) -> Iterator[tuple[Span, EpisodeRecord]]:
         """The records of the whole lines after those that were read, and where they are."""
@@ -171,11 +189,17 @@ class EpisodeReader:
                 start = self.offset
                 self._lines += 1
                 self.offset += len(line)
-                content = unseal(line)
-                if content is None:
-                    self.damaged.append(self._lines)
+                if _intact_body(line) is None:
+                    self.skipped[self._lines] = ""
                     continue
-                record = _parse(content, f"{self._file}:{self._lines}")
+                try:
+                    content = unseal(line)
+                    if content is None:
+                        raise _NotARecord("it unpacks to too much, or to nothing")
+                    record = _parse(content, f"{self._file}:{self._lines}")
+                except _NotARecord as error:
+                    self.skipped[self._lines] = str(error)
+                    continue
                 yield Span(start, self.offset, read_checksum(line)), record
 
 
@@ -265,8 +289,14 @@ def _after_last_newline(handle: IO[bytes], size: int) -> int:
     return 0
 
 
+class _NotARecord(DataError):
+    """A complete line of this version that cannot be understood."""
+
+
 def _parse(content: bytes, where: str) -> EpisodeRecord:
     try:
         return EpisodeRecord.model_validate_json(content)
     except ValidationError as error:
-        raise DataError(explain_invalid(content, error, where, SCHEMA_VERSION)) from None
+        is_ours = read_version(content) in (None, SCHEMA_VERSION)
+        reason = explain_invalid(content, error, where, SCHEMA_VERSION)
+        raise (_NotARecord if is_ours else DataError)(reason) from None

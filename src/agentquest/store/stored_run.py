@@ -14,7 +14,7 @@ from operator import eq
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
-from agentquest.errors import UserError
+from agentquest.errors import AgentQuestError, DataError, UserError, explain
 from agentquest.metrics.measured import collect_measured, recall_table
 from agentquest.metrics.report import Report, build_report
 from agentquest.metrics.rows import EpisodeRow, plain_row
@@ -89,9 +89,10 @@ class StoredRun:
 
     @cached_property
     def _index(self) -> RowIndex:
-        index = RowIndex(self.path, self.table, verify=self._verify, light=not self._full)
-        index.refresh()
-        return index
+        with _blame(self.path):
+            index = RowIndex(self.path, self.table, verify=self._verify, light=not self._full)
+            index.refresh()
+            return index
 
     @property
     def rows(self) -> list[EpisodeRow]:
@@ -227,9 +228,21 @@ class StoredRun:
         """Something made of the rows, made again only when there are others."""
         revision = self._index.revision
         if what not in self._made or self._made[what][0] != revision:
-            self._made[what] = (revision, make())
+            with _blame(self.path):
+                self._made[what] = (revision, make())
         made: T = self._made[what][1]
         return made
+
+
+@contextmanager
+def _blame(path: Path) -> Iterator[None]:
+    """Whatever else goes wrong is the run's fault, which may be anybody's: one error says so."""
+    try:
+        yield
+    except (AgentQuestError, OSError):
+        raise
+    except Exception as error:
+        raise DataError(f"{path} cannot be read: {explain(error)}") from error
 
 
 class RunWriter:

@@ -73,6 +73,7 @@ def raising(one: EpisodeRecord) -> float:
     [
         ({"value": raising}, "LookupError: no such word"),
         ({"value": lambda one: math.nan}, "ValueError: nan is not a finite number"),
+        ({"value": lambda one: 1.7e308}, "ValueError: 1.7e+308 is not a finite number below"),
         ({"value": lambda one: "many"}, "ValueError: could not convert"),
         ({"value": lambda one: 0.5, "estimator": "rate"}, "ValueError: values of a rate must be"),
     ],

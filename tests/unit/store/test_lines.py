@@ -101,19 +101,23 @@ def resealed(content: dict[str, Any]) -> bytes:
     return b'%b,"crc32":"%08x"}\n' % (body, zlib.crc32(body))
 
 
-def test_a_whole_line_that_is_not_understood_is_an_error(tmp_path: Path) -> None:
-    run = a_run(tmp_path, a_record())
+def test_a_whole_line_that_is_not_understood_costs_its_own_episode(tmp_path: Path) -> None:
+    run = a_run(tmp_path, a_record("a#0"), a_record("b#0"))
     file = run.path / EPISODES
-    content = json.loads(file.read_bytes())
+    first, second = file.read_bytes().splitlines(keepends=True)
+    content = json.loads(first)
     del content["crc32"]
     content["steps"][0]["progress"] = "a lot"
-    file.write_bytes(resealed(content))
-    with pytest.raises(DataError, match=r"episodes\.jsonl:1: steps\.0\.progress: "):
-        run.records()
+    file.write_bytes(resealed(content) + second)
+    stored = StoredRun(run.path)
+    assert [row.key for row in stored.rows] == ["b#0"]
+    assert "skipped a line, " in stored.damage
+    assert "episodes.jsonl:1: steps.0.progress: " in stored.damage
+    assert StoredRun(run.path).damage == stored.damage, "the index has it too"
     # A newer version that happens to have the same fields is not to be guessed at either.
     for extra in ({}, {"new_field": 1}):
         newer = {**content, **extra, "schema_version": SCHEMA_VERSION + 1}
-        file.write_bytes(resealed(newer))
+        file.write_bytes(resealed(newer) + second)
         with pytest.raises(
             DataError, match=r":1: written with schema 3, but this AgentQuest reads 2"
         ):
@@ -165,6 +169,39 @@ def test_a_packed_line_is_one_line_and_much_smaller(tmp_path: Path) -> None:
 def test_what_is_sealed_but_cannot_be_unpacked_is_damaged() -> None:
     for text in ("####", "AAAA"):
         assert unseal(resealed({"packed": text}).replace(b'": "', b'":"', 1)) is None
+
+
+@pytest.mark.parametrize("depth", [150, 400, 100_000])
+def test_deep_nesting_costs_no_other_episode(tmp_path: Path, depth: int) -> None:
+    run = a_run(tmp_path, a_record("a#0"), a_record("b#0"))
+    file = run.path / EPISODES
+    first, second = file.read_bytes().splitlines(keepends=True)
+    body = first.partition(b',"crc32"')[0].replace(
+        b'"details":{}', b'"details":{"x":' + b"[" * depth + b"]" * depth + b"}"
+    )
+    file.write_bytes(b'%b,"crc32":"%08x"}\n' % (body, zlib.crc32(body)) + second)
+    assert "b#0" in [row.key for row in StoredRun(run.path).rows]
+
+
+def test_a_packed_line_unpacks_to_no_more_than_it_may() -> None:
+    for size, is_read in ((1 << 20, True), (8 << 20, False), (65 << 20, False)):
+        text = base64.b64encode(zlib.compress(b"x" * size, 9))
+        body = b'{"packed":"%b"' % text
+        assert (unseal(b'%b,"crc32":"%08x"}\n' % (body, zlib.crc32(body))) is None) != is_read
+    noise = os.urandom(1 << 16)
+    for content in (b"{%b}" % (b"x" * (8 << 20)), b"{%b}" % (noise * 20)):
+        assert unseal(seal(content, packed=True)) == content, "what is written is read again"
+
+
+def test_a_bomb_costs_its_own_episode(tmp_path: Path) -> None:
+    run = a_run(tmp_path, a_record("a#0"), a_record("b#0"))
+    file = run.path / EPISODES
+    second = file.read_bytes().splitlines(keepends=True)[1]
+    body = b'{"packed":"%b"' % base64.b64encode(zlib.compress(b"x" * (65 << 20), 9))
+    file.write_bytes(b'%b,"crc32":"%08x"}\n' % (body, zlib.crc32(body)) + second)
+    stored = StoredRun(run.path, verify=True)
+    assert [row.key for row in stored.rows] == ["b#0"]
+    assert "it unpacks to too much" in stored.damage
 
 
 def test_no_file_is_no_episodes(tmp_path: Path) -> None:
