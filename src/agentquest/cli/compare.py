@@ -46,11 +46,19 @@ def command(
     for run, number in Counter(path.resolve() for path in runs).items():
         if number > 1:
             raise UserError(f"{run.name} is named {number} times; compare it with other runs")
-    comparisons = compare_runs(open_runs(runs), baseline)
+    found, broken = open_runs(runs)
+    if broken and (len(found) < 2 or runs[baseline - 1] not in {run.path for run in found}):
+        raise UserError(f"{broken[0].name} cannot be read: {broken[0].problem}")
+    before = {run.path for run in found}.intersection(runs[: baseline - 1])
+    comparisons = compare_runs(found, len(before) + 1 if broken else baseline)
     if format is ComparisonFormat.JSON:
         typer.echo(to_json(json_comparison(comparisons)), nl=False)
     else:
         typer.echo(format_comparisons(comparisons, format, list_tasks), nl=False)
+    for one in broken:
+        typer.secho(f"{one.name} cannot be read: {one.problem}", fg="yellow", err=True)
+    if broken:
+        raise typer.Exit(1)
 
 
 def format_comparisons(

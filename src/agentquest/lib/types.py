@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
+from agentquest.errors import DataError
+from agentquest.words import parse_whole_number
+
 
 def internal(default: Any) -> Any:
     """A field that the documented export does not show."""
@@ -83,6 +86,13 @@ class Task:
     task_type: str
     split: str
     problem: str
+
+    def place(self, among: int) -> int:
+        """Which of so many problems this is, by the number that `problem` ends with."""
+        place = parse_whole_number(self.problem.rpartition("/")[2])
+        if place is None or place >= among:
+            raise DataError(f"there is no task {self.problem!r}")
+        return place
 
 
 class Moment(NamedTuple):

@@ -4,7 +4,7 @@ A manifest is one typed model. Resuming, reports, comparison and the viewer read
 its fields; nobody looks into loose dictionaries.
 """
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -13,6 +13,8 @@ from agentquest.records.outcome import AgentFaults
 
 MANIFEST_VERSION: Literal[2] = 2
 MEASURED_VERSION: Literal[1] = 1
+
+Count = Annotated[int, Field(ge=0, le=10**9)]
 
 
 class PublishedScore(Record):
@@ -81,8 +83,8 @@ class Manifest(Record):
     informed: bool = False  # the agent was shown the oracle's plan
     model: Text | None = None
     agent_faults: AgentFaults
-    max_steps: int
-    trials: int
+    max_steps: Count
+    trials: Count
     metrics: list[str] = Field(default_factory=list)
     cleanup_applies: bool = True  # there are things to open and close
     verbs: Verbs = Verbs()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import fsum
 from pathlib import Path
 
-from agentquest.errors import UserError
+from agentquest.errors import AgentQuestError, UserError, explain
 from agentquest.metrics.paired import (
     PairedCounts,
     count_pairs,
@@ -23,6 +23,7 @@ from agentquest.metrics.statistics import Estimate
 from agentquest.metrics.summary import in_order
 from agentquest.metrics.table import Metric
 from agentquest.records.manifest import Manifest
+from agentquest.store.library import BrokenRun
 from agentquest.store.stored_run import StoredRun
 from agentquest.words import counted
 
@@ -90,11 +91,21 @@ class Comparison:
         return self.differences["success"]
 
 
-def open_runs(paths: Sequence[Path]) -> list[StoredRun]:
-    """The runs by the names of their folders, or by their paths where names are not enough."""
+def open_runs(paths: Sequence[Path]) -> tuple[list[StoredRun], list[BrokenRun]]:
+    """The runs that can be read and those that cannot, by the names of their folders, or by their
+    paths where names are not enough."""
     names = [path.resolve().name for path in paths]
     labels = names if len(set(names)) == len(names) else [str(path) for path in paths]
-    return [StoredRun(path, name=label) for path, label in zip(paths, labels, strict=True)]
+    found: list[StoredRun] = []
+    broken: list[BrokenRun] = []
+    for path, label in zip(paths, labels, strict=True):
+        try:
+            run = StoredRun(path, name=label)
+            assert run.report
+            found.append(run)
+        except (AgentQuestError, OSError) as error:
+            broken.append(BrokenRun(label, explain(error)))
+    return found, broken
 
 
 def compare_runs(runs: Sequence[ComparedRun], baseline: int = 1) -> list[Comparison]:

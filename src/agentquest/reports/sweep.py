@@ -52,10 +52,10 @@ def sweep_rows(runs: Sequence[SweptRun]) -> list[SweepRow]:
     """A row per run, and one over all seeds of a setting where there are several."""
     rows = []
     for setting, members in _by_setting(runs).items():
-        loaded = open_runs([run.path for run in members])
-        for run, one in zip(members, loaded, strict=True):
-            rows.append(_row(setting, run.seed, [one]))
-        if len(members) > 1:
+        seeds = {run.path: run.seed for run in members}
+        loaded, _ = open_runs(list(seeds))
+        rows += [_row(setting, seeds[one.path], [one]) for one in loaded]
+        if len(loaded) > 1:
             rows.append(_row(setting, None, loaded))
     return rows
 
@@ -89,11 +89,13 @@ def json_rows(rows: Sequence[SweepRow]) -> list[dict[str, Any]]:
 def sweep_comparison(runs: Sequence[SweptRun]) -> tuple[list[Comparison], list[str]]:
     """Each agent and model against the first of its protocol; and why some could not be."""
     by_protocol: dict[str | None, list[ComparedRun]] = {}
-    for setting, members in _by_setting(runs).items():
-        loaded = open_runs([run.path for run in members])
-        by_protocol.setdefault(setting[2], []).append(_pool(setting, loaded))
-    found: list[Comparison] = []
     problems: list[str] = []
+    for setting, members in _by_setting(runs).items():
+        loaded, broken = open_runs([run.path for run in members])
+        problems += [f"{one.name} cannot be read: {one.problem}" for one in broken]
+        if loaded:
+            by_protocol.setdefault(setting[2], []).append(_pool(setting, loaded))
+    found: list[Comparison] = []
     for group in by_protocol.values():
         first, *others = group
         for other in others:

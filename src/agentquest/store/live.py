@@ -99,5 +99,5 @@ def _events(content: bytes) -> Iterator[LiveEvent]:
     for line in content.splitlines():
         try:
             yield LiveEvent.model_validate(json.loads(line))
-        except (ValidationError, ValueError):
+        except (ValidationError, ValueError, RecursionError):
             continue

@@ -1,12 +1,12 @@
 """The web application: addresses, and what each answers."""
 
 import asyncio
+import logging
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Protocol
 
-import htpy as h
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from agentquest import registry
-from agentquest.errors import AgentQuestError, UserError
+from agentquest.errors import AgentQuestError, UserError, explain
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.manifest import Manifest
 from agentquest.store.library import Library, RunSummary
@@ -26,12 +26,13 @@ from agentquest.viewer.entry import ENTER, enter
 from agentquest.viewer.episode_page import episode_page
 from agentquest.viewer.export import ASSETS, asset
 from agentquest.viewer.filters import parse_number
-from agentquest.viewer.layout import link, render
-from agentquest.viewer.pages import PAGES, navigation_page, page
+from agentquest.viewer.layout import render
+from agentquest.viewer.pages import PAGES, navigation_page, page, problem_page
 from agentquest.viewer.prompt_page import prompt, prompts_page
 from agentquest.viewer.replay import analyse_episode
 from agentquest.viewer.run_page import run_page
 
+logger = logging.getLogger(__name__)
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _MOST_COMPARED = 8
 _MOST_EPISODES = 16
@@ -52,7 +53,10 @@ class Viewer:
             async with self._reading:
                 return HTMLResponse(await run_in_threadpool(make))
         except (AgentQuestError, OSError) as error:
-            return _problem(wrong, str(error))
+            return _problem(wrong, explain(error))
+        except Exception as error:  # of one page, whatever its run is made of
+            logger.exception("a page could not be made")
+            return _problem("This page cannot be shown", explain(error))
 
     async def warm(self) -> None:
         """Read the list of runs and import what plays their games, before anybody asks."""
@@ -176,13 +180,12 @@ class Viewer:
         try:
             async with self._reading:
                 return JSONResponse(await run_in_threadpool(make))
-        except AgentQuestError as error:
-            return JSONResponse({"error": str(error)}, status_code=404)
+        except Exception as error:  # of one run: the page that asks stays as it is
+            return JSONResponse({"error": explain(error)}, status_code=404)
 
 
 def _problem(title: str, why: str) -> Response:
-    body = [h.h1[title], h.p[why], h.p[link(SITE.page("runs"), "All runs")]]
-    return HTMLResponse(page(SITE, title, body), status_code=404)
+    return HTMLResponse(problem_page(SITE, title, why), status_code=404)
 
 
 async def _no_such_page(request: Request, error: Exception) -> Response:

@@ -5,19 +5,22 @@ An export is written next to its place, and moved there when it is complete.
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 
 import htpy as h
 
-from agentquest.errors import UserError
+from agentquest.errors import AgentQuestError, UserError, explain
+from agentquest.metrics.rows import EpisodeRow
 from agentquest.store.library import BrokenRun, Library, RunSummary
 from agentquest.store.stored_run import StoredRun
 from agentquest.viewer.addresses import FileAddresses, Files
 from agentquest.viewer.compare_page import compare_page, flipped_tasks
 from agentquest.viewer.episode_page import episode_page
-from agentquest.viewer.pages import PAGES, navigation_page, page
+from agentquest.viewer.pages import PAGES, navigation_page, page, problem_page
 from agentquest.viewer.prompt_page import prompts_page
 from agentquest.viewer.replay import analyse_episode
 from agentquest.viewer.run_page import PAGE_SIZE, episode_list, run_page
@@ -58,6 +61,7 @@ class _Export:
         self._library = library
         self._folder = folder
         self._files = Files(PAGE_SIZE)
+        self._runs: dict[str, StoredRun] = {}
         self._number = 0
 
     def write(self) -> int:
@@ -71,59 +75,81 @@ class _Export:
         for name in ASSETS:
             self._put(f"static/{name}", asset(name))
         for name in names:
-            run = self._library.run(name)
-            keys = [one.key for one in run.rows]
+            with suppress(AgentQuestError, OSError):  # its page says what is wrong
+                self._runs[name] = self._library.run(name)
+            keys = [one.key for one in self._runs[name].rows] if name in self._runs else []
             self._files.add_run(name, keys, self._library.alone)
         pairs = list(self._pairs(summaries))
         for name, file in self._files.pages.items():
             self._put(file, navigation_page(self._at(file), self._library, name, {}).encode())
         for name in names:
-            self._run(self._library.run(name))
+            self._run(name)
         for pair in pairs:
             self._comparison(pair)
         return self._number
 
-    def _run(self, run: StoredRun) -> None:
-        file = self._files.run_file(run.name)
+    def _run(self, name: str) -> None:
+        file = self._files.run_file(name)
         here = self._at(file)
-        self._page(file, run.name, run_page(here, run, {}))
+        self._page(file, name, lambda: run_page(here, self._library.run(name), {}))
+        if name not in self._runs:
+            return
+        run = self._runs[name]
         for start in range(PAGE_SIZE, len(run.rows), PAGE_SIZE):
-            content = episode_list(here, run, {"from": str(start)})
-            self._page(self._files.run_file(run.name, start), run.name, content)
-        for one in run.rows:
-            record = run.record(one.key)
-            seen = analyse_episode(record, run.manifest)
-            file = self._files.episode_file(run.name, one.key)
-            self._page(file, record.goal, episode_page(here, run.name, record, seen))
-            prompted = [step for step in record.steps if step.prompt]
-            if prompted:
-                prompts = prompts_page(here, run.name, record, prompted)
-                self._page(self._files.prompts_file(run.name, one.key), "Prompts", prompts)
+            make = partial(episode_list, here, run, {"from": str(start)})
+            self._page(self._files.run_file(name, start), name, make)
+        for row in run.rows:
+            self._episode(here, run, row)
+
+    def _episode(self, here: FileAddresses, run: StoredRun, row: EpisodeRow) -> None:
+        record = cache(partial(run.record, row.key))
+
+        def make() -> h.Node:
+            seen = analyse_episode(record(), run.manifest)
+            return episode_page(here, run.name, record(), seen)
+
+        if not self._page(self._files.episode_file(run.name, row.key), row.goal, make):
+            return
+        prompted = [step for step in record().steps if step.prompt]
+        if prompted:
+            file = self._files.prompts_file(run.name, row.key)
+            self._page(file, "Prompts", lambda: prompts_page(here, run.name, record(), prompted))
 
     def _pairs(self, summaries: list[RunSummary | BrokenRun]) -> Iterator[tuple[str, str]]:
         """The best run of each table with each of the others."""
         for members in standings(summaries).values():
-            for other in members[1 : _MOST_PAIRS + 1]:
-                pair = (members[0].name, other.name)
+            readable = [one for one in members if one.name in self._runs]
+            for other in readable[1 : _MOST_PAIRS + 1]:
+                pair = (readable[0].name, other.name)
                 number = len({runs for runs, _ in self._files.comparisons}) + 1
                 folder = f"compare/{number}/"
                 self._files.comparisons[pair, None] = f"{folder}index.html"
-                tasks = flipped_tasks([self._library.run(name) for name in pair])
+                tasks = flipped_tasks([self._runs[name] for name in pair])
                 for place, task in enumerate(tasks[:_MOST_TASKS], start=1):
                     self._files.comparisons[pair, task] = f"{folder}{place}.html"
                 yield pair
 
     def _comparison(self, pair: tuple[str, str]) -> None:
-        runs = [self._library.run(name) for name in pair]
+        runs = [self._runs[name] for name in pair]
         for (names, task), file in self._files.comparisons.items():
             if names == pair:
-                self._page(file, "Compare", compare_page(self._at(file), runs, task))
+                self._page(file, "Compare", partial(compare_page, self._at(file), runs, task))
 
     def _at(self, file: str) -> FileAddresses:
         return FileAddresses(self._files, file)
 
-    def _page(self, file: str, title: str, body: h.Node) -> None:
-        self._put(file, page(self._at(file), title, body).encode())
+    def _page(self, file: str, title: str, make: Callable[[], h.Node]) -> bool:
+        """Whether it could be made; if not, a page in its place says why."""
+        here, is_made = self._at(file), True
+        try:
+            content = page(here, title, make())
+        except Exception as error:  # of one page, whatever its record is made of
+            content, is_made = (
+                problem_page(here, "This page cannot be shown", explain(error)),
+                False,
+            )
+        self._put(file, content.encode())
+        return is_made
 
     def _put(self, file: str, content: bytes) -> None:
         path = self._folder / file

@@ -14,7 +14,7 @@ from agentquest.lib.markup import Template, join
 from agentquest.store.library import Library
 from agentquest.viewer.addresses import Addresses
 from agentquest.viewer.glossary_page import glossary_page
-from agentquest.viewer.layout import render
+from agentquest.viewer.layout import link, render
 from agentquest.viewer.people_page import people_page
 from agentquest.viewer.runs_page import leaderboard_page, runs_page
 
@@ -64,6 +64,12 @@ def navigation_page(site: Addresses, library: Library, name: str, query: Mapping
     assert found.make is not None
     body = found.make(site, library, query)
     return page(site, found.title, body, name, found.follow if site.served else "")
+
+
+def problem_page(site: Addresses, title: str, why: str) -> str:
+    """In place of a page that cannot be made, which is no matter to the others."""
+    body = [h.h1[title], h.p[why], h.p[link(site.page("runs"), "All runs")]]
+    return page(site, title, body)
 
 
 def page(site: Addresses, title: str, body: h.Node, here: str = "", follow: str = "") -> str:

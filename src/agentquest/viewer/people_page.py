@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import htpy as h
 
+from agentquest.errors import AgentQuestError
 from agentquest.lib.markup import Piece
 from agentquest.metrics.rows import EpisodeRow
 from agentquest.metrics.summary import RunFigures, headline_figures
@@ -64,16 +65,24 @@ def _rows(
     tasks: set[tuple[str, str]] = set()
     for one in members:
         if _is_person(one):
-            rows = library.run(one.name).rows
+            rows = _read_rows(library, one.name)
             tasks |= {(row.task_id, row.data_hash) for row in rows}
             for name, part in _parts(rows).items():
                 yield _row(site, badge("complete", name), one, part)
     for one in sorted(members, key=_by_success):
         if not _is_person(one):
-            rows = library.run(one.name).rows
+            rows = _read_rows(library, one.name)
             same = [row for row in rows if (row.task_id, row.data_hash) in tasks]
             if same:
                 yield _row(site, one.manifest.agent, one, same)
+
+
+def _read_rows(library: Library, name: str) -> Sequence[EpisodeRow]:
+    """None if they cannot be read: the list of runs says so."""
+    try:
+        return library.run(name).rows
+    except (AgentQuestError, OSError):
+        return ()
 
 
 def _parts(rows: Iterable[EpisodeRow]) -> dict[str, list[EpisodeRow]]:

@@ -41,8 +41,7 @@ def tasks_of(split: str, categories: tuple[str, ...]) -> list[Task]:
 
 def goal_of(task: Task) -> str:
     """The secret number of a task."""
-    place = int(task.problem.rpartition("/")[2])
-    return goals_of(task.task_type, task.split)[place]
+    return goals_of(task.task_type, task.split)[task.place(PER_CATEGORY)]
 
 
 @cache

@@ -91,9 +91,7 @@ def _empty_cells(answer: Sequence[int], given: int, dice: Dice) -> list[int]:
 
 def puzzles_of(category: str, split: str) -> list[Puzzle]:
     """All puzzles of a category in a split."""
-    for name, known in ((category, CATEGORIES), (split, SPLITS)):
-        if name not in known:
-            raise UnknownName(f"unknown category or split {name!r}; {suggestion(name, known)}")
+    _check_names(category, split)
     return [puzzle(category, split, place) for place in range(PER_CATEGORY)]
 
 
@@ -108,4 +106,11 @@ def tasks_of(split: str, categories: tuple[str, ...]) -> list[Task]:
 
 def puzzle_of(task: Task) -> Puzzle:
     """The puzzle of a task."""
-    return puzzle(task.task_type, task.split, int(task.problem.rpartition("/")[2]))
+    _check_names(task.task_type, task.split)
+    return puzzle(task.task_type, task.split, task.place(PER_CATEGORY))
+
+
+def _check_names(category: str, split: str) -> None:
+    for name, known in ((category, CATEGORIES), (split, SPLITS)):
+        if name not in known:
+            raise UnknownName(f"unknown category or split {name!r}; {suggestion(name, known)}")

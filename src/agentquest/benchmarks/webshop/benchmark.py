@@ -163,10 +163,10 @@ class WebshopBenchmark(Benchmark):
         return [task for task in tasks if task.task_type in self.wanted_types]
 
     def driver(self, task: Task) -> WebshopTaskDriver:
-        return WebshopTaskDriver(self.shop, int(task.problem))
+        return WebshopTaskDriver(self.shop, task.place(len(self.shop.goals)))
 
     def game(self, task: Task) -> WebshopGame:
-        return WebshopGame(self.shop, int(task.problem))
+        return WebshopGame(self.shop, task.place(len(self.shop.goals)))
 
     def task_list(self) -> Sequence[Task]:
         return self._goal_tasks if self._wants_all else super().task_list()
@@ -194,7 +194,7 @@ class WebshopBenchmark(Benchmark):
         return super().in_split(name)
 
     def briefing(self, driver: Driver, task: Task, demonstrations: int) -> Briefing:
-        wish = self.shop.goals[int(task.problem)].instruction_text
+        wish = self.shop.goals[task.place(len(self.shop.goals))].instruction_text
         played = prompting.examples(task.task_type, self.settings.goals, demonstrations + 1)
         others = [example for example in played if example.goal != wish]
         return Briefing(
@@ -206,7 +206,7 @@ class WebshopBenchmark(Benchmark):
         )
 
     def data_hash(self, task: Task) -> str:
-        return task_hash(self.shop, int(task.problem))
+        return task_hash(self.shop, task.place(len(self.shop.goals)))
 
     def explorer(self) -> Explorer:
         return WebshopExplorer()
