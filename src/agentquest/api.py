@@ -90,10 +90,13 @@ def load_run(path: PathLike) -> RunResult:
     return RunResult(Path(path))
 
 
-async def prepare_run(run: Run) -> tuple[list[EpisodeSpec], tuple[str, ...]]:
+async def prepare_run(
+    run: Run, say: Callable[[str], None] | None = None
+) -> tuple[list[EpisodeSpec], tuple[str, ...]]:
     """What a run has still to play, and warnings about its model.
 
     The model is tried before a run directory is made: a wrong key or name leaves none behind.
+    `say` is told of it first, as an answer may take long.
     """
     resumed = run.directory.exists
     if resumed:
@@ -101,7 +104,12 @@ async def prepare_run(run: Run) -> tuple[list[EpisodeSpec], tuple[str, ...]]:
     pending = run.prepare() if resumed else run.specs
     if pending:
         await run.identify_agent()
-    remarks = await preflight(pending[0], run.benchmark) if pending and run.config.preflight else ()
+    remarks: tuple[str, ...] = ()
+    if pending and run.config.preflight:
+        if say is not None and run.model_name is not None and run.config.llm is not None:
+            where = run.config.llm.settings.get("base_url")
+            say(f"asking {run.model_name}{f' at {where}' if where else ''} …")
+        remarks = await preflight(pending[0], run.benchmark)
     pending = run.prepare()
     return pending, (*run.remarks, *remarks)
 

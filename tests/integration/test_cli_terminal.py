@@ -45,7 +45,7 @@ def test_an_evaluation_shows_its_bar_and_its_figures(tmp_path: Path) -> None:
     assert "━" in text
     assert "3/3" in text
     assert "success 100.0%" in text
-    assert "results: runs/" in text
+    assert "next: agentquest report runs/" in text
 
 
 def test_a_sweep_shows_its_bars(tmp_path: Path) -> None:

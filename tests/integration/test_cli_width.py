@@ -51,6 +51,23 @@ def test_it_fits(
     assert len(max(out.splitlines(), key=len)) <= columns
 
 
+@pytest.mark.parametrize("columns", [120, 80, 50])
+def test_the_runs_are_one_table(
+    columns: int, runs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(runs)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    with pytest.raises(SystemExit):
+        main(["runs"])
+    table, *more = capsys.readouterr().out.rstrip().split("\n\n")
+    heading, *rows = table.splitlines()
+    assert heading.split()[:4] == ["run", "state", "scored", "success"]
+    assert len(rows) == 2
+    left_out = {"agent", "model", "benchmark", "tags"} - set(heading.split())
+    assert {*more} == ({*more} if left_out else set())
+    assert all(name in more[0] for name in left_out)
+
+
 def test_a_comparison_says_its_answer_first_and_names_tasks_on_request(
     runs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,7 +18,7 @@ import typer
 
 from agentquest.cli.env_file import OPTION as ENV_FILE
 from agentquest.cli.env_file import take_env_files
-from agentquest.cli.terminal import prepare_streams
+from agentquest.cli.terminal import announce_start, prepare_streams
 from agentquest.errors import AgentQuestError
 from agentquest.version import __version__
 
@@ -167,7 +167,9 @@ def main(args: list[str] | None = None) -> None:
     prepare_streams()
     try:
         given = take_env_files(given)
-        app = build([word for word in given if not word.startswith("-")])
+        words = [word for word in given if not word.startswith("-")]
+        announce_start(words)
+        app = build(words)
         code = app(given, prog_name="agentquest", standalone_mode=False, obj=_open_recorder)
     except AgentQuestError as error:
         _refuse(str(error))

@@ -18,11 +18,11 @@ from agentquest.config.example import example_config
 from agentquest.errors import UserError
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import MEANINGS, End
-from agentquest.reports.render.text import text_report
+from agentquest.reports.render.text import text_summary
 from agentquest.reports.safe_text import one_line
 from agentquest.running.run import Run
 from agentquest.running.spec import EpisodeSpec
-from agentquest.store.folder import LOG, RESULTS
+from agentquest.store.folder import LOG
 from agentquest.words import counted
 
 _FAILURES_SHOWN = 3
@@ -116,7 +116,7 @@ def show(warnings: Sequence[str], run: Run) -> None:
 
 def evaluate_here(run: Run) -> None:
     """Play the remaining episodes with the live view, and report."""
-    pending, remarks = asyncio.run(prepare_run(run))
+    pending, remarks = asyncio.run(prepare_run(run, lambda text: typer.echo(text, err=True)))
     for remark in remarks:
         typer.secho(f"note: {one_line(remark)}", fg="yellow", err=True)
     typer.echo(f"run directory: {run.directory.path}", err=True)
@@ -147,8 +147,8 @@ def _report(run: Run, result: RunResult) -> None:
     if len(unscored) == len(rows):
         # There is nothing else to report, so this comes first.
         _tell(failures)
-    typer.echo(text_report(result.report, terminal_width()))
-    typer.echo(f"results: {result.path / RESULTS}", err=True)
+    typer.echo(text_summary(result.report, terminal_width()))
+    typer.echo(f"next: agentquest report {result.path}", err=True)
     if len(unscored) != len(rows):
         _tell(failures)
     if result.reason is not None:

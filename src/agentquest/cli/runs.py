@@ -11,11 +11,12 @@ from agentquest.errors import UserError
 from agentquest.files import to_json
 from agentquest.metrics.report import NOTHING, Table
 from agentquest.metrics.statistics import Estimate
-from agentquest.reports.render.text import text_table, wrap_text
+from agentquest.reports.render.text import keep_columns, text_table, wrap_text
 from agentquest.reports.safe_text import one_line
 from agentquest.store.library import BrokenRun, Library, RunSummary
 from agentquest.store.stored_run import StoredRun
 
+_LEAST_WANTED = ("tags", "benchmark", "model", "agent")
 _STATES = ("complete", "pending", "running", "stopped")
 _FACTS = {
     "created_at", "benchmark", "protocol", "agent", "informed", "model", "trials", "max_steps",
@@ -87,12 +88,15 @@ def listing(runs: Sequence[RunSummary], width: int) -> str:
     ]
     rows = tuple(zip(*(cells for _, cells in columns), strict=True))
     table = Table("Runs", tuple(heading for heading, _ in columns), rows, numbers=False)
+    table, left_out = keep_columns(table, width, _LEAST_WANTED)
+    hint = f"  in a wider terminal, or with --json: {', '.join(left_out)}"
+    more = wrap_text(hint, width, "  ") if left_out else ""
     notes = [
         wrap_text(f"{run.name}: {one_line(run.manifest.note)}", width, "  ")
         for run in runs
         if run.manifest.note
     ]
-    return "\n\n".join([text_table(table, width), *(["\n".join(notes)] if notes else [])])
+    return "\n\n".join(filter(None, [text_table(table, width), more, "\n".join(notes)]))
 
 
 def _row(run: RunSummary) -> tuple[str, ...]:

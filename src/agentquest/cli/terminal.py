@@ -7,7 +7,7 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 
@@ -15,6 +15,7 @@ import typer
 
 _NEAREST = str.maketrans("█░━─–·×✓‘’“”", "#.---|x+''\"\"") | {ord("…"): "..."}
 _HANDLER = "agentquest.nearest"
+_SLOW_STARTS = ("eval", "launch", "rerun", "sweep")
 _SHOW_CURSOR = "\x1b[?25h\n"
 
 
@@ -38,6 +39,16 @@ def _encode_nearest(error: UnicodeError) -> tuple[str, int]:
         raise error
     plain = error.object[error.start : error.end].translate(_NEAREST)
     return "".join(sign if sign.isascii() else "?" for sign in plain), error.end
+
+
+def announce_start(words: Sequence[str]) -> None:
+    """Show at once that a command has begun whose imports take a while; its own words replace it.
+
+    Only on a terminal: elsewhere nobody waits for it.
+    """
+    if words and words[0] in _SLOW_STARTS and sys.stderr.isatty():
+        sys.stderr.write(f"{words[0]}: starting …\r")
+        sys.stderr.flush()
 
 
 def terminal_width() -> int:

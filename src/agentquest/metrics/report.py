@@ -231,7 +231,7 @@ def _spending(spent: Spent) -> tuple[tuple[str, str], ...]:
         ("of these cached", tokens_text(spent, spent.cached_tokens)),
         ("completion tokens", tokens_text(spent, spent.completion_tokens)),
         ("of these reasoning", tokens_text(spent, spent.reasoning_tokens)),
-        ("cost", _cost(spent)),
+        ("cost", cost_text(spent)),
     ]
     if spent.retries:
         lines.append(("retries", f"{spent.retries:,} (repeated after failures that passed)"))
@@ -247,7 +247,8 @@ def tokens_text(spent: Spent, number: int) -> str:
     return f"at least {number:,}" if spent.uncounted_calls else f"{number:,}"
 
 
-def _cost(spent: Spent) -> str:
+def cost_text(spent: Spent) -> str:
+    """What the calls cost, as far as it is known."""
     if spent.unpriced_calls == spent.calls:
         return "unknown (no price configured)"
     if spent.unpriced_calls:

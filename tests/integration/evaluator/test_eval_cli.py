@@ -252,6 +252,27 @@ def test_a_run_in_which_all_failed_says_why_before_any_figure(tmp_path: Path) ->
     assert -1 < both.stdout.find("connection failed") < both.stdout.find("AgentQuest report")
 
 
+def test_an_evaluation_ends_with_what_matters_and_the_next_command(tmp_path: Path) -> None:
+    arguments = ["eval", "data_path=builtin", "agent=oracle", "num_games=6", "run_name=r"]
+    done = agentquest(tmp_path, *arguments)
+    head, *lines = done.stdout.splitlines()
+    assert head == "AgentQuest report: r"
+    names = [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
+    assert names == ["played", "success", "steps", "progress", "invalid", "behaviour", "ends"]
+    assert len(lines) <= 8
+    told = done.stderr.splitlines()[-1]
+    assert told == "next: agentquest report runs/r"
+    assert agentquest(tmp_path, *told.split()[2:]).returncode == 0
+
+
+def test_the_model_s_address_is_named_before_it_is_asked(tmp_path: Path) -> None:
+    with rule_server() as url:
+        done = agentquest(tmp_path, "eval", *model_at(url), "num_games=1", "run_name=r")
+        again = agentquest(tmp_path, "eval", *model_at(url), "num_games=1", "run_name=r")
+    assert done.stderr.splitlines()[0] == f"asking rules at {url} …"
+    assert "asking" not in again.stderr, "nothing is left to play"
+
+
 def test_a_server_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
     arguments = ["eval", "model=m", "llm.base_url=http://127.0.0.1:9/v1", "data_path=builtin"]
     done = agentquest(tmp_path, *arguments)

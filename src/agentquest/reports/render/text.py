@@ -2,20 +2,23 @@
 
 import textwrap
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from agentquest.metrics.report import Report, Table
+from agentquest.metrics.report import Report, Table, cost_text, tokens_text
 from agentquest.reports.safe_text import markdown_text, one_line
+from agentquest.words import counted
 
 WIDTH = 80
 _SHORTEST_NAME = 12
 _SIDE_BY_SIDE = 60
+# Metrics that are left to the whole report.
+_DETAILS = frozenset({"steps_of_successes", "repetition"})
 
 
 def text_report(report: Report, width: int = WIDTH) -> str:
     """The report in lines of at most `width` characters, where its tables allow it."""
     parts = [
-        wrap_text(f"AgentQuest report: {one_line(report.manifest.run_id)}", width),
-        *(wrap_text(f"!!! {one_line(warning)}", width, "    ") for warning in report.warnings),
+        *_head(report, width),
         pairs(report.facts, width),
     ]
     if report.published:
@@ -26,6 +29,35 @@ def text_report(report: Report, width: int = WIDTH) -> str:
         parts.append(f"{table.title}\n{body}")
     parts.append("\n".join(wrap_text(note, width) for note in report.notes))
     return "\n\n".join(parts) + "\n"
+
+
+def text_summary(report: Report, width: int = WIDTH) -> str:
+    """The lines of a report that matter most; the run's own metrics are among them."""
+    manifest, overall, spent = report.manifest, report.overall, report.summary.spent
+    origin = manifest.provenance
+    who = f"agent {manifest.agent}" + (f", model {manifest.model}" if manifest.model else "")
+    played = (
+        f"{manifest.benchmark_title or manifest.benchmark} {origin.split} ({origin.data} data), "
+        f"{counted(len(manifest.task_ids), 'task')}, {who}"
+    )
+    lines = [("played", played)]
+    for metric in report.shown:
+        if metric.key not in _DETAILS and overall.cells[metric.key].estimate is not None:
+            lines.append((metric.heading, overall.cells[metric.key].text))
+    ends = (f"{one.episodes} {one.meaning}" for one in report.ends)
+    lines.append(("ends", ", ".join(ends) or "no episode was played"))
+    if spent.calls > min(spent.uncounted_calls, spent.unpriced_calls):
+        tokens = tokens_text(spent, spent.prompt_tokens + spent.completion_tokens)
+        calls = counted(spent.calls, "model call")
+        lines.append(("spent", f"{calls}, tokens {tokens}, cost {cost_text(spent)}"))
+    return "\n".join([*_head(report, width), pairs(lines, width)])
+
+
+def _head(report: Report, width: int) -> list[str]:
+    return [
+        wrap_text(f"AgentQuest report: {one_line(report.manifest.run_id)}", width),
+        *(wrap_text(f"!!! {one_line(warning)}", width, "    ") for warning in report.warnings),
+    ]
 
 
 def markdown_report(report: Report) -> str:
@@ -42,12 +74,36 @@ def markdown_report(report: Report) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def keep_columns(table: Table, width: int, least_wanted: Iterable[str]) -> tuple[Table, list[str]]:
+    """The table without the columns that do not fit beside each other, and what these are."""
+    kept, left_out = list(table.headings), []
+
+    def is_too_wide() -> bool:
+        chosen = [table.headings.index(name) for name in kept[1:]]
+        each = (max(len(one_line(row[place])) for row in rows) for place in chosen)
+        return 2 + shortest + sum(2 + wide for wide in each) > width
+
+    rows = (table.headings, *table.rows)
+    shortest = min(_SHORTEST_NAME, max(len(one_line(row[0])) for row in rows))
+    for name in least_wanted:
+        if name in kept and is_too_wide():
+            kept.remove(name)
+            left_out.append(name)
+    places = [table.headings.index(name) for name in kept]
+    cells = tuple(tuple(row[place] for place in places) for row in table.rows)
+    return replace(table, headings=tuple(kept), rows=cells), left_out
+
+
 def text_table(table: Table, width: int = WIDTH) -> str:
     """The rows under their headings; columns that do not fit stand in a further block below."""
     rows = [tuple(map(one_line, row)) for row in (table.headings, *table.rows)]
     columns = list(zip(*rows, strict=True))
     widest = max((len(cell) for column in columns[1:] for cell in column), default=0)
-    names = _shorten(columns[0], max(_SHORTEST_NAME, width - widest - 4))
+    together = sum(2 + max(map(len, column)) for column in columns[1:])
+    room = width - 2 - together
+    if room < min(_SHORTEST_NAME, max(map(len, columns[0]))):  # not all fit beside each other
+        room = max(_SHORTEST_NAME, width - widest - 4)
+    names = _shorten(columns[0], room)
     room = width - 2 - len(names[0])
     blocks: list[list[list[str]]] = []
     left = 0
