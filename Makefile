@@ -77,8 +77,9 @@ docs: $(DEV)   ## build the documentation site in build/site
 bench: $(DEV)  ## measure speed, side by side with what people run otherwise
 	$(BIN)/python benchmarks/run.py $(BENCH)
 
-conformance: $(DEV) ## with the real others: reference engine, frameworks, packages, killed nodes
+conformance: $(DEV) ## with the real others: reference engine, frameworks, packages, killed nodes (PUBLIC=folder: scripts of checkouts)
 	$(BIN)/python conformance/run.py $(CONFORMANCE)
+	$(if $(PUBLIC),$(BIN)/python conformance/public_scripts.py $(PUBLIC))
 	AGENTQUEST_OTHERS=all $(BIN)/python -m pytest $(OTHERS)
 	AGENTQUEST_RAY_KILLS=20 $(BIN)/python -m pytest -m long tests/ray/test_ray_executor.py -k dies
 

@@ -143,6 +143,8 @@ async def test_tasks_can_be_chosen_and_are_given_out_once(tmp_path):
         assert (await host.call("start", {"task_id": 5})).is_error
         assert (await host.call("start", {"task_id": wanted})).data["task_id"] == wanted
         assert (await host.call("start", {})).is_error, "one episode at a time"
+        assert (await host.call("act", {})).is_error, "a call without its argument"
+        assert not (await host.call("act", {"command": "look"})).is_error
         await host.call("give_up", {})
         assert (await host.call("start", {"task_id": wanted})).is_error
         both = await asyncio.gather(*(host.call("act", {"command": "look"}) for _ in range(2)))

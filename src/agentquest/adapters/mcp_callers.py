@@ -111,8 +111,9 @@ class Caller:
 
     async def call(
         self, name: str, arguments: Mapping[str, Any], tools: Sequence[ToolSpec]
-    ) -> None:
-        """Play one tool call; a malformed one costs a step, as it does for every agent."""
+    ) -> bool:
+        """Play one tool call and say whether it was one; a malformed call costs a step, as it does
+        for every agent."""
         written = json.dumps(dict(arguments))
         call = ToolCall(id=f"call_{next(self._numbers)}", name=name, arguments=written)
         how, told, action = How.TOOL_CALL, "", None
@@ -122,6 +123,7 @@ class Caller:
             how, told = How.MALFORMED_CALL, f"{error} Nothing was done."
         answer = Answer(action, how=how, tool_calls=(call,), told=told, tools=tuple(tools))
         await self._submit(answer)
+        return how is How.TOOL_CALL
 
     async def give_up(self) -> None:
         """End the episode as given up; raises UserError if none is going on."""

@@ -14,7 +14,7 @@ import stat
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import mcp_types as types
@@ -160,7 +160,8 @@ class GameServer:
         if name == "give_up":
             await caller.give_up()
         elif name != "observe":
-            await caller.call(name, arguments, self._game_tools)
+            is_call = await caller.call(name, arguments, self._game_tools)
+            return replace(self._describe(caller), is_error=not is_call)
         elif caller.spec is None:
             raise UserError(NO_EPISODE)
         return self._describe(caller)
