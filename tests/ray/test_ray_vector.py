@@ -2,7 +2,10 @@
 
 import contextlib
 import random
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -89,3 +92,21 @@ def test_what_is_wrong_is_said_as_in_one_process(vector: RayVector, local: Sessi
         vector.reset_slot(0, gone)
     with pytest.raises(UserError, match=r"call reset\(\) first"):
         vector.step(["look"] * 40)
+
+
+def test_tasks_of_a_script_on_the_stand_ins_get_them_too(cluster: Any, tmp_path: Path) -> None:
+    script = tmp_path / "asks.py"
+    script.write_text(
+        "import os, ray\n"
+        "path = {'env_vars': {'PYTHONPATH': os.environ['PYTHONPATH']}}\n"
+        f"ray.init(address={cluster.address!r}, runtime_env=path, log_to_driver=False)\n"
+        "@ray.remote\n"
+        "def ask():\n"
+        "    import web_agent_site.envs as envs\n"
+        "    return envs.WebAgentTextEnv.__module__\n"
+        "print(ray.get(ask.remote()))\n",
+        encoding="utf-8",
+    )
+    command = [sys.executable, "-m", "agentquest.dropin", str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
+    assert done.stdout.split()[-1:] == ["agentquest.adapters.webshop_dropin"], done.stderr[-2000:]
