@@ -26,7 +26,13 @@ from typing import Any
 from agentquest.a2a import limits
 from agentquest.a2a.requests import AssessmentRequest
 from agentquest.files import to_json, write_atomically
-from agentquest.metrics.behaviour import Breakdown, assess_behaviour, behaviour_of, grade
+from agentquest.metrics.behaviour import (
+    Breakdown,
+    assess_behaviour,
+    behaviour_of,
+    grade,
+    round_graded,
+)
 from agentquest.metrics.report import Report, Table
 from agentquest.metrics.summary import Group
 from agentquest.records.episode import EpisodeRecord
@@ -217,10 +223,6 @@ def _mean(games: Sequence[AssessedGame], part: str, key: str) -> float | None:
     return fmean(game.behaviour[part][key] for game in games) if games else None
 
 
-def _round(figure: float | None) -> float | None:
-    return None if figure is None else round(figure, 2)
-
-
 def _figures(group: Group, scored: Sequence[AssessedGame]) -> dict[str, Any]:
     """The figures over some games; the same for a task type and for a run."""
     success, behaviour = group.figures["success"], _value(group, "behaviour")
@@ -239,7 +241,7 @@ def _figures(group: Group, scored: Sequence[AssessedGame]) -> dict[str, Any]:
         "avg_cleanup_rate": _mean(opened, "cleanup", "cleanup_rate"),
         "avg_repetition_rate": _mean(scored, "repeated_steps", "repetition_rate"),
         "avg_cycle_rate": _mean(scored, "cycles", "cycle_rate"),
-        "overall_score": _round(behaviour),
+        "overall_score": None if behaviour is None else round_graded(behaviour)[0],
         "grade": None if behaviour is None else grade(behaviour),
         "score_breakdown": {
             part.name: round(fmean(game[part.name] for game in points), 2) if points else None
@@ -515,7 +517,7 @@ def _percent(share: float | None) -> str:
 
 
 def _format(figure: float | None) -> str:
-    return "–" if figure is None else f"{figure:.2f}"
+    return "–" if figure is None else f"{figure:.{round_graded(figure)[1]}f}"
 
 
 class AssessmentDocuments:

@@ -21,6 +21,7 @@ from agentquest.cli.benchmark_choice import BenchmarkWords, read_words
 from agentquest.cli.view import PORT, serve_viewer
 from agentquest.errors import ConfigError
 from agentquest.http.access import Access
+from agentquest.metrics.report import short_rate
 from agentquest.metrics.statistics import Estimate
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.manifest import Manifest
@@ -157,7 +158,7 @@ def _draw_success(rate: Estimate | None) -> str:
         return "–"
     full = round(rate.value * _BAR)
     bar = f"[cyan]{'█' * full}[/cyan][dim]{'░' * (_BAR - full)}[/dim]"
-    return f"{bar} {rate.value:4.0%} [dim]{rate.low * 100:.0f}–{rate.high * 100:.0f}[/dim]"
+    return f"{bar} {rate.value:4.0%} [dim]{short_rate(rate)[1]}[/dim]"
 
 
 def _replay_episodes(console: Console, good: RunResult, bad: RunResult) -> None:

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from agentquest.files import open_regular
 from agentquest.metrics.rows import total
-from agentquest.metrics.statistics import wilson
+from agentquest.metrics.statistics import estimate_rate
 from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.records.messages import Message
 from agentquest.records.outcome import MEANINGS, End
@@ -160,7 +160,7 @@ class Tally:
         return text
 
     def _success(self) -> str:
-        rate = wilson(self.won, self.scored)
+        rate = estimate_rate(self.won, self.scored)
         if rate is None:
             return "no episode scored yet"
         interval = f"[{rate.low:.1%}–{rate.high:.1%}]"

@@ -9,7 +9,7 @@ import typer
 from agentquest.cli.terminal import terminal_width
 from agentquest.errors import UserError
 from agentquest.files import to_json
-from agentquest.metrics.report import NOTHING, Table
+from agentquest.metrics.report import NOTHING, Table, short_rate
 from agentquest.metrics.statistics import Estimate
 from agentquest.reports.render.text import keep_columns, text_table, wrap_text
 from agentquest.reports.safe_text import one_line
@@ -117,7 +117,7 @@ def _success(rate: Estimate | None) -> str:
     """Short, so that a list fits: how many were scored stands beside it."""
     if rate is None:
         return NOTHING
-    return f"{rate.value:.1%} [{rate.low * 100:.0f}–{rate.high * 100:.0f}]"
+    return "{} [{}]".format(*short_rate(rate))
 
 
 def _matches(run: RunSummary, tags: Sequence[str] | None, state: str | None, match: str) -> bool:

@@ -10,7 +10,7 @@ Scores are computed in exact fractions from the counts, so that a game exactly o
 limit gets that grade.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
@@ -26,6 +26,7 @@ CLEANUP_POINTS = 20
 REPETITION_POINTS = 20
 CYCLE_POINTS = 20
 MAX_SCORE = COMPLETION_POINTS + CLEANUP_POINTS + REPETITION_POINTS + CYCLE_POINTS
+_MOST_DIGITS = 12
 _GRADES = ((90, "A"), (80, "B"), (70, "C"), (60, "D"))
 
 
@@ -264,6 +265,17 @@ def grade(score: float | Fraction) -> str:
     return next((letter for limit, letter in _GRADES if score >= limit), "F")
 
 
+def round_graded(
+    score: float | Fraction, digits: int = 2, label: Callable[[float], str] = grade
+) -> tuple[float, int]:
+    """The score rounded to so many decimals, or to more where it would seem to have earned another
+    grade; and to how many."""
+    exact = float(score)
+    while digits < _MOST_DIGITS and label(round(exact, digits)) != label(exact):
+        digits += 1
+    return round(exact, digits), digits
+
+
 def _overall(
     completion: Fraction, cleanup: Fraction | None, repetition: Fraction, cycles: Fraction
 ) -> Overall:
@@ -272,7 +284,7 @@ def _overall(
     parts = [part * scale for part in (completion, cleanup or Fraction(0), repetition, cycles)]
     total = sum(parts, Fraction(0))
     return Overall(
-        overall_score=float(round(total, 2)),
+        overall_score=round_graded(total)[0],
         max_possible_score=float(MAX_SCORE),
         breakdown=Breakdown(*(float(round(part, 2)) for part in parts)),
         grade=grade(total),

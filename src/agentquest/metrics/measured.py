@@ -14,7 +14,9 @@ from agentquest.records.episode import EpisodeRecord
 from agentquest.records.manifest import Manifest, MeasuredMetric, MeasuredMetrics
 
 # What a metric and its saved values have in common: how it is shown.
-_SHOWN = ["path", "key", "heading", "unit", "explanation", "estimator", "only_solved", "digits"]
+_SHOWN = [
+    "path", "key", "heading", "unit", "explanation", "estimator", "only_solved", "digits", "bounds",
+]  # fmt: skip
 _LATER = "not measured yet; run the same command again to measure it"
 
 
@@ -37,7 +39,7 @@ def collect_measured(rows: Sequence[EpisodeRow], table: Sequence[Metric]) -> Mea
 
 def recall_table(manifest: Manifest, measured: MeasuredMetrics) -> tuple[Metric, ...]:
     """The metrics of a run that is only read; nothing is imported."""
-    table = built_in(manifest.verbs)
+    table = built_in(manifest)
     known = {metric.key for metric in table}
     for one in measured.metrics:
         if one.path in manifest.metrics and one.key not in known:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agentquest.metrics.rows import EpisodeRow, Setting, Spent
-from agentquest.metrics.statistics import Estimate
+from agentquest.metrics.statistics import FEW, Estimate
 from agentquest.metrics.summary import Group, Summary, summarise
 from agentquest.metrics.table import PERCENT, Metric
 from agentquest.records.manifest import Manifest
@@ -121,7 +121,7 @@ def build_report(
         facts=_describe_run(manifest, dict.fromkeys(row.setting for row in rows)),
         published=list_published(manifest),
         warnings=(*([damage] if damage else []), *_warnings(manifest, rows, summary, table)),
-        notes=_notes(rows, summary),
+        notes=_notes(rows, summary, table),
         metrics=table,
         shown=shown,
         overall=overall,
@@ -138,10 +138,7 @@ def figure_cell(metric: Metric, estimate: Estimate | None, usual_n: int | None) 
     denominator is not the usual one."""
     if estimate is None:
         return Cell(NOTHING)
-    low, high = (
-        metric.format_value(bound).removesuffix("%") for bound in (estimate.low, estimate.high)
-    )
-    text = f"{metric.format_value(estimate.value)} [{low}–{high}]"
+    text = f"{metric.format_value(estimate.value)} [{metric.format_interval(estimate)}]"
     if metric.estimator == "rate":
         text += f" {round(estimate.value * estimate.n)}/{estimate.n}"
     elif estimate.n != usual_n:
@@ -149,6 +146,17 @@ def figure_cell(metric: Metric, estimate: Estimate | None, usual_n: int | None) 
     if metric.label is not None:
         text += f" {metric.label(estimate.value)}"
     return Cell(text, estimate)
+
+
+def short_rate(estimate: Estimate) -> tuple[str, str]:
+    """A rate as lists have room for it: `60.0%` and its interval `23–88`."""
+    low, high = (f"{end * 100:.0f}" for end in (estimate.low, estimate.high))
+    return f"{estimate.value:.1%}", f"{low}–{high}"
+
+
+def mark_few(name: str, success: Estimate | None) -> str:
+    """The name of a row, marked where its intervals say little because there are few tasks."""
+    return f"{name} (few tasks)" if success and success.of_few_tasks else name
 
 
 def _row(name: str, group: Group, table: Sequence[Metric]) -> Row:
@@ -168,7 +176,7 @@ def _figures(rows: Sequence[Row], shown: Sequence[Metric]) -> Table:
         ("task type", "episodes", "scored", *(metric.heading for metric in shown)),
         tuple(
             (
-                row.name,
+                mark_few(row.name, row.group.figures["success"]),
                 str(row.group.episodes),
                 str(row.group.scored),
                 *(row.cells[metric.key].text for metric in shown),
@@ -321,15 +329,23 @@ def _warnings(
     )
 
 
-def _notes(rows: Sequence[EpisodeRow], summary: Summary) -> tuple[str, ...]:
+def _notes(
+    rows: Sequence[EpisodeRow], summary: Summary, table: Sequence[Metric]
+) -> tuple[str, ...]:
     """How to read the figures."""
-    means = "means"
-    if summary.several_trials:
-        means += " and for rates over several trials, where tasks are resampled, not episodes"
     lines = [
-        "Figures cover scored episodes. Intervals are 95%: Wilson for rates, bootstrap for"
-        f" {means}; one of zero width means that all values were equal, not that it is certain."
+        "Figures cover scored episodes. Intervals are 95%, from the spread between tasks and the"
+        " bounds of the metric; docs/metrics.md has the formula and how well it covers."
     ]
+    success = [group.figures["success"] for group in (summary.overall, *summary.by_type.values())]
+    if any(found and found.of_few_tasks for found in success):
+        lines.append(f"Few tasks: fewer than {FEW}, too few for an interval that says much.")
+    unbounded = [metric.heading for metric in table if metric.limits is None]
+    if unbounded:
+        lines.append(
+            f"No bounds are declared for {', '.join(unbounded)}: Student's interval, which covers"
+            " less than 95% where values are skewed, and has no width where all are equal."
+        )
     if summary.several_trials and not summary.pass_at:
         lines.append("pass@k and pass^k need two scored trials of every task.")
     unreachable = sum(row.scored and row.unreachable for row in rows)

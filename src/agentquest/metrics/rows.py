@@ -216,6 +216,9 @@ def _number(metric: Metric, value: float | None) -> float | None:
         raise ValueError(f"{number:g} is not a finite number below {_TOO_LARGE:g}")
     if metric.estimator == "rate" and number not in (0.0, 1.0):
         raise ValueError(f"values of a rate must be 0 or 1, not {number:g}")
+    if metric.path and metric.bounds and not metric.bounds[0] <= number <= metric.bounds[1]:
+        low, high = metric.bounds
+        raise ValueError(f"{number:g} is not within its bounds, {low:g} to {high:g}")
     return number
 
 

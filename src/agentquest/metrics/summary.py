@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentquest.metrics.rows import EpisodeRow, Spent, total
-from agentquest.metrics.statistics import Estimate, bootstrap_mean, pass_at_k, pass_hat_k, rate
+from agentquest.metrics.statistics import Estimate, estimate_mean, pass_at_k, pass_hat_k
 from agentquest.metrics.table import Metric
 from agentquest.records.outcome import End
 
@@ -90,7 +90,7 @@ def headline_figures(rows: Iterable[EpisodeRow], damage: str = "") -> RunFigures
     return RunFigures(
         episodes=len(every),
         scored=len(scored),
-        success=rate([float(row.success) for row in scored], clusters) if scored else None,
+        success=estimate_mean([float(row.success) for row in scored], clusters),
         progress=_mean([row.values.get("progress") for row in scored]),
         steps=_mean([float(row.steps) for row in scored]),
         tokens=spent.tokens,
@@ -105,7 +105,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 
 def in_order(rows: Iterable[EpisodeRow]) -> list[EpisodeRow]:
-    """By task and trial: what is resampled depends on the order of what it is drawn from."""
+    """By task and trial, so that sums do not depend on which episode was finished first."""
     return sorted(rows, key=lambda row: (row.task_id, row.trial))
 
 
@@ -142,8 +142,7 @@ class _Columns:
     def _figure(self, metric: Metric, chosen: NDArray[Any]) -> Estimate | None:
         values, tasks = self._values[metric.key][chosen], self._tasks[chosen]
         known = ~np.isnan(values)
-        estimate = rate if metric.estimator == "rate" else bootstrap_mean
-        return estimate(values[known], tasks[known])
+        return estimate_mean(values[known], tasks[known], metric.limits)
 
 
 def _add_counts(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:

@@ -14,7 +14,8 @@ from typing import Literal
 
 from agentquest import registry
 from agentquest.errors import ConfigError
-from agentquest.metrics.behaviour import behaviour_of, grade
+from agentquest.metrics.behaviour import behaviour_of, grade, round_graded
+from agentquest.metrics.statistics import SHARE, Bounds, Estimate
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.manifest import Manifest, Verbs
 
@@ -28,9 +29,10 @@ class Metric:
     """`value` is None for a record that says nothing. Only scored episodes count.
 
     `unit` is shown beside the explanation; "%" means that values are fractions of 1
-    and written as percentages. The `rate` of values that are 0 or 1 has Wilson's
-    interval, a `mean` a bootstrap's. `label` adds a word to a mean, such as a grade.
-    `path` is where a configuration found it; the built-in ones have none.
+    and written as percentages. The estimator `rate` is for values that are 0 or 1.
+    `bounds` are the least and the largest value possible: the interval needs them, and
+    without them covers less than it says if values are skewed. `label` adds a word to a
+    mean, such as a grade. `path` is where a configuration found it; the built-in ones have none.
     """
 
     key: str
@@ -43,12 +45,26 @@ class Metric:
     digits: int = 2
     label: Callable[[float], str] | None = None
     path: str = ""
+    bounds: Bounds | None = None
+
+    @property
+    def limits(self) -> Bounds | None:
+        """The bounds, where they are known; those of a rate are."""
+        return SHARE if self.estimator == "rate" else self.bounds
 
     def format_value(self, value: float, sign: str = "") -> str:
         """A value of this metric; `sign` is `+` for differences."""
         if self.unit == PERCENT:
             return f"{value * 100:{sign}.1f}%"
-        return f"{value:{sign},.{self.digits}f}"
+        digits = self.digits
+        if self.label is not None and not sign:
+            _, digits = round_graded(value, digits, self.label)
+        return f"{value:{sign},.{digits}f}"
+
+    def format_interval(self, estimate: Estimate) -> str:
+        """The ends of an interval, without the unit: `23.1–88.2`."""
+        ends = (self.format_value(end) for end in (estimate.low, estimate.high))
+        return "–".join(end.removesuffix(PERCENT) for end in ends)
 
 
 class NotMeasured(Exception):
@@ -60,7 +76,7 @@ def metrics_table(manifest: Manifest) -> tuple[Metric, ...]:
 
     Imports what the manifest names, so never for a run that is only read: see `measured`.
     """
-    table = built_in(manifest.verbs)
+    table = built_in(manifest)
     for path in dict.fromkeys(manifest.metrics):
         table.append(_load(path, table))
     return tuple(table)
@@ -76,11 +92,12 @@ SUCCESS = Metric(
 )
 
 
-def built_in(verbs: Verbs) -> list[Metric]:
-    """The metrics that every run has; `verbs` are those of its benchmark."""
+def built_in(manifest: Manifest) -> list[Metric]:
+    """The metrics that every run has."""
+    limit = (0.0, float(manifest.max_steps))
     return [
         SUCCESS,
-        Metric("steps", "steps", "steps", "average steps", _steps, digits=1),
+        Metric("steps", "steps", "steps", "average steps", _steps, digits=1, bounds=limit),
         Metric(
             "steps_of_successes",
             "steps if solved",
@@ -89,14 +106,23 @@ def built_in(verbs: Verbs) -> list[Metric]:
             _steps,
             only_solved=True,
             digits=1,
+            bounds=limit,
         ),
-        Metric("reward", "reward", "", "average reward, 0 to 1", lambda record: record.reward),
+        Metric(
+            "reward",
+            "reward",
+            "",
+            "average reward, 0 to 1",
+            lambda record: record.reward,
+            bounds=SHARE,
+        ),
         Metric(
             "progress",
             "progress",
             "",
             "average progress at the end, 0 to 1",
             lambda record: record.progress,
+            bounds=SHARE,
         ),
         Metric(
             "repetition",
@@ -104,16 +130,25 @@ def built_in(verbs: Verbs) -> list[Metric]:
             "",
             "average share of repeated actions, 0 to 1",
             lambda record: record.repetition_rate,
+            bounds=SHARE,
         ),
-        Metric("invalid", "invalid", PERCENT, "average share of steps not carried out", _invalid),
+        Metric(
+            "invalid",
+            "invalid",
+            PERCENT,
+            "average share of steps not carried out",
+            _invalid,
+            bounds=SHARE,
+        ),
         Metric(
             "behaviour",
             "behaviour",
             "points",
             "average behaviour score, 0 to 100, and its grade",
-            partial(_behaviour, verbs=verbs),
+            partial(_behaviour, verbs=manifest.verbs),
             digits=1,
             label=grade,
+            bounds=(0.0, 100.0),
         ),
     ]
 
@@ -144,4 +179,6 @@ def _load(path: str, table: Sequence[Metric]) -> Metric:
         raise ConfigError(f"metric {path!r}: its value is not a function of a record")
     if metric.estimator not in ("rate", "mean"):
         raise ConfigError(f"metric {path!r}: its estimator must be 'rate' or 'mean'")
+    if metric.bounds is not None and not metric.bounds[0] < metric.bounds[1]:
+        raise ConfigError(f"metric {path!r}: its bounds must be the least value and the largest")
     return replace(metric, path=path)

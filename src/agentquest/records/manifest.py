@@ -158,6 +158,7 @@ class MeasuredMetric(Record):
     estimator: Literal["rate", "mean"]
     only_solved: bool
     digits: int = Field(ge=0, le=12)
+    bounds: tuple[float, float] | None = None
     values: dict[str, float | None]
     failed: dict[str, Text] = Field(default_factory=dict)
 

@@ -5,21 +5,13 @@ several trials a task counts by the mean of its scored trials, everywhere.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum
 from pathlib import Path
 
 from agentquest.errors import AgentQuestError, UserError, explain
-from agentquest.metrics.paired import (
-    PairedCounts,
-    count_pairs,
-    mcnemar,
-    paired_mean_difference,
-    paired_rate_difference,
-    permutation_test,
-)
 from agentquest.metrics.rows import EpisodeRow
-from agentquest.metrics.statistics import Estimate
+from agentquest.metrics.statistics import Estimate, Spread, correct_p_values, estimate_difference
 from agentquest.metrics.summary import in_order
 from agentquest.metrics.table import Metric
 from agentquest.records.manifest import Manifest
@@ -29,7 +21,16 @@ from agentquest.words import counted
 
 Tasks = dict[str, list[EpisodeRow]]
 Means = dict[str, float | None]  # by metric
-CLEAR = 0.05  # a p-value below this is called a difference
+
+
+@dataclass(frozen=True)
+class PairedCounts:
+    """How two runs did on the same tasks."""
+
+    both: int
+    only_first: int
+    only_second: int
+    neither: int
 
 
 @dataclass(frozen=True)
@@ -48,13 +49,16 @@ ComparedRun = StoredRun | PooledRun
 
 @dataclass(frozen=True)
 class Difference:
-    """One metric in both runs, over the tasks that have it in both; other minus baseline."""
+    """One metric in both runs, over the tasks that have it in both; other minus baseline.
+    `corrected_p_value` is Holm's, see `correct_together`."""
 
     metric: Metric
     baseline: float
     other: float
     difference: Estimate
     p_value: float
+    corrected_p_value: float
+    spread: Spread
 
 
 @dataclass(frozen=True)
@@ -69,12 +73,14 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Comparison:
-    """`other` against `baseline`. `worse` and `better` are the tasks whose success changed;
-    `counts` is None where the trials of a task went differently."""
+    """`other` against `baseline`; `trials` is how many a task has on average. `worse` and `better`
+    are the tasks whose success changed; `counts` is None where the trials of a task went
+    differently."""
 
     baseline: str
     other: str
     tasks: int
+    trials: float
     several_trials: bool
     differences: Mapping[str, Difference]
     counts: PairedCounts | None
@@ -115,8 +121,26 @@ def compare_runs(runs: Sequence[ComparedRun], baseline: int = 1) -> list[Compari
     if not 1 <= baseline <= len(runs):
         raise UserError(f"baseline must be between 1 and {len(runs)}, not {baseline}")
     first = runs[baseline - 1]
+    others = [run for position, run in enumerate(runs, start=1) if position != baseline]
+    return correct_together([_compare(first, run) for run in others])
+
+
+def correct_together(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Correct the p-values of comparisons that are shown together (Holm): those of success, which
+    the answers are about, among themselves, and those of all other metrics among themselves."""
+    places = [(at, key) for at, one in enumerate(comparisons) for key in one.differences]
+    corrected: list[dict[str, Difference]] = [{} for _ in comparisons]
+    for family in (
+        [place for place in places if place[1] == "success"],
+        [place for place in places if place[1] != "success"],
+    ):
+        found = [comparisons[at].differences[key] for at, key in family]
+        p_values = correct_p_values([one.p_value for one in found])
+        for (at, key), one, p_value in zip(family, found, p_values, strict=True):
+            corrected[at][key] = replace(one, corrected_p_value=p_value)
     return [
-        _compare(first, run) for position, run in enumerate(runs, start=1) if position != baseline
+        replace(one, differences={key: corrected[at][key] for key in one.differences})
+        for at, one in enumerate(comparisons)
     ]
 
 
@@ -130,14 +154,25 @@ def _compare(baseline: ComparedRun, other: ComparedRun) -> Comparison:
     rates = [(task, _mean_success(before[task]), _mean_success(after[task])) for task in shared]
     counts = None
     if all(was in (0, 1) and now in (0, 1) for _, was, now in rates):
-        counts = count_pairs([was == 1 for _, was, _ in rates], [now == 1 for *_, now in rates])
+        pairs = [(was == 1, now == 1) for _, was, now in rates]
+        counts = PairedCounts(
+            both=pairs.count((True, True)),
+            only_first=pairs.count((True, False)),
+            only_second=pairs.count((False, True)),
+            neither=pairs.count((False, False)),
+        )
+    trials = {task: (len(before[task]) + len(after[task])) / 2 for task in shared}
+    # Trials that all agree say as much as one.
+    telling = [
+        trials[task] if _mixed(before[task]) or _mixed(after[task]) else 1.0 for task in shared
+    ]
     theirs = {metric.key for metric in other.table}
     table = [metric for metric in baseline.table if metric.key in theirs]
     was = [_means(table, before[task]) for task in shared]
     now = [_means(table, after[task]) for task in shared]
     differences = {}
     for metric in table:
-        found = _difference(metric, was, now, counts)
+        found = _difference(metric, was, now, fsum(telling) / len(shared))
         if found is not None:
             differences[metric.key] = found
     changed = tuple(
@@ -149,6 +184,7 @@ def _compare(baseline: ComparedRun, other: ComparedRun) -> Comparison:
         baseline=baseline.name,
         other=other.name,
         tasks=len(shared),
+        trials=fsum(trials.values()) / len(shared),
         several_trials=any(row.trial for run in (baseline, other) for row in run.rows),
         differences=differences,
         counts=counts,
@@ -175,23 +211,27 @@ def _means(table: Sequence[Metric], rows: Sequence[EpisodeRow]) -> Means:
 
 
 def _difference(
-    metric: Metric, before: Sequence[Means], after: Sequence[Means], counts: PairedCounts | None
+    metric: Metric, before: Sequence[Means], after: Sequence[Means], trials: float
 ) -> Difference | None:
     pairs = [(one[metric.key], two[metric.key]) for one, two in zip(before, after, strict=True)]
     known = [(was, now) for was, now in pairs if was is not None and now is not None]
     if not known:
         return None
     was, now = (list(values) for values in zip(*known, strict=True))
-    if metric.key == "success" and counts is not None:
-        estimate, p_value = paired_rate_difference(counts), mcnemar(counts)
-    else:
-        estimate, p_value = paired_mean_difference(was, now), permutation_test(was, now)
-    assert estimate is not None, "there is at least one pair"
-    return Difference(metric, fsum(was) / len(was), fsum(now) / len(now), estimate, p_value)
+    found = estimate_difference(was, now, metric.limits, trials)
+    assert found is not None, "there is at least one pair"
+    estimate, spread = found
+    p_value = spread.p_value()
+    baseline, other = fsum(was) / len(was), fsum(now) / len(now)
+    return Difference(metric, baseline, other, estimate, p_value, p_value, spread)
 
 
 def _mean_success(rows: Sequence[EpisodeRow]) -> float:
     return sum(row.success for row in rows) / len(rows)
+
+
+def _mixed(rows: Sequence[EpisodeRow]) -> bool:
+    return len({row.success for row in rows}) > 1
 
 
 def _require_same_benchmark(baseline: ComparedRun, other: ComparedRun) -> None:

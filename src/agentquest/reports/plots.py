@@ -23,7 +23,7 @@ from agentquest.lib.aggregate import (
     checked_exports,
     group_exports,
 )
-from agentquest.metrics.statistics import wilson
+from agentquest.metrics.statistics import estimate_rate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,13 +70,13 @@ def plot_progress_curves(aggregate: Aggregate, path: str | Path) -> Path:
 
 
 def plot_success_by_task_type(aggregate: Aggregate, path: str | Path) -> Path:
-    """Success rate of each group and of all runs, with 95% Wilson intervals."""
+    """Success rate of each group and of all runs, with 95% intervals."""
     target = _target(path)
     _require_runs(aggregate.overall.runs)
     rows = [*aggregate.groups.items(), ("all runs", aggregate.overall)]
-    figure, axes = _canvas(8.0, 1.5 + 0.5 * len(rows), "Success rate with 95% Wilson intervals")
+    figure, axes = _canvas(8.0, 1.5 + 0.5 * len(rows), "Success rate with 95% intervals")
     for row, (name, summary) in enumerate(rows):
-        rate = wilson(summary.successes, summary.runs)
+        rate = estimate_rate(summary.successes, summary.runs)
         if rate is None:
             continue
         colour = _INK if name == "all runs" else _COLOURS[0]

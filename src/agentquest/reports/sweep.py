@@ -10,9 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from agentquest.errors import UserError
-from agentquest.metrics.report import Cell, Table, figure_cell
+from agentquest.metrics.report import Cell, Table, figure_cell, mark_few
 from agentquest.metrics.summary import summarise
-from agentquest.reports.compare import ComparedRun, Comparison, PooledRun, compare_runs, open_runs
+from agentquest.reports.compare import (
+    ComparedRun,
+    Comparison,
+    PooledRun,
+    compare_runs,
+    correct_together,
+    open_runs,
+)
 from agentquest.store.stored_run import StoredRun
 
 # Agent, model and protocol, by the names that the sweep gives them.
@@ -103,7 +110,7 @@ def sweep_comparison(runs: Sequence[SweptRun]) -> tuple[list[Comparison], list[s
                 found += compare_runs([first, other])
             except UserError as error:
                 problems.append(str(error))
-    return found, problems
+    return correct_together(found), problems
 
 
 def _by_setting(runs: Sequence[SweptRun]) -> dict[Setting, list[SweptRun]]:
@@ -124,7 +131,10 @@ def _row(setting: Setting, seed: int | None, members: Sequence[StoredRun]) -> Sw
     table = members[0].table
     group = summarise(rows, table).overall
     return SweepRow(
-        name=f"{_label(setting)}, {'all seeds' if seed is None else f'seed {seed}'}",
+        name=mark_few(
+            f"{_label(setting)}, {'all seeds' if seed is None else f'seed {seed}'}",
+            group.figures["success"],
+        ),
         setting=setting,
         seed=seed,
         scored=group.scored,

@@ -12,7 +12,12 @@ from agentquest.lib.markup import Piece, Template, join
 from agentquest.metrics.rows import EpisodeRow
 from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.reports.compare import Comparison, compare_runs
-from agentquest.reports.render.comparison import answer, difference_table, sentences
+from agentquest.reports.render.comparison import (
+    answer,
+    difference_table,
+    sentences,
+    state_power,
+)
 from agentquest.store.library import RunSummary
 from agentquest.store.stored_run import StoredRun
 from agentquest.viewer.addresses import Addresses
@@ -68,7 +73,7 @@ def compare_page(site: Addresses, runs: Sequence[StoredRun], task: str | None) -
             h.h2(".answer")[answer(comparison)],
             map(alert, comparison.warnings),
             data_table(difference_table(comparison)),
-            h.p(".note")[" ".join(sentences(comparison))],
+            h.p(".note")[" ".join([*sentences(comparison), state_power(comparison)])],
             h.p(".legend")[legend(_LEGEND)],
             h.div(".grid")[_scatters(comparison, tasks[0], tasks[place])],
         ]

@@ -174,7 +174,7 @@ def _cell(text: str, number: bool) -> Markup:
     if not number:
         return _TEXT_CELL(text)
     # An interval without a figure before it is not a remark on one.
-    head, _, rest = (text, "", "") if text.startswith("[") else text.partition(" ")
+    head, _, rest = (text, "", "") if text.startswith(("[", "<")) else text.partition(" ")
     small = _SMALL(rest) if rest else ""
     return _NUMBER_CELL(head, small)
 

@@ -10,6 +10,7 @@ import htpy as h
 from markupsafe import Markup
 
 from agentquest.lib.markup import Piece, Template, join
+from agentquest.metrics.report import short_rate
 from agentquest.metrics.statistics import Estimate
 from agentquest.reports.safe_text import visible
 
@@ -38,9 +39,9 @@ _FORM = Template(
     "<button>Show</button></form>"
 )
 _INTERVAL = Template(
-    '<span class="rate"><b>%.1f%%</b> <span class="soft">%.0f–%.0f</span></span>'
+    '<span class="rate"><b>%s</b> <span class="soft">%s</span></span>'
     '<svg class="mini" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
-    '<rect class="band" x="%s" y="0" width="%.1f" height="8"/>'
+    '<rect class="band" x="%.1f" y="0" width="%.1f" height="8"/>'
     '<rect class="dot" x="%.1f" y="0" width="1.6" height="8"/></svg>'
 )
 
@@ -172,9 +173,8 @@ def interval(estimate: Estimate | None) -> Piece:
     """A rate with its interval, as text and as a small picture."""
     if estimate is None:
         return "–"
-    low, dot, high = (round(100 * v, 1) for v in (estimate.low, estimate.value, estimate.high))
-    width = max(high - low, 0.8)
-    return _INTERVAL(dot, low, high, low, width, max(dot - 0.8, 0))
+    low, dot, high = (100 * v for v in (estimate.low, estimate.value, estimate.high))
+    return _INTERVAL(*short_rate(estimate), low, max(high - low, 0.8), max(dot - 0.8, 0))
 
 
 def choice(

@@ -11,193 +11,148 @@ from hypothesis import strategies as st
 
 from agentquest.errors import UserError
 from agentquest.metrics.statistics import (
+    AT_EACH_BOUND,
+    CLEAR,
     Estimate,
-    bootstrap_mean,
+    can_differ,
     chance_of_all,
     chance_of_any,
+    correct_p_values,
+    estimate_difference,
+    estimate_mean,
+    estimate_rate,
     pass_at_k,
     pass_hat_k,
-    rate,
-    wilson,
 )
 
 Z = 1.959963984540054
-numbers = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30)
+shares = st.lists(st.sampled_from([0.0, 0.2, 0.5, 1.0]), min_size=1, max_size=30)
 
 
-@st.composite
-def trials_and_successes(draw: st.DrawFn) -> tuple[int, int]:
-    total = draw(st.integers(1, 300))
-    return total, draw(st.integers(0, total))
-
-
-# --- Wilson ---------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("successes", "total", "low", "high"),
-    [
-        # 81/263, 15/148 and 0/20, 1/29: Newcombe's examples for one proportion.
-        (81, 263, 0.2553, 0.3662),
-        (15, 148, 0.0624, 0.1605),
-        (0, 20, 0.0, 0.1611),
-        (1, 29, 0.0061, 0.1718),
-        (10, 10, 0.7225, 1.0),
-    ],
-)
-def test_wilson_gives_published_values(successes: int, total: int, low: float, high: float) -> None:
-    found = wilson(successes, total)
+def width(found: Estimate | None) -> float:
     assert found is not None
-    assert found.value == successes / total
-    assert found.n == total
-    assert found.low == pytest.approx(low, abs=5e-5)
-    assert found.high == pytest.approx(high, abs=5e-5)
+    return found.high - found.low
 
 
-def test_wilson_of_nothing_is_nothing() -> None:
-    assert wilson(0, 0) is None
+# --- one interval ----------------------------------------------------------------
 
 
-@given(trials_and_successes())
-def test_wilson_bounds_are_where_the_score_test_just_accepts(case: tuple[int, int]) -> None:
-    total, successes = case
-    found = wilson(successes, total)
+def test_an_interval_by_hand() -> None:
+    """Two tasks, 0 and 1, and three quarters of one more at each end: 3.5 values of variance
+    3.5 · 0.25 / 2.5 about 0.5, and the 0.975 quantile of Student's t with 2.5 degrees."""
+    error = math.sqrt(3.5 * 0.25 / 2.5 / 3.5)
+    found = estimate_mean([0.0, 1.0], confidence=0.5)
     assert found is not None
-    assert 0 <= found.low <= found.value <= found.high <= 1
-    for bound in (found.low, found.high):
-        if 0 < bound < 1:
-            distance = abs(found.value - bound) / math.sqrt(bound * (1 - bound) / total)
-            assert distance == pytest.approx(Z, rel=1e-6)
+    # The upper quartile of t with 2.5 degrees of freedom, from tables between 0.8165 and 0.7649.
+    quartile = (found.high - 0.5) / error
+    assert 0.7649 < quartile < 0.8165
+    assert (found.low, found.value) == pytest.approx((1 - found.high, 0.5))
+    assert (found.n, found.tasks) == (2, 2)
 
 
-@given(trials_and_successes())
-def test_wilson_treats_failures_as_the_mirror_of_successes(case: tuple[int, int]) -> None:
-    total, successes = case
-    found, mirror = wilson(successes, total), wilson(total - successes, total)
+def test_nothing_has_no_figure() -> None:
+    assert estimate_mean([]) is None
+    assert estimate_rate(0, 0) is None
+
+
+@pytest.mark.parametrize(("tasks", "trials"), [(20, 5), (134, 3), (100, 1), (5, 2)])
+def test_a_perfect_run_is_surer_than_an_imperfect_one(tasks: int, trials: int) -> None:
+    """Each further failure widens the interval or moves it down; there is no jump."""
+    clusters = np.repeat(np.arange(tasks), trials)
+    before = estimate_mean(np.ones(tasks * trials), clusters)
+    assert before is not None
+    assert 0.2 < before.low < 1
+    assert before.high == 1.0
+    for failures in range(1, tasks * trials // 2):
+        found = estimate_mean(np.arange(tasks * trials) >= failures, clusters)
+        assert found is not None
+        assert found.low < before.low
+        assert found.high <= before.high
+        assert abs(found.low - before.low) < 2.5 / tasks
+        before = found
+
+
+@given(shares)
+def test_the_interval_holds_its_value_and_mirrors(values: list[float]) -> None:
+    found = estimate_mean(values)
+    mirror = estimate_mean([1 - value for value in values])
     assert found is not None
     assert mirror is not None
+    assert 0 <= found.low <= found.value <= found.high <= 1
+    assert found.low < found.high
     assert found.low == pytest.approx(1 - mirror.high, abs=1e-12)
 
 
+@given(shares, st.floats(0.1, 50), st.floats(-20, 20))
+def test_the_interval_follows_the_unit(values: list[float], scale: float, shift: float) -> None:
+    plain = estimate_mean(values)
+    moved = estimate_mean([shift + scale * v for v in values], bounds=(shift, shift + scale))
+    assert plain is not None
+    assert moved is not None
+    assert moved.low == pytest.approx(shift + scale * plain.low, abs=1e-9)
+    assert moved.high == pytest.approx(shift + scale * plain.high, abs=1e-9)
+
+
+def test_the_same_outcomes_have_one_interval_as_a_rate_and_as_a_mean() -> None:
+    assert estimate_rate(1, 5) == estimate_mean([1.0, 0, 0, 0, 0]) == estimate_mean([0, 0, 0, 0, 1])
+
+
 @pytest.mark.parametrize(("successes", "total"), [(-1, 3), (4, 3), (0, -1)])
-def test_wilson_refuses_impossible_counts(successes: int, total: int) -> None:
+def test_impossible_counts_are_refused(successes: int, total: int) -> None:
     with pytest.raises(UserError, match="successes"):
-        wilson(successes, total)
+        estimate_rate(successes, total)
 
 
 @pytest.mark.parametrize("confidence", [0.0, 1.0, 95.0, math.nan])
 def test_confidence_is_a_fraction(confidence: float) -> None:
     with pytest.raises(UserError, match="confidence"):
-        wilson(1, 2, confidence)
-    with pytest.raises(UserError, match="confidence"):
-        bootstrap_mean([1.0], confidence=confidence)
-
-
-# --- bootstrap ------------------------------------------------------------------
-
-
-def test_bootstrap_of_nothing_is_nothing() -> None:
-    assert bootstrap_mean([]) is None
-
-
-def test_bootstrap_of_one_or_equal_values_is_a_point() -> None:
-    assert bootstrap_mean([0.1] * 7) == Estimate(0.1, 0.1, 0.1, 7)
-    assert bootstrap_mean([3.0]) == Estimate(3.0, 3.0, 3.0, 1)
-
-
-def test_bootstrap_approaches_the_exact_distribution() -> None:
-    """All 3^3 resamples of (0, 3, 9) can be listed, so the quantiles are known."""
-    exact = sorted(sum(pick) / 3 for pick in itertools.product((0.0, 3.0, 9.0), repeat=3))
-    found = bootstrap_mean([0.0, 3.0, 9.0], resamples=20_000, confidence=0.7)
-    assert found is not None
-    assert found.value == 4.0
-    assert found.low == pytest.approx(exact[math.floor(0.15 * 27)])
-    assert found.high == pytest.approx(exact[math.floor(0.85 * 27)])
-
-
-@pytest.mark.parametrize("size", [400, 1001, 20_000])
-def test_bootstrap_agrees_with_the_normal_theory_on_many_values(size: int) -> None:
-    values = np.random.default_rng(1).normal(10, 2, size).tolist()
-    found = bootstrap_mean(values)
-    assert found is not None
-    mean = sum(values) / len(values)
-    error = math.sqrt(sum((v - mean) ** 2 for v in values)) / len(values)
-    assert found.low == pytest.approx(mean - Z * error, abs=0.15 * error)
-    assert found.high == pytest.approx(mean + Z * error, abs=0.15 * error)
-
-
-@given(numbers, st.integers(0, 5))
-def test_bootstrap_is_repeatable_and_stays_in_range(values: list[float], seed: int) -> None:
-    state = repr(np.random.get_state())
-    found = bootstrap_mean(values, seed=seed, resamples=50)
-    assert found == bootstrap_mean(values, seed=seed, resamples=50)
-    assert repr(np.random.get_state()) == state
-    assert found is not None
-    slack = 1e-9 * max(1.0, *map(abs, values))
-    assert min(values) - slack <= found.low <= found.high <= max(values) + slack
-    assert found.n == len(values)
-
-
-def test_another_seed_gives_another_interval() -> None:
-    values = [float(v * v) for v in range(20)]
-    assert bootstrap_mean(values, seed=1) != bootstrap_mean(values, seed=2)
+        estimate_mean([1.0], confidence=confidence)
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
-def test_bootstrap_names_the_value_that_is_no_number(bad: float) -> None:
+def test_the_value_that_is_no_number_is_named(bad: float) -> None:
     with pytest.raises(UserError, match=r"values\[1\]"):
-        bootstrap_mean([1.0, bad])
+        estimate_mean([1.0, bad])
 
 
-def test_bootstrap_needs_resamples() -> None:
-    with pytest.raises(UserError, match="resamples"):
-        bootstrap_mean([1.0], resamples=0)
-
-
-@pytest.mark.parametrize("spread", [1.0, 2.0])
-def test_bins_lose_nothing_of_long_tails(spread: float) -> None:
-    """Most of the variance is in the last of the bins; against resamples drawn one by one."""
-    rng = np.random.default_rng(7)
-    values = rng.lognormal(0, spread, 3000)
-    means = [values[rng.integers(0, 3000, 3000)].mean() for _ in range(3000)]
-    low, high = np.quantile(means, (0.025, 0.975))
-    found = bootstrap_mean(values)
+def test_without_bounds_the_interval_is_students_alone() -> None:
+    assert width(estimate_mean([0.1] * 7, bounds=None)) < 1e-12
+    assert estimate_mean([3.0], bounds=None) == Estimate(3.0, 3.0, 3.0, 1, 1)
+    # 1 to 9: mean 5, standard deviation √7.5, t(8) = 2.306.
+    found = estimate_mean(range(1, 10), bounds=None)
     assert found is not None
-    assert found.low == pytest.approx(low, abs=0.15 * np.std(means))
-    assert found.high == pytest.approx(high, abs=0.2 * np.std(means))
+    assert found.high == pytest.approx(5 + 2.3060 * math.sqrt(7.5 / 9), abs=1e-4)
 
 
-def test_few_different_values_are_resampled_exactly_however_many_there_are() -> None:
-    """5,000 values of 0 and 1: the resampled mean is a binomial's."""
-    values = [1.0] * 1500 + [0.0] * 3500
-    found = bootstrap_mean(values, resamples=20_000)
+@pytest.mark.parametrize("size", [400, 20_000])
+def test_many_values_agree_with_the_normal_theory(size: int) -> None:
+    values = np.random.default_rng(1).uniform(0, 1, size)
+    found = estimate_mean(values)
     assert found is not None
-    error = math.sqrt(0.3 * 0.7 / 5000)
-    assert (found.value, found.n) == (0.3, 5000)
-    assert found.low == pytest.approx(0.3 - Z * error, abs=0.06 * error)
-    assert found.high == pytest.approx(0.3 + Z * error, abs=0.06 * error)
+    error = values.std() / math.sqrt(size)
+    assert width(found) == pytest.approx(2 * Z * error, rel=4 * AT_EACH_BOUND / size + 0.01)
+
+
+def test_few_tasks_are_known_by_their_number_not_by_that_of_their_trials() -> None:
+    few = estimate_mean([1] * 45, np.repeat(np.arange(9), 5))
+    enough = estimate_mean([1] * 10)
+    assert few is not None
+    assert enough is not None
+    assert few.of_few_tasks
+    assert not enough.of_few_tasks
 
 
 # --- several values of one task -------------------------------------------------
 
 
-def test_tasks_are_resampled_whole() -> None:
-    """Four equal trials of each task tell as much as one."""
-    values = [float(v) for v in range(40)]
+def test_four_equal_trials_of_each_task_tell_as_much_as_one() -> None:
+    values = [v / 40 for v in range(40)]
     clusters = [task for task in range(40) for _ in range(4)]
-    once, four_times = bootstrap_mean(values), bootstrap_mean(np.repeat(values, 4), clusters)
+    once, four_times = estimate_mean(values), estimate_mean(np.repeat(values, 4), clusters)
     assert once is not None
-    assert four_times == Estimate(once.value, once.low, once.high, 160)
-
-
-def test_trials_that_differ_as_tasks_do_tell_as_much_as_tasks() -> None:
-    rng = np.random.default_rng(3)
-    values = rng.normal(size=800)
-    alone = bootstrap_mean(values)
-    clustered = bootstrap_mean(values, np.repeat(np.arange(200), 4))
-    assert alone is not None
-    assert clustered is not None
-    assert clustered.high - clustered.low == pytest.approx(alone.high - alone.low, rel=0.2)
+    assert four_times is not None
+    assert (four_times.n, four_times.tasks) == (160, 40)
+    assert (four_times.low, four_times.high) == pytest.approx((once.low, once.high))
 
 
 @pytest.mark.parametrize("tasks", [300, 3000])
@@ -207,46 +162,80 @@ def test_uneven_trials_agree_with_the_cluster_robust_theory(tasks: int) -> None:
     trials = rng.integers(1, 6, size=tasks)
     clusters = np.repeat(np.arange(tasks), trials)
     values = rng.normal(size=tasks)[clusters] + 0.3 * rng.normal(size=clusters.size)
-    found = bootstrap_mean(values, clusters)
+    found = estimate_mean(values, clusters, bounds=None)
     assert found is not None
     mean = values.mean()
     residuals = np.bincount(clusters, values - mean)
     error = math.sqrt((residuals**2).sum()) / values.size
     assert found.value == pytest.approx(mean)
-    assert found.low == pytest.approx(mean - Z * error, abs=0.15 * error)
-    assert found.high == pytest.approx(mean + Z * error, abs=0.15 * error)
+    assert found.low == pytest.approx(mean - Z * error, abs=0.02 * error)
+    assert found.high == pytest.approx(mean + Z * error, abs=0.02 * error)
 
 
-def test_clusters_belong_to_values() -> None:
-    with pytest.raises(UserError, match="2 values but 1 clusters"):
-        bootstrap_mean([1.0, 2.0], [0])
+def test_tasks_belong_to_values() -> None:
+    with pytest.raises(UserError, match="2 values but 1 tasks"):
+        estimate_mean([1.0, 2.0], [0])
 
 
-def test_a_rate_of_single_trials_is_wilsons() -> None:
-    assert rate([1, 0, 1], ["a", "b", "c"]) == rate([True, False, True]) == wilson(2, 3)
-    assert rate([]) is None
+# --- two runs -------------------------------------------------------------------
+
+differences = st.lists(st.sampled_from([-1.0, -0.4, 0.0, 0.2, 1.0]), min_size=1, max_size=40)
 
 
-def test_a_rate_of_several_trials_is_as_sure_as_its_tasks() -> None:
-    """27 tasks with 5 trials each, 36 successes that crowd in 9 tasks."""
-    won = [1] * 5 * 6 + [1, 1, 0, 0, 0] * 3 + [0] * 5 * 18
-    tasks = np.repeat(np.arange(27), 5)
-    found, naive = rate(won, tasks), wilson(36, 135)
-    assert found is not None
-    assert naive is not None
-    assert found.value == naive.value
-    assert found.n == 135
-    assert found.high - found.low > 1.8 * (naive.high - naive.low)
+@given(differences, st.sampled_from([1, 3, 5]))
+def test_interval_and_test_never_contradict_each_other(values: list[float], trials: int) -> None:
+    result = estimate_difference([0.0] * len(values), values, trials=trials)
+    assert result is not None
+    found, spread = result
+    assert (spread.p_value() < CLEAR) == (not found.low <= 0 <= found.high)
+    assert -1 <= found.low <= found.value <= found.high <= 1
 
 
-@pytest.mark.parametrize(("won", "tasks"), [(1, 10), (0, 10), (1, 1)])
-def test_a_rate_where_all_trials_agree_keeps_the_doubt_of_its_tasks(won: int, tasks: int) -> None:
-    found, once = (
-        rate([won] * 3 * tasks, np.repeat(np.arange(tasks), 3)),
-        wilson(won * tasks, tasks),
-    )
-    assert once is not None
-    assert found == Estimate(once.value, once.low, once.high, 3 * tasks)
+@given(differences)
+def test_runs_that_change_places_have_the_mirrored_difference(values: list[float]) -> None:
+    zeros = [0.0] * len(values)
+    there, back = estimate_difference(zeros, values), estimate_difference(values, zeros)
+    assert there is not None
+    assert back is not None
+    assert there[0].low == pytest.approx(-back[0].high, abs=1e-12)
+    assert there[1].p_value() == pytest.approx(back[1].p_value())
+
+
+def test_runs_that_never_disagree_still_leave_doubt() -> None:
+    few, many = (estimate_difference([1.0] * n, [1.0] * n) for n in (5, 500))
+    assert few is not None
+    assert many is not None
+    assert few[0].low < many[0].low < 0 < many[0].high < few[0].high
+    assert few[1].p_value() == 1.0
+
+
+def test_a_difference_needs_pairs() -> None:
+    assert estimate_difference([], []) is None
+    with pytest.raises(UserError, match="2 against 1"):
+        estimate_difference([1.0, 1.0], [1.0])
+
+
+def test_without_bounds_a_difference_is_the_paired_t_test() -> None:
+    first = [10.0, 50.0, 30.0, 90.0]
+    result = estimate_difference(first, [v + 2 for v in first], bounds=None)
+    assert result is not None
+    assert result[0] == Estimate(2.0, 2.0, 2.0, 4, 4)
+    assert result[1].p_value() == 0.0
+
+
+def test_four_tasks_cannot_show_any_difference() -> None:
+    assert [tasks for tasks in range(1, 8) if not can_differ(tasks)] == [1, 2, 3, 4]
+    result = estimate_difference([0.0] * 4, [1.0] * 4)
+    assert result is not None
+    assert result[1].p_value() >= CLEAR
+
+
+def test_holms_correction_by_hand() -> None:
+    """Ordered 0.01, 0.02, 0.03, 0.04 times 4, 3, 2, 1, and never less than the one before."""
+    assert correct_p_values([0.03, 0.01, 0.04, 0.02]) == pytest.approx([0.06, 0.04, 0.06, 0.06])
+    assert correct_p_values([0.6, 0.7]) == [1.0, 1.0]
+    assert correct_p_values([0.03]) == [0.03]
+    assert correct_p_values([]) == []
 
 
 # --- several trials a task --------------------------------------------------------

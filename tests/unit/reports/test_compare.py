@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from agentquest.errors import UserError
-from agentquest.metrics.paired import PairedCounts
 from agentquest.metrics.table import metrics_table
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import AgentFaults, End
-from agentquest.reports.compare import Comparison, PooledRun, compare_runs
+from agentquest.reports.compare import Comparison, PairedCounts, PooledRun, compare_runs
 from agentquest.reports.render.comparison import (
     answer,
     json_comparison,
@@ -48,17 +47,18 @@ def test_one_comparison_by_hand() -> None:
     success = found.success
     assert success.difference.value == pytest.approx(0.3)
     assert (success.baseline, success.other) == pytest.approx((0.4, 0.7))
-    # Exact McNemar: 2 * (C(5,0) + C(5,1)) / 2^5.
-    assert success.p_value == pytest.approx(12 / 32)
-    # Newcombe's method 10: Wilson 4/10 is 0.1682..0.6873, 7/10 is 0.3968..0.8922, and
-    # phi is (3*2 - 1*4 - 10/2) cut at 0, so the parts are joined without correlation.
-    low = 0.3 - math.hypot(0.7 - 0.39678, 0.68733 - 0.4)
-    high = 0.3 + math.hypot(0.89221 - 0.7, 0.4 - 0.16818)
-    assert success.difference.low == pytest.approx(low, abs=1e-4)
-    assert success.difference.high == pytest.approx(high, abs=1e-4)
-    assert found.differences["steps"].difference.value == 3.0
-    # Every task took three steps more: of 2^10 signs two are as far from 0.
-    assert found.differences["steps"].p_value == pytest.approx(2 / 1024)
+    # Half a task more at -1 and at +1: 11 values with the sum 3 and 6 squares. The quantile of
+    # Student's t with 10 degrees of freedom is 2.2281; |t| is 1.2566, between 1.093 and 1.372.
+    error = math.sqrt((6 - 11 * (3 / 11) ** 2) / 10 / 11)
+    assert success.difference.low == pytest.approx(3 / 11 - 2.2281 * error, abs=1e-4)
+    assert success.difference.high == pytest.approx(3 / 11 + 2.2281 * error, abs=1e-4)
+    assert 0.2 < success.p_value < 0.3
+    # Every task took three steps more, but ten tasks do not rule out one that saves fifty.
+    steps = found.differences["steps"]
+    assert steps.difference.value == 3.0
+    limit = manifest().max_steps
+    error = math.sqrt((90 + limit**2 - 11 * (30 / 11) ** 2) / 10 / 11)
+    assert steps.difference.high == pytest.approx(30 / 11 + 2.2281 * error, abs=1e-3)
     assert found.differences["progress"].difference.value == pytest.approx(0.3)
     assert found.differences["steps_of_successes"].difference.n == 3
     assert found.worse == ("t03",)
@@ -132,9 +132,7 @@ def test_several_trials_count_by_their_mean_everywhere() -> None:
     assert found.success.other == pytest.approx((1 / 3 + 1) / 2)
     assert found.success.difference.value == pytest.approx(0.5)
     assert (found.worse, found.better) == ((), ("t01",))
-    # One task differs: either sign is as far from 0.
-    assert found.success.p_value == 1.0
-    assert "permutation test over the tasks' means" in " ".join(text_comparison([found]).split())
+    assert "each by the mean of its trials" in " ".join(text_comparison([found]).split())
 
 
 def test_all_trials_are_used_where_first_trials_say_nothing() -> None:
@@ -142,7 +140,7 @@ def test_all_trials_are_used_where_first_trials_say_nothing() -> None:
     first = run("a", several("wwwwllll", "llllllll", "llllllll"))
     second = run("b", several("wwwwllll", "wwwwwwww", "wwwwwwww"))
     found = compare_runs([first, second])[0]
-    assert found.success.p_value == pytest.approx(2 / 2**8)
+    assert found.success.p_value < 0.01
     assert found.success.difference.value == pytest.approx(2 / 3)
 
 
@@ -253,9 +251,79 @@ def test_json_is_plain_and_whole() -> None:
         "metric": "success",
         "baseline": 0.5,
         "other": 0.5,
-        "difference": {"value": 0.0, "low": difference.low, "high": difference.high, "n": 4},
+        "difference": {
+            "value": 0.0,
+            "low": difference.low,
+            "high": difference.high,
+            "n": 4,
+            "tasks": 4,
+        },
         "p_value": 1.0,
+        "corrected_p_value": 1.0,
     }
     assert one["worse"] == ["t01"]
     assert one["left_out"]["only_in_other"] == []
     assert one["counts"] == {"both": 1, "only_first": 1, "only_second": 1, "neither": 1}
+
+
+def test_several_comparisons_are_corrected_together() -> None:
+    """Success among the comparisons, the other metrics among themselves; the interval stays."""
+    lost, won = outcomes("l" * 20), outcomes("w" * 6 + "l" * 14)
+    runs = [run("a", lost), run("b", won), run("c", outcomes("w" * 5 + "l" * 15))]
+    alone, together = compare_runs(runs[:2])[0].success, compare_runs(runs)
+    assert alone.corrected_p_value == alone.p_value
+    first, second = (one.success for one in together)
+    assert first.p_value == alone.p_value < second.p_value
+    assert first.corrected_p_value == pytest.approx(2 * first.p_value)
+    assert second.corrected_p_value == pytest.approx(max(second.p_value, 2 * first.p_value))
+    assert first.difference == alone.difference
+    others = [one.differences[key] for one in together for key in ("steps", "progress")]
+    assert all(one.corrected_p_value >= one.p_value for one in others)
+    assert "after Holm's correction" in answer(together[0])
+
+
+def test_a_difference_that_only_the_correction_hides_is_said_to_be_so() -> None:
+    """Six of fifteen tasks won instead of none: p is 0.04 alone, more among three comparisons."""
+    lost, won = outcomes("l" * 11), outcomes("w" * 5 + "l" * 6)
+    runs = [run(name, won) for name in "bcd"]
+    found = compare_runs([run("a", lost), *runs])
+    assert found[0].success.p_value < 0.05 <= found[0].success.corrected_p_value
+    assert found[0].success.difference.low > 0
+    said = answer(found[0])
+    assert said.startswith("b solves more than a, but not if corrected for the number of compar")
+
+
+@pytest.mark.parametrize("tasks", [1, 2, 3, 4, 5, 6, 11])
+def test_too_few_tasks_for_any_difference_are_said_to_be_so(tasks: int) -> None:
+    found = compare("l" * tasks, "w" * tasks)
+    impossible = answer(found).startswith(
+        f"With {tasks} task{'s' if tasks > 1 else ''} no difference can reach p < 0.05:"
+    )
+    assert impossible == (tasks < 5)
+    assert (found.success.p_value < 0.05) == (not impossible)
+
+
+def test_verdict_interval_and_p_value_never_contradict_each_other() -> None:
+    for tasks in (4, 15, 24):
+        for won in range(tasks + 1):
+            found = compare("l" * tasks, "w" * won + "l" * (tasks - won))
+            difference = found.success.difference
+            clear = answer(found).startswith("b solves more")
+            assert clear == (found.success.p_value < 0.05) == (difference.low > 0)
+
+
+def test_a_p_value_below_the_resolution_is_less_than_it() -> None:
+    found = compare("l" * 60, "w" * 60)
+    assert answer(found).endswith("p < 0.0001.")
+    assert "< 0.0001" in text_comparison([found], 200)
+
+
+def test_the_last_line_says_what_so_many_games_can_show() -> None:
+    """Two of twenty games differ each way: the standard error is √(5/20/21) of the difference,
+    2.086 and 0.860 Student's quantiles for 20 degrees of freedom."""
+    found = compare("ww" + "l" * 18, "llww" + "l" * 16)
+    points = 100 * (2.086 + 0.860) * math.sqrt(5 / 20 / 21)
+    last = text_comparison([found], list_tasks=True).strip().splitlines()[-1]
+    assert last == f"20 games can show {points:.1f} points (with 80% power)."
+    content = json_comparison([found])["comparisons"][0]
+    assert content["detectable_difference"] == pytest.approx(points / 100, abs=1e-4)

@@ -66,7 +66,7 @@ def test_names_counts_and_axes_can_be_read(runs: list[dict[str, Any]], tmp_path:
             assert f"{kind} (n=5)" in text
         assert "all runs (n=15)" in text
     assert "9/15  60%" in words(tmp_path / "success.svg")
-    assert "Success rate with 95% Wilson intervals" in words(tmp_path / "success.svg")
+    assert "Success rate with 95% intervals" in words(tmp_path / "success.svg")
     assert "Mean progress" in words(tmp_path / "progress.svg")
     assert "mean 0.30" in words(tmp_path / "repetition.svg")
 

@@ -4,9 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from agentquest.metrics.power import POWER, find_detectable
 from agentquest.metrics.report import Table
+from agentquest.metrics.statistics import CLEAR, can_differ
 from agentquest.metrics.table import PERCENT
-from agentquest.reports.compare import CLEAR, Comparison, Difference
+from agentquest.reports.compare import Comparison, Difference
 from agentquest.reports.render.text import WIDTH, markdown_table, text_table, wrap_text
 from agentquest.reports.safe_text import markdown_text, one_line
 from agentquest.words import counted
@@ -58,8 +60,16 @@ def json_comparison(comparisons: Sequence[Comparison]) -> dict[str, Any]:
                 **{name: value for name, value in vars(one).items() if name != "differences"},
                 "counts": asdict(one.counts) if one.counts else None,
                 "left_out": asdict(one.left_out),
+                "detectable_difference": find_detectable(one.success.spread),
                 "differences": {
-                    key: {**vars(found), "metric": key, "difference": asdict(found.difference)}
+                    key: {
+                        "metric": key,
+                        "baseline": found.baseline,
+                        "other": found.other,
+                        "difference": asdict(found.difference),
+                        "p_value": found.p_value,
+                        "corrected_p_value": found.corrected_p_value,
+                    }
                     for key, found in one.differences.items()
                 },
             }
@@ -71,23 +81,26 @@ def json_comparison(comparisons: Sequence[Comparison]) -> dict[str, Any]:
 def answer(comparison: Comparison) -> str:
     """Whether the runs differ in success, and how sure that is, in one sentence."""
     success = comparison.success
-    if success.p_value < CLEAR:
+    tasks, shown = counted(comparison.tasks, "task"), _row(success)
+    p_value = _state_p(success.p_value)
+    if success.corrected_p_value != success.p_value:
+        p_value += f", {_state_p(success.corrected_p_value)} after Holm's correction"
+    if not can_differ(comparison.tasks, comparison.trials):
+        verdict = f"With {tasks} no difference can reach p < {CLEAR:g}"
+    elif success.p_value < CLEAR:
         word = "more" if success.difference.value > 0 else "less"
         verdict = f"{comparison.other} solves {word} than {comparison.baseline}"
+        if success.corrected_p_value >= CLEAR:
+            verdict += ", but not if corrected for the number of comparisons"
     else:
         verdict = f"No clear difference between {comparison.other} and {comparison.baseline}"
-    shown = _row(success)
-    return (
-        f"{verdict}: {shown[2]} against {shown[1]} of {counted(comparison.tasks, 'task')},"
-        f" {shown[3]} "
-        f"{shown[4]}, p = {shown[5]}."
-    )
+    return f"{verdict}: {shown[2]} against {shown[1]} of {tasks}, {shown[3]} {shown[4]}, {p_value}."
 
 
 def difference_table(comparison: Comparison) -> Table:
     """Every metric of both runs, its difference, and how sure that is."""
     rows = [_row(difference) for difference in comparison.differences.values()]
-    headings = ("metric", "baseline", "other", "difference", "95% interval", "p")
+    headings = ("metric", "baseline", "other", "difference", "95% interval", "p", "p (Holm)")
     return Table("Differences", headings, tuple(rows))
 
 
@@ -103,8 +116,22 @@ def _row(found: Difference) -> tuple[str, ...]:
         metric.format_value(found.other),
         f"{value} points" if metric.unit == PERCENT else value,
         f"[{low}, {high}]",
-        f"{found.p_value:.4f}" if found.p_value >= 0.0001 else f"{found.p_value:.1e}",
+        _format_p(found.p_value),
+        _format_p(found.corrected_p_value),
     )
+
+
+def _format_p(p_value: float) -> str:
+    """Rounded to 4 decimals, but never across the limit that decides the verdict."""
+    if p_value < 0.0001:
+        return "< 0.0001"
+    text = f"{p_value:.4f}"
+    return text if (float(text) < CLEAR) == (p_value < CLEAR) else f"{p_value:.6f}"
+
+
+def _state_p(p_value: float) -> str:
+    text = _format_p(p_value)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
 
 
 def sentences(comparison: Comparison) -> Iterator[str]:
@@ -118,14 +145,16 @@ def sentences(comparison: Comparison) -> Iterator[str]:
             f" success higher in {len(comparison.better)}, lower in {len(comparison.worse)},"
             f" equal in {same}."
         )
-        yield "p: paired permutation test over the tasks' means, two-sided."
     else:
         yield (
             f"{counted(comparison.tasks, 'task')} scored in both runs: solved by both"
             f" {counts.both}, by neither {counts.neither}, only by the baseline"
             f" {counts.only_first}, only by the other {counts.only_second}."
         )
-        yield "p of success: exact McNemar test; of the rest: paired permutation test; two-sided."
+    yield (
+        "Intervals and p, two-sided, are Student's over the tasks' differences and agree; p (Holm)"
+        " is corrected, success for the comparisons shown here, the other metrics for all of them."
+    )
     partial = [
         f"{one.metric.heading} {one.difference.n}"
         for one in comparison.differences.values()
@@ -144,6 +173,17 @@ def sentences(comparison: Comparison) -> Iterator[str]:
         )
 
 
+def state_power(comparison: Comparison) -> str:
+    """How small a difference in success such a comparison shows."""
+    several = comparison.several_trials
+    played = counted(comparison.tasks, "task" if several else "game")
+    points = find_detectable(comparison.success.spread) * 100
+    if points >= 100 or not can_differ(comparison.tasks, comparison.trials):
+        return f"{played} cannot show a difference; `agentquest power` says how many can."
+    trials = f" with {comparison.trials:g} trials each" if several else ""
+    return f"{played}{trials} can show {points:.1f} points (with {POWER:.0%} power)."
+
+
 def _lists(comparison: Comparison) -> list[tuple[str, tuple[str, ...]]]:
     left_out = comparison.left_out
     lists = [
@@ -160,9 +200,9 @@ def _lists(comparison: Comparison) -> list[tuple[str, tuple[str, ...]]]:
 
 def _closing(comparisons: Sequence[Comparison], listed: bool) -> Iterator[str]:
     if len(comparisons) > 1:
-        yield (
-            "The p-values are not corrected for multiple testing"
-            f" ({len(comparisons)} comparisons of several metrics)."
-        )
+        yield f"The p-values of {len(comparisons)} comparisons are corrected together (Holm)."
     if not listed and any(_lists(comparison) for comparison in comparisons):
         yield "Use --list to see the tasks."
+    for comparison in comparisons:
+        name = f"{comparison.other}: " if len(comparisons) > 1 else ""
+        yield name + state_power(comparison)
