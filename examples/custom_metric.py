@@ -32,7 +32,9 @@ def opened(record: EpisodeRecord) -> float | None:
     return len(opens) / len(record.steps) if record.steps else None
 
 
-OPENED = Metric("opened", "opened", "%", "share of steps that opened something", opened)
+OPENED = Metric(
+    "opened", "opened", "%", "share of steps that opened something", opened, bounds=(0, 1)
+)
 
 
 class InOrderMetrics(AlfWorldMetrics):

@@ -154,9 +154,10 @@ def short_rate(estimate: Estimate) -> tuple[str, str]:
     return f"{estimate.value:.1%}", f"{low}–{high}"
 
 
-def mark_few(name: str, success: Estimate | None) -> str:
-    """The name of a row, marked where its intervals say little because there are few tasks."""
-    return f"{name} (few tasks)" if success and success.of_few_tasks else name
+def mark_few(scored: str, success: Cell) -> str:
+    """The denominator of a row, marked where intervals say little as there are few tasks."""
+    few = success.estimate is not None and success.estimate.of_few_tasks
+    return f"{scored} few" if few else scored
 
 
 def _row(name: str, group: Group, table: Sequence[Metric]) -> Row:
@@ -176,9 +177,9 @@ def _figures(rows: Sequence[Row], shown: Sequence[Metric]) -> Table:
         ("task type", "episodes", "scored", *(metric.heading for metric in shown)),
         tuple(
             (
-                mark_few(row.name, row.group.figures["success"]),
+                row.name,
                 str(row.group.episodes),
-                str(row.group.scored),
+                mark_few(str(row.group.scored), row.cells["success"]),
                 *(row.cells[metric.key].text for metric in shown),
             )
             for row in rows
@@ -339,7 +340,7 @@ def _notes(
     ]
     success = [group.figures["success"] for group in (summary.overall, *summary.by_type.values())]
     if any(found and found.of_few_tasks for found in success):
-        lines.append(f"Few tasks: fewer than {FEW}, too few for an interval that says much.")
+        lines.append(f"few: fewer than {FEW} tasks, too few for an interval that says much.")
     unbounded = [metric.heading for metric in table if metric.limits is None]
     if unbounded:
         lines.append(

@@ -70,7 +70,11 @@ def sweep_rows(runs: Sequence[SweptRun]) -> list[SweepRow]:
 def sweep_table(rows: Sequence[SweepRow]) -> Table:
     """The rows as people read them."""
     lines = (
-        (row.name, f"{row.scored}/{row.requested}", *(row.figures[key].text for key in _SHOWN))
+        (
+            row.name,
+            mark_few(f"{row.scored}/{row.requested}", row.figures["success"]),
+            *(row.figures[key].text for key in _SHOWN),
+        )
         for row in rows
     )
     return Table("Runs", ("run", "scored", *_SHOWN), tuple(lines), numbers=False)
@@ -131,10 +135,7 @@ def _row(setting: Setting, seed: int | None, members: Sequence[StoredRun]) -> Sw
     table = members[0].table
     group = summarise(rows, table).overall
     return SweepRow(
-        name=mark_few(
-            f"{_label(setting)}, {'all seeds' if seed is None else f'seed {seed}'}",
-            group.figures["success"],
-        ),
+        name=f"{_label(setting)}, {'all seeds' if seed is None else f'seed {seed}'}",
         setting=setting,
         seed=seed,
         scored=group.scored,

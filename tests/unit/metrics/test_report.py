@@ -11,8 +11,11 @@ from typing import Any
 
 import pytest
 
+from agentquest.metrics.behaviour import grade
 from agentquest.metrics.measured import collect_measured
-from agentquest.metrics.report import Report, build_report
+from agentquest.metrics.report import Report, build_report, figure_cell
+from agentquest.metrics.rows import measure
+from agentquest.metrics.statistics import Estimate
 from agentquest.metrics.table import Metric, metrics_table
 from agentquest.records.episode import Call, EpisodeRecord
 from agentquest.records.manifest import Manifest, PublishedScore
@@ -422,3 +425,34 @@ def test_a_metric_that_fails_leaves_a_hole_and_is_said_loudly() -> None:
         "The metric broken could not be computed for 1 episode and leaves out what failed;"
         " the first is a#0: ZeroDivisionError: division by zero",
     )
+
+
+@pytest.mark.parametrize(("tasks", "marked"), [(9, True), (10, False)])
+def test_rows_of_few_tasks_are_marked_however_many_trials_they_had(
+    tasks: int, marked: bool
+) -> None:
+    records = [record(f"t{i}", trial=trial) for i in range(tasks) for trial in range(2)]
+    report = report_of(records)
+    assert table_named(report, "Figures")[-1][2] == f"{2 * tasks}{' few' if marked else ''}"
+    assert any(note.startswith("few: fewer than 10 tasks") for note in report.notes) == marked
+
+
+def test_a_metric_without_bounds_is_said_to_have_none() -> None:
+    content = manifest(metrics=["report_runs:WORDS", "test_report:SHOUTED"])
+    (note,) = (one for one in report_of([record("a")], content).notes if "bounds are" in one)
+    assert note.startswith("No bounds are declared for words:")
+
+
+def test_a_value_outside_of_its_bounds_is_no_value() -> None:
+    table = (replace(SHOUTED, path="test_report:SHOUTED", estimator="mean", bounds=(2, 3)),)
+    assert measure(record("a"), table)[1]["shouted"].endswith("is not within its bounds, 2 to 3")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(60.0, "60.0"), (59.96, "59.96"), (59.9996, "59.9996"), (59.94, "59.9")]
+)
+def test_a_grade_never_contradicts_the_figure_beside_it(value: float, text: str) -> None:
+    metric = next(one for one in metrics_table(manifest()) if one.key == "behaviour")
+    cell = figure_cell(metric, Estimate(value, 0, 100, 50, 50), 50)
+    assert cell.text.split()[0] == text
+    assert cell.text.split()[-1] == grade(float(text))

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from agentquest.metrics.table import Metric, built_in
 from agentquest.records.episode import EpisodeRecord
-from agentquest.records.manifest import Verbs
 from agentquest.records.outcome import End
 from agentquest.store import lines as episode_lines
 from agentquest.store.folder import EPISODES, RunFolder
@@ -17,7 +16,7 @@ from agentquest.store.index import INDEX, RowIndex
 from agentquest.store.lines import read_record
 from report_runs import manifest, record
 
-TABLE = built_in(Verbs())
+TABLE = built_in(manifest())
 
 
 @pytest.fixture

@@ -54,7 +54,7 @@ def test_summary_counts_scored_games_only(results_of: Any) -> None:
     assert (summary["total_games"], summary["successes"]) == (2, 1)
     assert (summary["success_rate"], summary["avg_steps"]) == (0.5, 7.0)
     assert (summary["avg_steps_success"], summary["requested"], summary["unscored"]) == (4.0, 4, 1)
-    assert summary["interval"] == pytest.approx([0.0945, 0.9055], abs=1e-4)
+    assert summary["interval"] == [0.0, 1.0]  # two tasks leave everything open
     assert summary["metrics"]["steps"]["n"] == 2
     assert [one["game_id"] for one in document["results"]] == ["a", "b"]
     lost = document["unscored_results"][0]

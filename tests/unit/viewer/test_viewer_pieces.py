@@ -87,8 +87,13 @@ def test_unknown_is_not_zero() -> None:
         "–", "0.00", "1234.5", "1,234",
     ]  # fmt: skip
     assert interval(None) == "–"
-    assert ">50.0%<" in str(interval(Estimate(0.5, 0.25, 0.75, 8)))
-    assert ">25–75<" in str(interval(Estimate(0.5, 0.25, 0.75, 8)))
+    assert ">50.0%<" in str(interval(Estimate(0.5, 0.25, 0.75, 8, 8)))
+    assert ">25–75<" in str(interval(Estimate(0.5, 0.25, 0.75, 8, 8)))
+
+
+def test_a_rate_is_rounded_once() -> None:
+    """0.5546 is 55%; rounded to 55.5 on the way it would be 56%."""
+    assert ">20–55<" in str(interval(Estimate(0.36, 0.2, 0.5546, 25, 25)))
 
 
 @pytest.mark.parametrize(
