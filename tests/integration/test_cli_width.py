@@ -30,6 +30,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "report runs",
         "compare runs/one runs/a-run-with-a-rather-long-name-of-its-own-that-goes-on",
         "compare runs/one runs/a-run-with-a-rather-long-name-of-its-own-that-goes-on --list",
+        "power runs/one --precision 5 --difference 20",
         "-h",
         "eval -h",
         "runs -h",

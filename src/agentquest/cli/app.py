@@ -36,6 +36,7 @@ COMMANDS = {
     "rerun": ("agentquest.cli.rerun", "Run an earlier run's configuration again."),
     "report": ("agentquest.cli.report", "Report on a run as text, Markdown, CSV or HTML."),
     "compare": ("agentquest.cli.compare", "Compare runs task by task."),
+    "power": ("agentquest.cli.power", "Say how many games an answer needs."),
     "view": ("agentquest.cli.view", "Browse runs and episodes in the browser."),
     "export": ("agentquest.cli.report:export", "Export a run to another tool's format."),
     "launch": ("agentquest.cli.launch", "Assess an A2A agent with one command."),

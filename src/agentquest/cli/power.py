@@ -1,0 +1,153 @@
+"""`agentquest power`: how many games a question needs, before they are played."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from agentquest.cli.terminal import terminal_width
+from agentquest.errors import UserError
+from agentquest.files import to_json
+from agentquest.metrics.power import ASSUMED_ICC, POWER, Prospect, expect
+from agentquest.metrics.report import NOTHING, Table
+from agentquest.reports.compare import open_runs
+from agentquest.reports.render.text import text_table, wrap_text
+
+_TRIALS = (1, 2, 3, 5, 8)
+
+
+def command(
+    runs: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[RUN [OTHER]]",
+            help="A run to learn rate and correlation from, and one on the same tasks.",
+        ),
+    ] = None,
+    rate: Annotated[
+        float | None, typer.Option(min=0, max=1, help="The expected success rate, 0 to 1.")
+    ] = None,
+    icc: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="How alike trials of one task are: 0 as if by chance, 1 always the same."
+            f" Without several trials to learn from: {ASSUMED_ICC}.",
+        ),
+    ] = None,
+    precision: Annotated[
+        float | None, typer.Option(min=0.01, max=50, help="Points: an interval of ± this.")
+    ] = None,
+    difference: Annotated[
+        float | None, typer.Option(min=0.01, max=100, help="Points: a difference to be seen.")
+    ] = None,
+    tasks: Annotated[
+        int | None, typer.Option(min=1, max=1_000_000, help="What so many tasks can show.")
+    ] = None,
+    trials: Annotated[
+        list[int] | None, typer.Option(min=1, max=1000, help="Trials per task; may be repeated.")
+    ] = None,
+    power: Annotated[
+        float,
+        typer.Option(min=0.5, max=0.999, help="How often a difference that exists is to be seen."),
+    ] = POWER,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+) -> None:
+    """Say how many games, and trials of each, an answer needs.
+
+    \b
+    Examples:
+      agentquest power --rate 0.6 --precision 5
+      agentquest power runs/baseline --difference 9
+      agentquest power runs/a runs/b --tasks 134 --trials 1 --trials 3
+    """
+    prospect, played = _expect(runs or [], rate, icc)
+    if precision is None and difference is None and tasks is None:
+        if played is None:
+            raise UserError("say what is asked for: --precision, --difference or --tasks")
+        tasks = played
+    rows = [
+        _row(prospect, one, precision, difference, tasks, power)
+        for one in sorted(set(trials or _TRIALS))
+    ]
+    if as_json:
+        facts = {"rate": prospect.rate, "icc": prospect.icc, "shared": prospect.shared}
+        typer.echo(to_json({**facts, "power": power, "rows": rows}), nl=False)
+    else:
+        for line in _lines(prospect, rows, precision, difference, tasks, power):
+            typer.echo(line)
+
+
+def _expect(
+    paths: Sequence[Path], rate: float | None, icc: float | None
+) -> tuple[Prospect, int | None]:
+    """What is known of the run to come, from runs or options; and how many tasks were played."""
+    if len(paths) > 2:
+        raise UserError("power learns from one run, or from two on the same tasks")
+    if not paths:
+        if rate is None:
+            raise UserError("name a run, or give the expected success rate: --rate 0.6")
+        known = ASSUMED_ICC if icc is None else icc
+        return Prospect(rate, known, known / 2), None
+    first, *others = open_runs(paths)
+    found = expect(first.rows, others[0].rows if others else ())
+    known = found.icc if icc is None else icc
+    shared = min(found.shared, known) if others else known / 2
+    played = len({row.task_id for row in first.rows if row.scored})
+    return Prospect(found.rate if rate is None else rate, known, shared), played
+
+
+def _row(
+    prospect: Prospect,
+    trials: int,
+    precision: float | None,
+    difference: float | None,
+    tasks: int | None,
+    power: float,
+) -> dict[str, Any]:
+    row: dict[str, Any] = {"trials": trials}
+    if precision is not None:
+        row["tasks_for_precision"] = prospect.tasks_for_precision(precision / 100, trials)
+    if difference is not None:
+        row["tasks_for_difference"] = prospect.tasks_for_difference(difference / 100, trials, power)
+    if tasks is not None:
+        row["precision"] = prospect.precision(tasks, trials)
+        row["detectable_difference"] = prospect.detectable(tasks, trials, power)
+    return row
+
+
+def _lines(
+    prospect: Prospect,
+    rows: Sequence[dict[str, Any]],
+    precision: float | None,
+    difference: float | None,
+    tasks: int | None,
+    power: float,
+) -> Sequence[str]:
+    headings = {
+        "trials": "trials per task",
+        "tasks_for_precision": f"tasks for ±{precision:g} points" if precision else "",
+        "tasks_for_difference": f"tasks to see {difference:g} points" if difference else "",
+        "precision": f"interval of {tasks:,} tasks" if tasks else "",
+        "detectable_difference": f"what {tasks:,} tasks can show" if tasks else "",
+    }
+    shown = [name for name in headings if name in rows[0]]
+    cells = tuple(tuple(_cell(name, row[name]) for name in shown) for row in rows)
+    assumed = (
+        f"For a success rate of {prospect.rate:.1%}, trials of one task correlated by"
+        f" {prospect.icc:.2f}, and those of two runs by {prospect.shared:.2f}; 95% intervals, p <"
+        f" 0.05 with {power:.0%} power."
+    )
+    width = terminal_width()
+    table = Table("Power", tuple(headings[name] for name in shown), cells)
+    return [wrap_text(assumed, width), "", text_table(table, width)]
+
+
+def _cell(name: str, value: float | None) -> str:
+    if value is None:
+        return NOTHING
+    if name == "precision":
+        return f"±{value * 100:.1f} points"
+    return f"{value * 100:.1f} points" if name == "detectable_difference" else f"{value:,}"
