@@ -238,8 +238,8 @@ def test_replies_that_were_cut_off_are_said_loudly() -> None:
     report = report_of([record("a", End.STEP_LIMIT, cut)])
     assert report.warnings == (
         "18 of 18 replies (100.0%) could not be read as an action: 18 truncated."
-        " The figures say as much about that as about the agent. Replies were cut off at llm.max_tokens:"
-        " raise it.",
+        " The figures say as much about that as about the agent. Replies were cut off at"
+        " llm.max_tokens: raise it.",
     )
     assert table_named(report, "Replies")[-1] == ("all", "18", "18 100.0%")
 
