@@ -11,8 +11,8 @@ from agentquest.errors import UserError
 from agentquest.files import to_json
 from agentquest.metrics.power import ASSUMED_ICC, POWER, Prospect, expect
 from agentquest.metrics.report import NOTHING, Table
-from agentquest.reports.compare import open_runs
 from agentquest.reports.render.text import text_table, wrap_text
+from agentquest.store.stored_run import StoredRun
 
 _TRIALS = (1, 2, 3, 5, 8)
 
@@ -91,7 +91,7 @@ def _expect(
             raise UserError("name a run, or give the expected success rate: --rate 0.6")
         known = ASSUMED_ICC if icc is None else icc
         return Prospect(rate, known, known / 2), None
-    first, *others = open_runs(paths)
+    first, *others = map(StoredRun, paths)
     found = expect(first.rows, others[0].rows if others else ())
     known = found.icc if icc is None else icc
     shared = min(found.shared, known) if others else known / 2
