@@ -300,7 +300,7 @@ class TestWhoseRunItIs:
     ("config", "reason"),
     [
         ({"train_eval": "nowhere"}, "nowhere"),
-        ({"task_types": (9,)}, "9 is not a task type"),
+        ({"task_types": (9,)}, "'9' is not a task type"),
         ({"benchmark": "chess"}, "chess"),
     ],
 )

@@ -69,7 +69,7 @@ def test_one_value_in_every_document(tmp_path: Path, executor: str) -> None:
         assert f"{mean:.3f}" in written
     *_, row = csv.DictReader(io.StringIO(csv_report(report)))
     assert float(row["choices"]) == pytest.approx(mean)
-    same = compare_runs(open_runs([run.path, run.path]))[0].differences["choices"]
+    same = compare_runs(open_runs([run.path, run.path])[0])[0].differences["choices"]
     assert (same.baseline, same.difference.value) == pytest.approx((mean, 0.0))
 
 
