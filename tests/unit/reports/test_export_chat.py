@@ -165,6 +165,24 @@ def test_atif_has_each_call_once_and_the_tools() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "written", ['{"a": NaN}', '{"a": 1e999}', '{"a": "\\ud800"}', "[1]", '{"a":' * 3000, ""]
+)
+def test_arguments_that_cannot_be_written_again_are_kept_as_text(
+    tmp_path: Path, written: str
+) -> None:
+    call = ToolCall(id="a", name="act", arguments=written)
+    played = record(steps=[step(1, action=None, tool_calls=[call], calls=[ASKED])])
+    run = StoredRun(saved(tmp_path / "run", [played]).path)
+    for kind in ("eval", "hf", "atif"):
+        export_run(run, kind, tmp_path)
+    _, (sample,) = inspect_log(run, tmp_path)
+    (said,) = sample["messages"][1]["tool_calls"]
+    assert (said["arguments"], said["parse_error"]) == ({}, f"not a JSON object: {written}")
+    acting = trajectory(played)["steps"][-1]
+    assert acting["tool_calls"][0]["extra"] == {"unreadable_arguments": written}
+
+
 def inspect_log(run: StoredRun, folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     with zipfile.ZipFile(export_run(run, "eval", folder)) as archive:
         samples = [name for name in archive.namelist() if name.startswith("samples/")]

@@ -57,9 +57,11 @@ def reply_of(step: Step) -> Message:
 
 
 def read_arguments(call: ToolCall) -> dict[str, Any] | None:
-    """The arguments of a call; None if what the model wrote is not a JSON object."""
+    """The arguments of a call; None if what the model wrote is not a JSON object, or holds what
+    cannot be written again (numbers without end, half a character)."""
     try:
         arguments = json.loads(call.arguments)
+        json.dumps(arguments, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
         return None
     return arguments if isinstance(arguments, dict) else None
