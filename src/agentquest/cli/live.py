@@ -18,7 +18,7 @@ from rich.text import Text
 from agentquest.files import open_regular
 from agentquest.metrics.rows import total
 from agentquest.metrics.statistics import estimate_rate
-from agentquest.records.episode import EpisodeRecord, Step
+from agentquest.records.episode import EpisodeRecord, Failure, Step
 from agentquest.records.messages import Message
 from agentquest.records.outcome import MEANINGS, End
 from agentquest.reports.safe_text import one_line, visible
@@ -30,6 +30,7 @@ from agentquest.words import counted, duration, plural
 _LINE_EVERY_S = 10.0
 _RATE_WINDOW_S = 15.0
 _MOST_NAMED = 6
+_MOST_CRASHES, _CRASH_LINES = 5, 7
 _SLOWEST = 3
 _MODELS = logging.getLogger("agentquest.llms")
 
@@ -204,6 +205,7 @@ class LiveView(RunEvents):
             if sys.stderr.isatty() and not debug
             else None
         )
+        self._crashes: set[str] = set()
         self._over = Event()
         self._lines = Thread(target=self._say_regularly, name="progress", daemon=True)
 
@@ -267,7 +269,16 @@ class LiveView(RunEvents):
         steps = counted(len(record.steps), "step")
         self._log.info("end %s: %s after %s", spec.key, record.end.value, steps)
         if record.error is not None:
-            self._log.warning("%s: %s: %s", spec.key, record.error.kind, record.error.message)
+            self._log.warning("%s: %s", spec.key, record.error)
+            self._show_crash(record.error)
+
+    def _show_crash(self, error: Failure) -> None:
+        """The last lines of a traceback, once for each place where something crashed."""
+        place = error.traceback.rstrip().rpartition("\n")[0]
+        if place and place not in self._crashes and len(self._crashes) < _MOST_CRASHES:
+            self._crashes.add(place)
+            lines = error.traceback.rstrip().splitlines()[-_CRASH_LINES:]
+            self.noted("\n  ".join([f"the {error.source} crashed: {error}", *lines]))
 
     def _say_regularly(self) -> None:
         """At fixed intervals, so that a run with long episodes is seen to make progress."""

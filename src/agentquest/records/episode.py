@@ -88,11 +88,16 @@ class Step(Record):
 
 
 class Failure(Record):
-    """What went wrong, and on whose side."""
+    """What went wrong, and on whose side. `traceback` has the frames of the user's own code."""
 
     source: Source
     kind: Text
     message: Text
+    traceback: Text = ""
+
+    def __str__(self) -> str:
+        starts = self.message.startswith(self.kind)
+        return self.message if starts else f"{self.kind}: {self.message}"
 
 
 class EpisodeRecord(Record):

@@ -22,13 +22,13 @@ from agentquest.records.episode import EpisodeRecord, Failure, MessagePool, Sour
 from agentquest.records.how import How
 from agentquest.records.messages import Message, ToolSpec
 from agentquest.records.outcome import End, is_scored
+from agentquest.running.crashes import describe_crash
 from agentquest.running.spec import EpisodeSpec
 
 logger = logging.getLogger(__name__)
 
 OnStep = Callable[[Step, tuple[Message, ...]], None]
 _CLOSING_S = 10.0
-_LONGEST_MESSAGE = 2000
 T = TypeVar("T")
 
 
@@ -192,9 +192,13 @@ class EpisodePlayer:
     def _fail(
         self, end: End, source: Source, error: BaseException | str, kind: str | None = None
     ) -> End:
-        named = type(error).__name__ if isinstance(error, BaseException) else end.value
-        message = str(error)[:_LONGEST_MESSAGE]
-        self.error = Failure(source=source, kind=kind or named, message=message)
+        named, message, traceback = end.value, str(error), ""
+        if isinstance(error, BaseException):
+            named = type(error).__name__
+            message, traceback = describe_crash(error)
+        self.error = Failure(
+            source=source, kind=kind or named, message=message, traceback=traceback
+        )
         return end
 
     def _record(self, first: Observation, end: End) -> EpisodeRecord:

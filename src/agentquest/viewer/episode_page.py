@@ -84,7 +84,9 @@ def episode_page(
     yield _facts(record)
     if record.error is not None:
         error = record.error
-        yield alert(f"{error.source}, {error.kind}: {error.message}")
+        yield alert(f"{error.source}, {error}")
+        if error.traceback:
+            yield fold("Where it happened", pre(error.traceback))
     if record.explanation:
         yield alert(record.explanation)
     yield progress_chart(site, run, record, seen)
