@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from agentquest import registry
 from agentquest.errors import ConfigError
+from agentquest.lib.yaml_files import read_yaml
 from agentquest.records.manifest import PublishedScore
 
 _ENDINGS = (".yaml", ".yml")
@@ -61,11 +60,8 @@ def all_protocols() -> dict[str, Protocol]:
 
 def read_protocol(file: Path) -> Protocol:
     """A protocol that a user wrote down; files that it names stand beside it."""
-    try:
-        content = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(f"protocol: cannot read {file}: {error}") from None
-    if not isinstance(content, dict) or not isinstance(content.get("settings"), dict):
+    content = read_yaml(file)
+    if not isinstance(content.get("settings"), dict):
         raise ConfigError(f"{file}: a protocol needs a name, a description and settings")
     unknown = [str(key) for key in content if key not in _KEYS]
     if unknown:

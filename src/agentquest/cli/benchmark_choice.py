@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from agentquest import registry
-from agentquest.config.yaml_files import parse_setting
 from agentquest.errors import ConfigError
+from agentquest.lib.yaml_files import parse_setting
 
 BenchmarkWords = Annotated[
     list[str] | None,

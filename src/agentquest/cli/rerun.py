@@ -11,8 +11,8 @@ from agentquest.api import free_name
 from agentquest.cli.benchmark_choice import as_overrides
 from agentquest.cli.eval import evaluate_here, show
 from agentquest.config import load_config
-from agentquest.config.yaml_files import read_yaml
 from agentquest.files import explain_read_errors, require_regular
+from agentquest.lib.yaml_files import read_yaml
 from agentquest.records.manifest import Manifest, flat
 from agentquest.running.run import Run
 from agentquest.store.folder import CONFIG, RunFolder

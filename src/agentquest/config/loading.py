@@ -19,9 +19,9 @@ from agentquest.config.settings import (
     resolve_config,
     settings_model,
 )
-from agentquest.config.yaml_files import parse_setting, read_yaml
 from agentquest.errors import ConfigError
 from agentquest.lib.settings import validated
+from agentquest.lib.yaml_files import parse_setting, read_yaml
 from agentquest.protocols import protocol
 
 # Top-level names, and the settings that they stand for.

@@ -23,7 +23,6 @@ from pydantic import (
 )
 
 from agentquest import registry
-from agentquest.config.yaml_files import without_variables
 from agentquest.errors import ConfigError
 from agentquest.lib import Agent, Benchmark
 from agentquest.lib.settings import (
@@ -33,6 +32,7 @@ from agentquest.lib.settings import (
     read_list,
     validated,
 )
+from agentquest.lib.yaml_files import without_variables
 from agentquest.records.outcome import AgentFaults
 
 _BASES: dict[str, type] = {"agent": Agent, "benchmark": Benchmark}

@@ -15,9 +15,9 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from agentquest.config import RunConfig, load_config
 from agentquest.config.settings import DEFAULT_AGENT
-from agentquest.config.yaml_files import read_yaml
 from agentquest.errors import ConfigError
 from agentquest.lib.settings import Settings, validated
+from agentquest.lib.yaml_files import read_yaml
 from agentquest.running.factory import asks_a_model
 from agentquest.words import slug
 

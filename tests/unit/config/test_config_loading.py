@@ -403,9 +403,12 @@ def test_a_protocol_of_ones_own_is_one_file(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("", "a protocol needs a name, a description and settings"),
+        ("{a: " * 5000 + "1" + "}" * 5000, "nested too deeply"),
+        ("note: " + "x" * 2_000_001, "more than 2,000,000 characters"),
+        ("a: &a [*a]", "alias"),
         ("settings: {}\nscores: {}", "scores: unknown key; there are: name, description"),
         ("settings: {}\npublished: [{source: a}]", "missing"),
-        ("settings: [", "cannot read"),
+        ("settings: [", "is not YAML"),
     ],
 )
 def test_a_mistake_in_it_is_named(tmp_path: Path, text: str, said: str) -> None:

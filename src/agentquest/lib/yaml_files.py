@@ -15,6 +15,7 @@ import yaml
 from agentquest.errors import ConfigError
 
 _VARIABLE = re.compile(r"(\$?)\$\{([^}]*)\}?")
+_LONGEST = 2_000_000
 _MOST_VALUES = 100_000
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SECRET_WORDS = frozenset(
@@ -69,7 +70,9 @@ def without_variables(value: Any) -> Any:
 
 
 def parse_yaml(text: str, variables: bool = False) -> Any:
-    """The content of a YAML text; refused if it is huge once its aliases are expanded."""
+    """The content of a YAML text; refused if it is huge, or is once its aliases are expanded."""
+    if len(text) > _LONGEST:
+        raise ConfigError(f"it has more than {_LONGEST:,} characters")
     loader = _UniqueKeys(text)
     try:
         node = loader.get_single_node()
