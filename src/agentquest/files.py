@@ -134,7 +134,8 @@ def to_json(content: Any) -> str:
 def take_lock(file: Path) -> BaseFileLock:
     """A lock that is held until it is released, or the process ends; UserError if it is taken."""
     # Not bound to the thread: a run that ends may be closed by another one.
-    lock = FileLock(file, timeout=0, thread_local=False)
+    # The short wait is for somebody who only looks (see `is_locked`).
+    lock = FileLock(file, timeout=0.3, poll_interval=0.02, thread_local=False)
     try:
         require_regular(file)
         lock.acquire()
@@ -143,6 +144,20 @@ def take_lock(file: Path) -> BaseFileLock:
     except OSError as error:
         raise DataError(f"cannot lock {file}: {error.strerror}") from None
     return lock
+
+
+def is_locked(file: Path) -> bool:
+    """Whether a process holds the lock of an existing file."""
+    lock = FileLock(file, timeout=0, thread_local=False)
+    try:
+        require_regular(file)
+        lock.acquire()
+    except Timeout:
+        return True
+    except OSError:
+        return False
+    lock.release()
+    return False
 
 
 def _umask() -> int:

@@ -56,7 +56,10 @@ def test_runs_are_listed_with_state_figures_and_tags(
     out, _ = said(capsys, "runs")
     rows = {line.split()[0]: line.split() for line in out.splitlines() if line.startswith("  ")}
     assert rows["one"][1:3] == ["complete", "2/2"]
-    assert rows["two"][1:3] == ["running", "1/3"], "it was written to a moment ago"
+    assert rows["two"][1:3] == ["stopped", "1/3"], "nobody plays it, recent as its file is"
+    with RunFolder(runs / "two").lock():
+        running, _ = said(capsys, "runs", "--state", "running")
+    assert "two" in running.split()
     assert "good, old" in out
     assert "one: the ${first}" in out
 

@@ -79,13 +79,15 @@ class Interaction(NamedTuple):
 class Task:
     """One problem of a benchmark.
 
-    `problem` is what opens it here (a path, a number); `id` is the same on every machine.
+    `problem` is what opens it here (a path, a number); `id` is the same on every machine; `file`
+    is the problem's main file, if the problem is a folder.
     """
 
     id: str
     task_type: str
     split: str
     problem: str
+    file: str = ""
 
     def place(self, among: int) -> int:
         """Which of so many problems this is, by the number that `problem` ends with."""

@@ -97,6 +97,7 @@ def build_report(
     rows: Sequence[EpisodeRow],
     table: tuple[Metric, ...],
     damage: str | None = None,
+    running: bool = False,
 ) -> Report:
     """Everything a report says; `table` is what the rows were made with."""
     summary = summarise(rows, table)
@@ -120,7 +121,10 @@ def build_report(
         manifest=manifest,
         facts=_describe_run(manifest, dict.fromkeys(row.setting for row in rows)),
         published=list_published(manifest),
-        warnings=(*([damage] if damage else []), *_warnings(manifest, rows, summary, table)),
+        warnings=(
+            *([damage] if damage else []),
+            *_warnings(manifest, rows, summary, table, running),
+        ),
         notes=_notes(rows, summary, table),
         metrics=table,
         shown=shown,
@@ -313,11 +317,15 @@ def list_published(manifest: Manifest) -> tuple[str, ...]:
 
 
 def _warnings(
-    manifest: Manifest, rows: Sequence[EpisodeRow], summary: Summary, table: Sequence[Metric]
+    manifest: Manifest,
+    rows: Sequence[EpisodeRow],
+    summary: Summary,
+    table: Sequence[Metric],
+    running: bool,
 ) -> tuple[str, ...]:
     """One loud line for each way in which the figures are not what they seem."""
     return (
-        *_unscored_episodes(manifest, rows),
+        *_unscored_episodes(manifest, rows, running),
         *manifest.changes,
         *_unread_replies(summary),
         *_mixed_settings({row.setting for row in rows}),
@@ -358,8 +366,11 @@ def _notes(
     return tuple(lines)
 
 
-def _unscored_episodes(manifest: Manifest, rows: Sequence[EpisodeRow]) -> list[str]:
+def _unscored_episodes(manifest: Manifest, rows: Sequence[EpisodeRow], running: bool) -> list[str]:
     found = []
+    advice = "run the same command again to complete the run."
+    if running:
+        advice = "the run is still going on."
     requested = max(manifest.requested, len(rows))
     unscored = [row for row in rows if not row.scored]
     if unscored:
@@ -371,13 +382,10 @@ def _unscored_episodes(manifest: Manifest, rows: Sequence[EpisodeRow]) -> list[s
         listed = ", ".join(f"{number} {cause}" for cause, number in causes.most_common())
         found.append(
             f"Episodes without a score: {len(unscored)} of {requested} ({listed})."
-            " No figure includes them; run the same command again to complete the run."
+            f" No figure includes them; {advice}"
         )
     if requested > len(rows):
-        found.append(
-            f"Episodes not played yet: {requested - len(rows)} of {requested};"
-            " run the same command again to complete the run."
-        )
+        found.append(f"Episodes not played yet: {requested - len(rows)} of {requested}; {advice}")
     return found
 
 

@@ -113,6 +113,7 @@ class EpisodeRecord(Record):
     trial: int
     seed: int
     problem: Text
+    game_file: Text = ""  # the main file of a problem that is a folder
     data_hash: str
     facts: dict[str, Text] = Field(default_factory=dict)
     goal: Text

@@ -89,6 +89,7 @@ class Manifest(Record):
     cleanup_applies: bool = True  # there are things to open and close
     verbs: Verbs = Verbs()
     task_types: list[str]
+    chosen_types: list[str] | None = None  # those that were asked for; None: all
     task_ids: list[str]
     versions: dict[str, str]
     config_hash: str

@@ -214,6 +214,7 @@ class EpisodePlayer:
             trial=self.spec.trial,
             seed=self.spec.seed,
             problem=task.problem,
+            game_file=task.file,
             data_hash=driver.data_hash,
             facts=driver.facts(),
             goal=driver.metrics.goal,

@@ -221,6 +221,7 @@ class Run:
             cleanup_applies=bool(self.benchmark.verbs.open),
             verbs=self.benchmark.verbs,
             task_types=list(self.benchmark.task_types),
+            chosen_types=list(self.benchmark.wanted_types),
             task_ids=[task.id for task in self.selection.tasks],
             versions=versions(),
             config_hash=self.config_hash,

@@ -8,11 +8,17 @@
     results.json     the results in the documented shape, rewritten as episodes finish
     metrics.json     the values of metrics that the configuration names
     run.log          what was said while it ran
+    .lock            held by the process that writes
+    .heartbeat       that process's machine and the time, renewed while it writes
 
 An episode is in the file or it is not: a line torn by a crash is cut off when
 the run is opened for writing, and a damaged one is skipped; their episodes are played again.
 """
 
+import json
+import platform
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,7 +27,14 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from agentquest.errors import DataError, UserError
-from agentquest.files import explain_read_errors, open_regular, take_lock, write_atomically
+from agentquest.files import (
+    explain_read_errors,
+    is_locked,
+    open_regular,
+    replace_with_draft,
+    take_lock,
+    write_atomically,
+)
 from agentquest.metrics.rows import keep_newest
 from agentquest.records.base import Record, explain_invalid
 from agentquest.records.episode import EpisodeRecord
@@ -40,6 +53,9 @@ METRICS = "metrics.json"
 RESULTS = "results.json"
 LOG = "run.log"
 _LOCK = ".lock"
+_HEARTBEAT = ".heartbeat"
+_BEAT_S, _SILENT_S = 10.0, 60.0
+_LONGEST_BEAT = 1000
 R = TypeVar("R", bound=Record)
 
 
@@ -106,16 +122,56 @@ class RunFolder:
         """For writing, one process at a time; `packed` lines take a tenth of the space."""
         lock = take_lock(self.path / _LOCK)
         try:
-            for draft in self.path.glob(f".{RESULTS}.*"):
-                with suppress(OSError):
-                    draft.unlink()
+            for name in (RESULTS, _HEARTBEAT):
+                for draft in self.path.glob(f".{name}.*"):
+                    with suppress(OSError):
+                        draft.unlink()
             episodes = EpisodeAppender(self.path / EPISODES, packed)
             try:
-                yield episodes
+                with self._heartbeat():
+                    yield episodes
             finally:
                 episodes.close()
         finally:
             lock.release()
+
+    @contextmanager
+    def _heartbeat(self) -> Iterator[None]:
+        """Renew the sign of life from a thread, however long the run waits for a model."""
+        file, ended = self.path / _HEARTBEAT, threading.Event()
+
+        def beat() -> None:
+            with suppress(OSError), replace_with_draft(file, sync=False) as draft:
+                draft.write_text(json.dumps({"host": platform.node(), "at": time.time()}))
+
+        def keep_beating() -> None:
+            while not ended.wait(_BEAT_S):
+                beat()
+
+        thread = threading.Thread(target=keep_beating, daemon=True, name="heartbeat")
+        beat()
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+            with suppress(OSError):
+                file.unlink()
+
+    @property
+    def in_use(self) -> bool:
+        """Whether a process is writing. On this machine its lock tells, which ends with it; of
+        another machine, where locks may not reach, its last heartbeat."""
+        try:
+            with open_regular(self.path / _HEARTBEAT) as opened:
+                beat = json.loads(opened.read(_LONGEST_BEAT))
+            host, at = str(beat["host"]), float(beat["at"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+        if host == platform.node():
+            return is_locked(self.path / _LOCK)
+        return time.time() - at < _SILENT_S
 
 
 def _read(file: Path, model: type[R], version: int) -> R:

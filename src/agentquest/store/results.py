@@ -63,7 +63,7 @@ def _entry(row: EpisodeRow, content: bytes, numbers: Mapping[str, int]) -> dict[
         "steps": row.steps,
         "actions": [_action(step) for step in steps],
         "observations": [step["observation"] for step in steps],
-        "game_file": record["problem"],
+        "game_file": record.get("game_file") or record["problem"],
         "trial": row.trial,
         "end": row.end.value,
         "error": record.get("error"),
@@ -90,10 +90,11 @@ def _frame(report: Report, rows: Sequence[EpisodeRow]) -> dict[str, Any]:
         # The agent, where no model answers.
         "model": manifest.model or manifest.agent,
         "timestamp": manifest.created_at,
-        "config": _config(manifest, rows),
+        "config": _config(manifest),
         "summary": summary_section(report),
         "results": [],
         "unscored_results": [],
+        "played": _played(manifest, rows),
         "schema_version": SCHEMA_VERSION,
         "run_id": manifest.run_id,
         "agent": manifest.agent,
@@ -106,22 +107,28 @@ def _frame(report: Report, rows: Sequence[EpisodeRow]) -> dict[str, Any]:
     }
 
 
-def _config(manifest: Manifest, rows: Sequence[EpisodeRow]) -> dict[str, Any]:
+def _config(manifest: Manifest) -> dict[str, Any]:
     config, numbers = manifest.config, _type_numbers(manifest)
     llm, agent = config.get("llm") or {}, config.get("agent") or {}
-    played = {row.task_type for row in rows}
+    chosen = manifest.task_types if manifest.chosen_types is None else manifest.chosen_types
     return {
-        "num_games": len(manifest.task_ids),
-        "task_types": [
-            numbers.get(name, name)
-            for name in (*numbers, *sorted(played - {*numbers}))
-            if name in played
-        ],
+        "num_games": config.get("num_games"),
+        "task_types": [numbers.get(name, name) for name in chosen],
         "seed": config.get("seed"),
         "use_few_shot": agent.get("use_few_shot"),
         "max_steps": manifest.max_steps,
         "temperature": llm.get("temperature"),
         "max_tokens": llm.get("max_tokens"),
+    }
+
+
+def _played(manifest: Manifest, rows: Sequence[EpisodeRow]) -> dict[str, Any]:
+    """What came of the configuration: the tasks it selected, and the types played so far."""
+    numbers, played = _type_numbers(manifest), {row.task_type for row in rows}
+    names = [name for name in (*numbers, *sorted(played - {*numbers})) if name in played]
+    return {
+        "num_games": len(manifest.task_ids),
+        "task_types": [numbers.get(name, name) for name in names],
     }
 
 

@@ -5,7 +5,6 @@ folder was replaced by another run of the same name, and starts over.
 """
 
 import os
-import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -25,12 +24,11 @@ from agentquest.records.manifest import Manifest, MeasuredMetrics
 from agentquest.store.folder import EPISODES, MANIFEST, METRICS, RunFolder
 from agentquest.store.index import RowIndex
 from agentquest.store.lines import EpisodeAppender, Span, read_contents, read_record
-from agentquest.store.live import LIVE, read_live
+from agentquest.store.live import read_live
 from agentquest.store.results import summary_section, write_results
 from agentquest.words import counted
 
 T = TypeVar("T")
-_RUNNING_S = 60.0  # a run that has written nothing for longer is not called running
 
 
 class StoredRun:
@@ -119,8 +117,12 @@ class StoredRun:
     @property
     def report(self) -> Report:
         """Everything that reports say, with intervals; `reports.render` lays it out."""
+        return self._build_report(running=self.state == "running")
+
+    def _build_report(self, running: bool) -> Report:
         return self._make(
-            "report", lambda: build_report(self.manifest, self.rows, self.table, self.damage)
+            "report while running" if running else "report",
+            lambda: build_report(self.manifest, self.rows, self.table, self.damage, running),
         )
 
     @property
@@ -197,7 +199,8 @@ class StoredRun:
             self.folder.write_measured(collect_measured(rows, self.table))
         scored = [row for row in rows if row.scored]
         unscored = [row for row in rows if not row.scored]
-        write_results(self.path, self.report, rows, self._read(scored), self._read(unscored))
+        report = self._build_report(running=False)  # the file may outlive this process
+        write_results(self.path, report, rows, self._read(scored), self._read(unscored))
 
     def _read(self, rows: Sequence[EpisodeRow]) -> Iterator[tuple[EpisodeRow, bytes]]:
         spans = [span for row in rows if (span := self._index.find(row.key))]
@@ -290,16 +293,9 @@ def find_state(path: Path, manifest: Manifest, episodes: int, scored: int) -> st
     """`complete`, `running`, `pending` (all were played, some have no score) or `stopped`."""
     if scored >= manifest.requested:
         return "complete"
-    if time.time() - max(_last_written(path / name) for name in (EPISODES, LIVE)) < _RUNNING_S:
+    if RunFolder(path).in_use:
         return "running"
     return "pending" if episodes >= manifest.requested else "stopped"
-
-
-def _last_written(file: Path) -> float:
-    try:
-        return file.stat().st_mtime
-    except OSError:
-        return 0.0
 
 
 def identify(file: str) -> tuple[int, int, int] | None:

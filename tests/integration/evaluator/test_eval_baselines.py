@@ -12,6 +12,10 @@ from shared_data import ALFWORLD, needs_alfworld
 GAMES = 134
 
 
+def is_game_file(path: str) -> bool:
+    return Path(path).name == "game.tw-pddl" and Path(path).is_file()
+
+
 async def played(folder: Path, *overrides: str) -> list[EpisodeRecord]:
     evaluation, reason = await evaluate(
         folder, "split=valid_unseen", "max_steps=50", "save_prompts=false", *overrides
@@ -82,3 +86,4 @@ async def test_what_the_rules_cannot_do_is_refused(
 async def test_the_real_unseen_games(tmp_path: Path, agent: str, least: float) -> None:
     records = await played(tmp_path, f"data_path={ALFWORLD}", f"agent.name={agent}")
     assert success_rate(records) >= least
+    assert all(is_game_file(record.game_file) for record in records)

@@ -1,7 +1,10 @@
 """The runs of a folder: what is in it now, whatever was there before, and nothing outside."""
 
+import json
 import os
 import shutil
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -10,7 +13,7 @@ import pytest
 from agentquest.errors import UserError
 from agentquest.records.outcome import End
 from agentquest.store import index, lines
-from agentquest.store.folder import EPISODES, MANIFEST
+from agentquest.store.folder import EPISODES, MANIFEST, RunFolder
 from agentquest.store.index import INDEX
 from agentquest.store.library import BrokenRun, Library, RunSummary
 from report_runs import manifest, record, saved
@@ -101,22 +104,74 @@ def test_figures_are_computed_once(folder: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_figures_grow_with_the_run(folder: Path) -> None:
     library = Library(folder)
-    assert summaries(library)["sweep/second"].state == "running"
+    assert summaries(library)["sweep/second"].state == "stopped"
     with library.run("sweep/second").folder.lock() as log:
+        assert summaries(library)["sweep/second"].state == "running"
         log.append(record("b", End.FAILED))
     for one in (library, Library(folder)):
         assert successes(one) == {"first": 0.5, "sweep/second": 0.5}
         assert summaries(one)["sweep/second"].state == "complete"
 
 
-def test_a_run_that_is_neither_complete_nor_written_to_has_stopped(folder: Path) -> None:
+def states(folder: Path) -> dict[str, str]:
+    return {name: one.state for name, one in summaries(Library(folder)).items()}
+
+
+def test_a_run_is_running_while_a_process_holds_its_lock(folder: Path) -> None:
+    """However long ago it has written something, and whoever asks meanwhile."""
     saved(folder / "lost", [record("a"), record("b", End.INFRASTRUCTURE_FAULT)],
           manifest(task_ids=["a", "b"]))  # fmt: skip
-    long_ago = time.time() - 1000
-    for file in folder.rglob(EPISODES):
-        os.utime(file, (long_ago, long_ago))
-    states = {name: one.state for name, one in summaries(Library(folder)).items()}
-    assert states == {"first": "complete", "lost": "pending", "sweep/second": "stopped"}
+    lost, second = RunFolder(folder / "lost"), RunFolder(folder / "sweep" / "second")
+    assert states(folder) == {"first": "complete", "lost": "pending", "sweep/second": "stopped"}
+    with lost.lock(), second.lock():
+        long_ago = time.time() - 1000
+        for file in folder.rglob(EPISODES):
+            os.utime(file, (long_ago, long_ago))
+        assert states(folder) == {"first": "complete", "lost": "running", "sweep/second": "running"}
+    assert states(folder) == {"first": "complete", "lost": "pending", "sweep/second": "stopped"}
+    assert not list(folder.rglob("*heartbeat*"))
+
+
+def test_a_killed_run_has_stopped_at_once(folder: Path) -> None:
+    second = folder / "sweep" / "second"
+    code = (
+        "import sys, pathlib; from agentquest.store.folder import RunFolder\n"
+        "with RunFolder(pathlib.Path(sys.argv[1])).lock(): print('held', flush=True), input()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(second)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        while not (second / ".heartbeat").exists():
+            time.sleep(0.01)
+        assert states(folder)["sweep/second"] == "running"
+        process.kill()
+        process.wait()
+    assert (second / ".heartbeat").exists()
+    assert states(folder)["sweep/second"] == "stopped"
+
+
+def test_a_run_on_another_machine_is_known_by_its_heartbeat(folder: Path) -> None:
+    heartbeat = folder / "sweep" / "second" / ".heartbeat"
+    for at, state in ((time.time(), "running"), (time.time() - 1000, "stopped")):
+        heartbeat.write_text(json.dumps({"host": "elsewhere", "at": at}))
+        assert states(folder)["sweep/second"] == state
+    for nonsense in ("", "[]", '{"host": 1}', "{" * 5000):
+        heartbeat.write_text(nonsense)
+        assert states(folder)["sweep/second"] == "stopped"
+
+
+def test_a_run_that_is_played_is_not_told_to_be_started_again(folder: Path) -> None:
+    run = Library(folder).run("sweep/second")
+    advice = "run the same command again"
+    assert any(advice in warning for warning in run.report.warnings)
+    with run.open_for_writing():
+        assert not any(advice in warning for warning in run.report.warnings)
+        assert any("the run is still going on" in warning for warning in run.report.warnings)
+        run.save_results()
+    assert any(advice in warning for warning in run.report.warnings)
+    assert advice in (run.path / "results.json").read_text()
 
 
 def test_a_new_run_under_an_old_name_shows_its_own_figures(folder: Path) -> None:

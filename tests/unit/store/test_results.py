@@ -33,7 +33,8 @@ def results_of(tmp_path: Path) -> Any:
 
 def test_a_played_run_has_the_documented_shape(results_of: Any) -> None:
     records = play("muddled", failing=(2,))
-    document = results_of(manifest(), records)
+    content = manifest()
+    document = results_of(manifest(config={**content.config, "num_games": 6}), records)
     require_shape(document, DOCUMENTED)
     require_shape(document["unscored_results"], DOCUMENTED["results"])
     assert document["config"]["task_types"] == [1, 2, 3, 4, 5, 6]
@@ -80,9 +81,30 @@ def test_what_is_not_numbered_is_named_and_what_was_not_decided_is_null(results_
     content = manifest(model=None, task_types=["another"], config={})
     document = results_of(content, [record("a", model=None)])
     assert document["results"][0]["task_type"] == "pick_and_place_simple"
-    assert document["config"]["task_types"] == ["pick_and_place_simple"]
+    assert document["config"]["task_types"] == [1]
+    assert document["played"]["task_types"] == ["pick_and_place_simple"]
     assert document["config"]["seed"] is document["config"]["temperature"] is None
     assert document["model"] == "talking"
+
+
+def test_the_configuration_is_as_configured_and_what_was_played_stands_apart(
+    results_of: Any,
+) -> None:
+    types = manifest().task_types
+    content = manifest(
+        chosen_types=[types[0], types[3]], task_ids=["a", "b"], config={"num_games": None}
+    )
+    document = results_of(content, [record("a", task_type=types[3])])
+    config = document["config"]
+    assert (config["num_games"], config["task_types"]) == (None, [1, 4])
+    assert document["played"] == {"num_games": 2, "task_types": [4]}
+
+
+def test_a_game_file_can_be_opened(results_of: Any) -> None:
+    """A problem that is a folder is listed with its file."""
+    records = [record("a", problem="/d/trial", game_file="/d/trial/game"), record("b", problem="7")]
+    found = [one["game_file"] for one in results_of(manifest(), records)["results"]]
+    assert found == ["/d/trial/game", "7"]
 
 
 def test_the_rules_of_the_run_are_in_it(results_of: Any) -> None:

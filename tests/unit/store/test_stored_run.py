@@ -59,8 +59,9 @@ def test_records_are_a_sequence_read_on_demand(run: StoredRun) -> None:
 def test_what_is_pending_has_no_score_yet(tmp_path: Path) -> None:
     records = [record("a"), record("b", End.INFRASTRUCTURE_FAULT)]
     run = StoredRun(saved(tmp_path / "run", records, manifest(task_ids=["a", "b", "c"])).path)
-    assert (run.pending, run.complete, run.state) == (2, False, "running")
+    assert (run.pending, run.complete, run.state) == (2, False, "stopped")
     with run.folder.lock() as log:
+        assert run.state == "running"
         log.append(record("b", End.FAILED), record("c", End.AGENT_FAULT))
     assert run.pending == 2, "nothing is read until it is asked for"
     run.refresh()

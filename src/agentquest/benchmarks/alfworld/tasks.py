@@ -108,7 +108,13 @@ def _real_tasks(root: Path, split: str, playable: bool) -> list[Task]:
         raise DataError(f"{root} has no split {split!r}; it has: {', '.join(there)}")
     wanted = _is_playable if playable else _has_problem
     return [
-        Task(f"{split}/{trial.parent.name}/{trial.name}", kind, split, str(trial))
+        Task(
+            f"{split}/{trial.parent.name}/{trial.name}",
+            kind,
+            split,
+            str(trial),
+            str(trial / (GAME_FILE if playable else PROBLEM_FILE)),
+        )
         for trial in sorted(folder.glob("*/*/"))
         if (kind := trial.parent.name.partition("-")[0]) in TASK_TYPE_NAMES and wanted(trial)
     ]
