@@ -222,6 +222,7 @@ def _result(site: Addresses, game: WebGame) -> h.Node:
                 figures,
                 game.saved and link(site.episode(*game.saved), "the recorded episode"),
             ],
+            outcome.explanation and h.p[outcome.explanation],
             h.p[
                 link(site.page("play"), "Another game"),
                 " · ",

@@ -289,6 +289,8 @@ class Screen:
             head += f"; reward {outcome.reward:.2f}"
         self.line()
         self.line(f"{head}.", "bold green" if outcome.success else "bold red")
+        if outcome.explanation:
+            self.line(outcome.explanation)
         if help_taken := _help_taken(session):
             self.line(help_taken, "dim")
         self.line("Enter: next game; or type `restart`, `undo` (the last step), `quit`.")

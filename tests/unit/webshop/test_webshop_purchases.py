@@ -21,25 +21,26 @@ from agentquest.viewer.replay import analyse_episode
     [
         (
             51.0, {"color": "navy"}, GOAL,
-            "Bought the product meant: attributes 2 of 2, options 1 of 2 (not large),"
-            " price above 50.00 dollars.",
+            "Bought the product meant. Kind of product: right. Attributes: 2 of 2 met."
+            " Options: 1 of 2 met; missed: large. Price: above the limit.",
         ),
         (
             40.0, RIGHT, replace(GOAL, asin="B9", attributes=("light weight", "steel toe")),
-            "Bought B000000001 instead of B9: attributes 1 of 2 (not steel toe), options 2 of 2,"
-            " price within 50.00 dollars.",
+            "Bought B000000001 instead of B9. Kind of product: right."
+            " Attributes: 1 of 2 met; missed: steel toe. Options: 2 of 2 met."
+            " Price: within the limit.",
         ),
         (
             40.0, {}, replace(GOAL, goal_options={"color": "navy"}),
-            "Bought the product meant: attributes 2 of 2, options 0 of 1 (not color: navy),"
-            " price within 50.00 dollars.",
+            "Bought the product meant. Kind of product: right. Attributes: 2 of 2 met."
+            " Options: 0 of 1 met; missed: color: navy. Price: within the limit.",
         ),
         (
             40.0, {},
             replace(GOAL, asin="B9", name="Kettle", query="kettles", product_category="Kitchen",
                     goal_options=()),
-            "Bought B000000001 instead of B9: attributes 2 of 2, price within 50.00 dollars,"
-            " kind of product 0 of 1.",
+            "Bought B000000001 instead of B9. Kind of product: wrong: no score."
+            " Attributes: 2 of 2 met. Price: within the limit.",
         ),
     ],
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """The pages of the shop for people: the same products and buttons that agents get as text."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import htpy as h
 from htpy import Element, Node, VoidElement
@@ -9,7 +9,7 @@ from htpy import Element, Node, VoidElement
 from agentquest.benchmarks.webshop.catalogue.products import RATING, Product
 from agentquest.benchmarks.webshop.serving.site_session import MAX_STEPS, SiteSession
 from agentquest.benchmarks.webshop.shop.pages import PAGE_SIZE, SUB_PAGES, Kind, Piece
-from agentquest.benchmarks.webshop.shop.reward import Option, wanted_options
+from agentquest.benchmarks.webshop.shop.reward import describe_parts
 from agentquest.benchmarks.webshop.shop.shop import BASE_URL, Session, parse
 from agentquest.records.outcome import End
 from agentquest.words import counted
@@ -27,7 +27,6 @@ _TITLES = {
     End.GAVE_UP: "You gave up",
     End.STEP_LIMIT: "No steps are left",
 }
-_KINDS = {1.0: "right", 0.5: "related: half the score", 0.1: "distant: a tenth of the score"}
 
 
 # The frame of every page, and its forms
@@ -224,31 +223,11 @@ def _purchase(visit: SiteSession) -> Element:
 
 
 def _score_table(visit: SiteSession) -> Element:
-    details, goal = visit.session.details, visit.session.goal
-    rows = [
-        ("Kind of product", _KINDS.get(details["r_type"], "wrong: no score")),
-        ("Attributes", _count_met(goal.attributes, details["met_attributes"])),
-    ]
-    if goal.goal_options:
-        rows.append(("Options", _count_met(wanted_options(goal), details["met_options"])))
-    rows.append(("Price", "within the limit" if details["r_price"] else "above the limit"))
+    parts = describe_parts(visit.session.goal, visit.session.details)
     return h.table[
         h.caption["What the score is made of"],
-        h.tbody[(h.tr[h.th(scope="row")[name], h.td[value]] for name, value in rows)],
+        h.tbody[(h.tr[h.th(scope="row")[name], h.td[value]] for name, value in parts.items())],
     ]
-
-
-def _count_met(wanted: Sequence[Option], met: Sequence[Option]) -> str:
-    """How many of the wishes were met, and which were not."""
-    remaining = list(met)
-    missed = []
-    for each in wanted:
-        if each in remaining:
-            remaining.remove(each)
-        else:
-            missed.append(each if isinstance(each, str) else ": ".join(each))
-    count = f"{len(wanted) - len(missed)} of {len(wanted)} met"
-    return f"{count}; missed: {', '.join(missed)}" if missed else count
 
 
 def problem_page(title: str, text: str) -> bytes:

@@ -35,6 +35,8 @@ _COLOURS = """
     sunflower tan taupe teal tiger turquoise violet walnut wheat white wine yellow"""
 COLOURS = tuple(_COLOURS.split())
 
+_KINDS = {1.0: "right", 0.5: "related: half the score", 0.1: "distant: a tenth of the score"}
+
 Option = str | tuple[str, str]
 
 
@@ -76,23 +78,36 @@ def score(product: Product, price: float, options: Mapping[str, str], goal: Goal
 
 
 def explain_purchase(goal: Goal, bought: str, details: Mapping[str, Any]) -> str:
-    """What a purchase was worth, in words, from the parts of its reward."""
+    """What was bought and what it was worth, in sentences."""
     product = "the product meant" if bought == goal.asin else f"{bought} instead of {goal.asin}"
+    parts = [f"{name}: {text}." for name, text in describe_parts(goal, details).items()]
+    return " ".join([f"Bought {product}.", *parts])
+
+
+def describe_parts(goal: Goal, details: Mapping[str, Any]) -> dict[str, str]:
+    """The parts of a reward by name, in words."""
     options = wanted_options(goal)
-    parts = [_count_met("attributes", goal.attributes, details["met_attributes"])]
+    parts = {
+        "Kind of product": _KINDS.get(details["r_type"], "wrong: no score"),
+        "Attributes": _count_met(goal.attributes, details["met_attributes"]),
+    }
     if options:
-        parts.append(_count_met("options", options, details["met_options"]))
-    price = f"{goal.price_upper:.2f} dollars"
-    parts.append(f"price within {price}" if details["r_price"] else f"price above {price}")
-    if details["r_type"] < 1:
-        parts.append(f"kind of product {details['r_type']:g} of 1")
-    return f"Bought {product}: {', '.join(parts)}."
+        parts["Options"] = _count_met(options, details["met_options"])
+    within = "within" if details["r_price"] else "above"
+    return {**parts, "Price": f"{within} the limit"}
 
 
-def _count_met(what: str, wanted: Sequence[Option], met: Sequence[Option]) -> str:
-    missing = [one if isinstance(one, str) else ": ".join(one) for one in wanted if one not in met]
-    without = f" (not {', '.join(missing)})" if missing else ""
-    return f"{what} {len(wanted) - len(missing)} of {len(wanted)}{without}"
+def _count_met(wanted: Sequence[Option], met: Sequence[Option]) -> str:
+    """How many of the wishes were met, and which were not."""
+    remaining = list(met)
+    missed = []
+    for each in wanted:
+        if each in remaining:
+            remaining.remove(each)
+        else:
+            missed.append(each if isinstance(each, str) else ": ".join(each))
+    count = f"{len(wanted) - len(missed)} of {len(wanted)} met"
+    return f"{count}; missed: {', '.join(missed)}" if missed else count
 
 
 def wanted_options(goal: Goal) -> Sequence[Option]:
