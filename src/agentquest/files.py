@@ -14,6 +14,7 @@ from typing import IO, Any
 from filelock import BaseFileLock, FileLock, Timeout
 
 from agentquest.errors import DataError, UserError
+from agentquest.platform import sync_file, sync_folder
 
 
 def write_atomically(file: Path, content: str | bytes) -> None:
@@ -88,7 +89,7 @@ def replace_with_draft(file: Path, sync: bool = True) -> Iterator[Path]:
     try:
         yield draft
         if sync:
-            _sync(draft)
+            sync_file(draft)
         draft.chmod(0o666 & ~_umask())
         draft.replace(file)
     except OSError as error:
@@ -101,20 +102,6 @@ def replace_with_draft(file: Path, sync: bool = True) -> Iterator[Path]:
         raise
     if sync:
         sync_folder(file.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Have a new or renamed file's name on disk too; nothing where a system cannot."""
-    with contextlib.suppress(OSError):  # some systems cannot open or sync folders
-        _sync(folder)
-
-
-def _sync(path: Path) -> None:
-    number = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
 
 
 def hash_file(file: Path) -> str:

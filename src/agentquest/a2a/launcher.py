@@ -36,12 +36,12 @@ from agentquest.a2a.config import AssessmentConfig
 from agentquest.a2a.requests import write_request
 from agentquest.errors import AgentQuestError, ConfigError, UserError
 from agentquest.http.sockets import PortInUse, free_port, is_free
+from agentquest.platform import end_group, handle_signals, own_group, stop_signals
 from agentquest.reports.safe_text import one_line, visible
 
 # How a launcher hands headers to the green agent that it starts.
 HEADERS_VARIABLE = "AGENTQUEST_AGENT_HEADERS"
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 _RULE = "=" * 70
 _RESULT = "Result"
 _NOT_FAILED = ("TASK_STATE_SUBMITTED", "TASK_STATE_WORKING", "TASK_STATE_COMPLETED")
@@ -107,18 +107,13 @@ async def _run_until_signal(work: Awaitable[T]) -> T:
             task.cancel()
         caught.append(number)
 
-    loop = asyncio.get_running_loop()
-    for name in _SIGNALS:
-        number = getattr(signal, name, None)
-        if number is not None:
-            with suppress(NotImplementedError):
-                loop.add_signal_handler(number, stop, number)
-    try:
-        return await task
-    except asyncio.CancelledError:
-        if caught:
-            raise Interrupted(caught[0]) from None
-        raise
+    with handle_signals(stop_signals(), stop):
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if caught:
+                raise Interrupted(caught[0]) from None
+            raise
 
 
 async def _run(launch: Launch, say: Say) -> GreenAnswer:
@@ -170,7 +165,7 @@ class _LaunchedAgent:
             stdin=subprocess.PIPE,
             stdout=self._output,
             stderr=self._output,
-            start_new_session=True,
+            **own_group(),
             env={**os.environ, **_variables(role, launch)},
         )
 
@@ -208,21 +203,12 @@ class _LaunchedAgent:
         process = self._process
         if process.stdin is not None:
             process.stdin.close()
-        self._signal(signal.SIGTERM)
+        end_group(process.pid)
         with suppress(subprocess.TimeoutExpired):
             await asyncio.to_thread(process.wait, limits.TERMINATE_S)
-        self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
+        end_group(process.pid, at_once=True)
         process.wait()
         self._output.close()
-
-    def _signal(self, number: int) -> None:
-        try:
-            if hasattr(os, "killpg"):
-                os.killpg(self._process.pid, number)
-            elif self._process.poll() is None:
-                self._process.terminate()
-        except (ProcessLookupError, PermissionError):
-            return
 
 
 async def _start(role: str, launch: Launch, stack: AsyncExitStack) -> _LaunchedAgent:

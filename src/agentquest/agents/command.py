@@ -3,8 +3,8 @@
 The program receives `begin`, then `act` for each turn, which it answers with
 `{"action": "…"}`, and `end`. Nothing is repaired: a line without an action costs a step, and
 the program is told. Whatever it does (hang, crash, flood its output) ends only its episodes:
-its standard error is read all the time, so that it never blocks, and it runs in its own
-process group, which ends with it. Secrets of our environment are masked in all it prints.
+its standard error is read all the time, so that it never blocks, and whatever it has started
+ends with it, and with us. Secrets of our environment are masked in all it prints.
 """
 
 import asyncio
@@ -15,7 +15,6 @@ import logging
 import os
 import shlex
 import shutil
-import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -26,6 +25,7 @@ from agentquest.errors import AgentQuestError
 from agentquest.lib import Agent, Answer, Episode, Observation, Settings
 from agentquest.lib.settings import is_secret, operational
 from agentquest.llms.redaction import Redactor
+from agentquest.platform import Tree
 from agentquest.records.episode import Call, read_call
 from agentquest.records.how import How
 
@@ -106,8 +106,9 @@ class Program:
     Each line is the answer to the next question of its episode: one line, one answer.
     """
 
-    def __init__(self, process: asyncio.subprocess.Process, longest_line: int) -> None:
-        self._process = process
+    def __init__(self, tree: Tree, longest_line: int) -> None:
+        self._tree = tree
+        self._process = tree.process
         self._longest = longest_line
         self._redact = Redactor(*(os.environ[name] for name in os.environ if is_secret(name)))
         self._lines: dict[int, asyncio.Queue[Line | None]] = {}
@@ -117,12 +118,10 @@ class Program:
 
     @classmethod
     async def start(cls, command: Sequence[str], longest_line: int) -> "Program":
-        """Start the command, without a shell and in a process group of its own."""
+        """Start the command, without a shell."""
         pipe = asyncio.subprocess.PIPE
-        process = await asyncio.create_subprocess_exec(
-            *command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
-        )
-        return cls(process, longest_line)
+        tree = await Tree.start(command, stdin=pipe, stdout=pipe, stderr=pipe)
+        return cls(tree, longest_line)
 
     async def join(self, episode: int, message: Mapping[str, Any]) -> None:
         """Add an episode and tell the program."""
@@ -155,9 +154,7 @@ class Program:
             self._process.stdin.close()
             await asyncio.wait({asyncio.ensure_future(self._process.wait())}, timeout=_LEAVE_S)
         finally:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            await self._process.wait()
+            await self._tree.end()
             for task in self._tasks:
                 task.cancel()
             await asyncio.wait(self._tasks)

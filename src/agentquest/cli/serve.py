@@ -1,7 +1,7 @@
 """`agentquest serve agentbench|agentgym|openenv`: benchmarks for other frameworks' clients."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,7 @@ from agentquest.cli.serving_options import AllowHost, Host, InsecureOrOpen, Port
 from agentquest.errors import UserError
 from agentquest.extras import require
 from agentquest.http.access import Access
+from agentquest.platform import allow_files
 from agentquest.words import counted
 
 if TYPE_CHECKING:
@@ -227,19 +228,10 @@ def _serve(
 
 def _allow_files(sessions: int) -> None:
     """Every connection is an open file: raise the limit as far as the system allows."""
-    try:
-        import resource
-    except ImportError:  # a system without such a limit
-        return
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted: Any = 2 * (sessions + 500)
-    if hard != resource.RLIM_INFINITY:
-        wanted = min(wanted, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-    if soft != resource.RLIM_INFINITY and max(soft, wanted) < 2 * sessions:
+    allowed = allow_files(2 * (sessions + 500))
+    if allowed < 2 * sessions:
         typer.secho(
-            f"warning: this process may open only {max(soft, wanted)} files, fewer than"
+            f"warning: this process may open only {allowed} files, fewer than"
             f" {sessions} sessions may need; raise `ulimit -n` or lower --max-sessions",
             fg="yellow",
             err=True,

@@ -13,6 +13,8 @@ from types import FrameType
 
 import typer
 
+from agentquest.platform import handle_signals, leave_at_once_on, stop_signals
+
 _NEAREST = str.maketrans("█░━─–·×✓‘’“”", "#.---|x+''\"\"") | {ord("…"): "..."}
 _HANDLER = "agentquest.nearest"
 _SLOW_STARTS = ("eval", "launch", "rerun", "sweep")
@@ -65,26 +67,17 @@ class StopSignals:
     @contextmanager
     def listening(self) -> Iterator[asyncio.Event]:
         """An event that is set by Ctrl-C, SIGTERM and SIGHUP."""
-        loop, stop, signals = asyncio.get_running_loop(), asyncio.Event(), _stop_signals()
+        stop, signals = asyncio.Event(), stop_signals()
 
         def received(number: signal.Signals) -> None:
             self.received = number
             stop.set()
-            for each in signals:
-                loop.remove_signal_handler(each)
-                signal.signal(each, _leave)
+            leave_at_once_on(signals, _leave)
             if not self.has_hung_up:
                 typer.echo("stopping; press again to stop at once", err=True)
 
-        for number in signals:
-            loop.add_signal_handler(number, received, number)
-        try:
+        with handle_signals(signals, received):
             yield stop
-        finally:
-            for number in signals:
-                if not loop.remove_signal_handler(number):
-                    default = signal.default_int_handler if number == signal.SIGINT else None
-                    signal.signal(number, default or signal.SIG_DFL)
 
     @property
     def exit_code(self) -> int | None:
@@ -95,13 +88,6 @@ class StopSignals:
     def has_hung_up(self) -> bool:
         """Whether the terminal is gone."""
         return self.received is not None and self.received.name == "SIGHUP"
-
-
-def _stop_signals() -> list[signal.Signals]:
-    """SIGHUP only where it exists and is not ignored, as under `nohup`."""
-    hang_up = getattr(signal, "SIGHUP", None)
-    is_heard = hang_up is not None and signal.getsignal(hang_up) is not signal.SIG_IGN
-    return [signal.SIGINT, signal.SIGTERM, *([hang_up] if hang_up and is_heard else [])]
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

@@ -23,7 +23,8 @@ from agentquest.downloads.requests import (
     request_file,
 )
 from agentquest.errors import DataError, NetworkError, UserError
-from agentquest.files import hash_file, sync_folder, write_atomically
+from agentquest.files import hash_file, write_atomically
+from agentquest.platform import sync_folder
 
 Progress = Callable[[int, int | None], None]
 """Called with the bytes that have arrived and the file's size, None while unknown."""

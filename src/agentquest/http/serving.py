@@ -12,8 +12,8 @@ import logging
 import signal
 import socket
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -23,6 +23,7 @@ from starlette.types import ASGIApp
 from agentquest.errors import UserError
 from agentquest.http.connections import ConnectionLimits, Connections
 from agentquest.http.sockets import BACKLOG, url_of
+from agentquest.platform import count_files, handle_signals
 
 _log = logging.getLogger(__name__)
 _NO_MORE_FILES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
@@ -68,7 +69,8 @@ class Serving:
     ) -> None:
         self._hears_signals = hears_signals
         self._limits = limits or ConnectionLimits()
-        most = min(self._limits.connections, _count_spare_files())
+        # As many files are left for everything else.
+        most = min(self._limits.connections, max(4, count_files() // 2))
         self.connections = Connections(self._limits, most)
         self._servers = [uvicorn.Server(self._configure(each)) for each in served]
         self._sockets = [each.socket for each in served]
@@ -100,8 +102,8 @@ class Serving:
             for server, sock in zip(self._servers, self._sockets, strict=True)
         ]
         try:
-            taken = _handle_signals(loop, self._receive_signal)
-            with taken if self._hears_signals else nullcontext():
+            numbers = (signal.SIGINT, signal.SIGTERM) if self._hears_signals else ()
+            with handle_signals(numbers, self._receive_signal):
                 await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
             self._stops = self._stops or 1
@@ -184,28 +186,3 @@ def _quiet_about_files(otherwise: Any) -> Any:
             loop.default_exception_handler(context)
 
     return handle
-
-
-@contextmanager
-def _handle_signals(loop: asyncio.AbstractEventLoop, handler: Any) -> Iterator[None]:
-    """SIGINT and SIGTERM call `handler`, where this thread and system can have that."""
-    taken = []
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with suppress(NotImplementedError, RuntimeError, ValueError):
-            loop.add_signal_handler(number, handler, number)
-            taken.append(number)
-    try:
-        yield
-    finally:
-        for number in taken:
-            loop.remove_signal_handler(number)
-
-
-def _count_spare_files() -> int:
-    """How many connections fit the limit of open files, with as many left for everything else."""
-    try:
-        import resource
-    except ImportError:  # a system without such a limit
-        return 1 << 20
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return 1 << 20 if soft == resource.RLIM_INFINITY else max(4, soft // 2)

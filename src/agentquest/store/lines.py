@@ -27,8 +27,8 @@ from agentquest.files import (
     explain_read_errors,
     explain_write_errors,
     open_regular,
-    sync_folder,
 )
+from agentquest.platform import sync_folder
 from agentquest.records.base import explain_invalid, read_version
 from agentquest.records.episode import SCHEMA_VERSION, EpisodeRecord
 

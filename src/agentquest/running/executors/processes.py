@@ -20,6 +20,7 @@ from pydantic import Field
 
 from agentquest.errors import AgentQuestError
 from agentquest.lib import Settings
+from agentquest.platform import block_signals, unblock_signals
 from agentquest.running.events import RunEvents
 from agentquest.running.executors.pool import Event, Hear, Pool, Worker, WorkerLoop, divide_limits
 from agentquest.running.factory import Resources
@@ -71,19 +72,17 @@ class ProcessExecutor:
 def _hold_group_signals() -> Iterator[None]:
     """A process that starts now inherits this: Ctrl-C, which the whole group gets, waits until
     it can decide what to do with it (see `serve_process`)."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
     from multiprocessing import resource_tracker
 
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _GROUP_SIGNALS)
+    before = block_signals(_GROUP_SIGNALS)
     try:
-        # Python's helper process would die of SIGHUP, and starting it lets SIGINT through again.
-        resource_tracker.ensure_running()
-        signal.pthread_sigmask(signal.SIG_BLOCK, _GROUP_SIGNALS)
+        if before is not None:
+            # Python's helper process would die of SIGHUP, and starting it lets SIGINT through.
+            resource_tracker.ensure_running()
+            block_signals(_GROUP_SIGNALS)
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        unblock_signals(_GROUP_SIGNALS, except_for=before)
 
 
 class _ProcessWorker(Worker):
@@ -135,8 +134,7 @@ def serve_process(
     """The main function of a worker process."""
     for ignored in _GROUP_SIGNALS:
         signal.signal(ignored, signal.SIG_IGN)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _GROUP_SIGNALS)
+    unblock_signals(_GROUP_SIGNALS)
     sys.path[:] = [*sys.path, *(folder for folder in path if folder not in sys.path)]
     try:
         with rare_collections():

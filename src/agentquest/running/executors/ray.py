@@ -9,7 +9,6 @@ kept under the task's hash, so that a later run finds it there.
 """
 
 import asyncio
-import os
 import sys
 import tempfile
 import zlib
@@ -19,11 +18,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
 from pydantic import Field
 
 from agentquest.errors import AgentQuestError, DataError, UnknownName, UserError
 from agentquest.extras import MissingExtra, require
 from agentquest.lib import Benchmark, Settings, Task
+from agentquest.platform import shared_file
 from agentquest.running.events import RunEvents
 from agentquest.running.executors.pool import (
     Event,
@@ -360,9 +361,5 @@ def _unpack(pack: Pack, folder: Path) -> None:
 @contextmanager
 def _one_at_a_time() -> Iterator[None]:
     """One worker of a machine at a time, so that what the first builds the others find."""
-    import fcntl  # here, as this runs on nodes of a cluster only
-
-    file = Path(tempfile.gettempdir()) / f"agentquest-opening-{os.getuid()}.lock"
-    with file.open("a") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+    with FileLock(shared_file("opening.lock")):
         yield

@@ -33,7 +33,7 @@ from agentquest.benchmarks.webshop.catalogue.products import Product, read_produ
 from agentquest.benchmarks.webshop.catalogue.tables import Columns, KeyedTexts, RowsWriter
 from agentquest.benchmarks.webshop.search.index_build import IndexWriter, TermBatch, count_terms
 from agentquest.errors import DataError
-from agentquest.files import sync_folder
+from agentquest.platform import sync_folder
 from agentquest.words import parse_whole_number
 
 Progress = Callable[[int, int], None]

@@ -12,7 +12,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from agentquest.files import hash_file, sync_folder, write_atomically
+from agentquest.files import hash_file, write_atomically
+from agentquest.platform import sync_folder
 
 MANIFEST = "manifest.json"
 _VERIFIED = "verified.json"
