@@ -67,9 +67,9 @@ def read_protocol(file: Path) -> Protocol:
     if unknown:
         raise ConfigError(f"{file}: {unknown[0]}: unknown key; there are: {', '.join(_KEYS)}")
     settings = _flat(content["settings"])
-    prompt = settings.get("agent.prompt_file")
-    if prompt is not None:
-        settings["agent.prompt_file"] = str(file.parent / str(prompt))
+    for name in ("agent.prompt_file", "agent.opening_file", "agent.examples_file"):
+        if settings.get(name) is not None:
+            settings[name] = str(file.parent / str(settings[name]))
     try:
         return Protocol(
             str(content.get("name") or file.stem),

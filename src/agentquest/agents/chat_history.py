@@ -28,8 +28,9 @@ _ONLY_THOUGHTS = "Your reply held only thoughts and no answer, so nothing was do
 class ChatHistory:
     """One episode's messages, in order, as they are sent to the model."""
 
-    def __init__(self, system: str) -> None:
+    def __init__(self, system: str, opening: Sequence[Message] = ()) -> None:
         self._head = [Message(role="system", content=system)] if system else []
+        self._head += opening
         self._fixed = len(self._head)
         self.begun = False
         self.called: ToolCall | None = None  # the call that the next observation answers

@@ -3,23 +3,32 @@
 The sections of a prompt file: `[first]` is the message of the first turn and `[turn]` that of
 later ones (`[first]` again without it); `[history]` is one earlier turn, `[admissible]` one
 command that is possible now, `[piece]` one piece of an observation, `[examples]` the example
-games, and `[system]` the system message.
+games, `[unread]` what the model is told when its reply has no action, and `[system]` the system
+message.
 """
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentquest.agents.chat_history import NOT_CARRIED_OUT, ChatHistory, make_answer, reply_text
-from agentquest.agents.readers import READERS, ReaderName, ReaderOptions
-from agentquest.agents.template_file import TemplateFile, load_template
+from agentquest.agents.readers import CALLING, READERS, ReaderName, ReaderOptions
+from agentquest.agents.template_file import (
+    TemplateFile,
+    load_examples,
+    load_messages,
+    load_template,
+)
+from agentquest.errors import ConfigError
 from agentquest.lib import Agent, Answer, Demonstration, Episode, Observation, Settings
 from agentquest.lib.commands import BLANK
 from agentquest.lib.parsing import Parsed
 from agentquest.lib.settings import content_file
 from agentquest.llms.types import ChatModel, Reply, ReplyKind
+from agentquest.records.how import How
 from agentquest.records.messages import ToolSpec
 
 _TURN = frozenset(
@@ -36,7 +45,9 @@ FIELDS = {
     "history": frozenset({"number", "observation", "action", "thought", "reply"}),
     "admissible": frozenset({"command"}),
     "piece": frozenset({"piece"}),
+    "unread": frozenset(),
 }
+_OK = "OK."
 
 
 class TurnTemplates(TemplateFile):
@@ -87,22 +98,40 @@ class PromptedSettings(Settings):
     prompt_file: Path = content_file(...)
     """The prompt template (see docs/agents.md)."""
 
+    opening_file: Path | None = content_file()
+    """A chat to continue: a JSON or YAML list of messages (`role`, `content`) that stand before
+    the first one."""
+
+    examples_file: Path | None = content_file()
+    """Example games of your own: a JSON or YAML object with a text for each task type, which
+    becomes `$examples`."""
+
     style: Literal["message", "chat"] = "message"
     """One user message per turn, with the history in it; or a continuous chat."""
 
     reader: ReaderName = "tags"
-    """How a reply is read: `<action>` tags, a tool call, a plain line, JSON, or
-    `THINK: … ACTION: …`."""
+    """How a reply is read: `<action>` tags, a tool call, a plain line, JSON,
+    `THINK: … ACTION: …`, or as the authors of a published setting do (`as_…`)."""
 
     lower_case: bool = False
     """Whether commands are lower-cased."""
 
     tail: int = Field(default=0, ge=0, le=1000)
-    """With `tags`: play this many last characters of a reply without tags, as some published
-    settings do; 0: such a reply has no action."""
+    """With `tags` and `as_gigpo`: play this many last characters of a reply without tags, as
+    some published settings do; 0: such a reply has no action."""
+
+    rewrite: tuple[tuple[str, str, str], ...] = ()
+    """With `as_agentboard`: a command with the first and the second text of a rule has the third
+    in place of the second; the first such rule counts."""
 
     read_cut_off: bool = False
     """Whether a reply that was cut off is read anyway."""
+
+    thought_turns: str | None = None
+    """How a reply begins that is only a thought: it costs a turn, and `OK.` is the answer."""
+
+    ends_on_repeat: bool = False
+    """Whether the game is given up after the same action twice in a row, as Reflexion does."""
 
     history_length: int = Field(default=2, ge=0)
     """How many earlier turns `$history` has."""
@@ -153,10 +182,13 @@ class PromptedAgent(Agent):
         self._settings = settings
         self._model = model
         self._template = load_template(TurnTemplates, settings.prompt_file)
+        opening, examples = settings.opening_file, settings.examples_file
+        self._opening = load_messages(opening) if opening else ()
+        self._examples = load_examples(examples) if examples else None
         self._read = READERS[settings.reader]
         self._left_out = [re.compile(pattern) for pattern in settings.leave_out]
         self._history: list[_Turn] = []
-        self.calls_tools = settings.reader == "tool_call"
+        self.calls_tools = settings.reader in CALLING
         self.demonstrations_wanted = settings.num_examples
 
     async def begin(self, episode: Episode) -> None:
@@ -164,30 +196,50 @@ class PromptedAgent(Agent):
         briefing, settings = episode.briefing, self._settings
         own = tuple(tool.spec() for tool in settings.tools)
         self._tools = (own or briefing.tools) if self.calls_tools else ()
-        examples = "\n\n".join(map(_format_example, briefing.demonstrations))
+        examples = self._template.examples(
+            "\n\n".join(map(_format_example, briefing.demonstrations))
+        )
+        if self._examples is not None:
+            if episode.task_type not in self._examples:
+                raise ConfigError(f"{settings.examples_file} has no {episode.task_type!r}")
+            examples = self._examples[episode.task_type]
         self._fixed = {
             "goal": episode.goal,
             "instructions": briefing.instructions,
             "role": briefing.role,
-            "examples": self._template.examples(examples),
+            "examples": examples,
             "max_steps": str(episode.max_steps),
         }
-        self._chat = ChatHistory(self._template.fill("system", **self._fixed).strip())
+        system = self._template.fill("system", **self._fixed).strip()
+        self._chat = ChatHistory(system, self._opening)
         self._options = ReaderOptions(
             tuple(tool.command for tool in briefing.typed_tools or briefing.tools),
             self._tools,
             settings.lower_case,
             settings.tail,
+            settings.rewrite,
         )
 
     async def act(self, observation: Observation) -> Answer:
+        if self._settings.ends_on_repeat and self._has_repeated():
+            return Answer(None, give_up=True)
         seen = self._show(observation.text)
         reply = await self._ask(self._message(seen, observation.admissible))
         parsed = self._parse(reply)
         action = "(no action given)" if parsed.action is None else parsed.action
         turn = _Turn(len(self._history) + 1, seen, action, parsed.thought, reply_text(reply))
         self._history.append(turn)
-        return make_answer(self._model, reply, parsed, self._chat.asked, tools=self._tools)
+        told = self._template.fill("unread").strip("\n")
+        answer = make_answer(self._model, reply, parsed, self._chat.asked, told, self._tools)
+        begins = self._settings.thought_turns
+        if begins and action.startswith(begins):
+            return replace(answer, how=How.THOUGHT, answered=True, told=_OK)
+        return answer
+
+    def _has_repeated(self) -> bool:
+        """Whether the last action is the one before it; before the first one is an empty one."""
+        actions = ["", *(turn.action for turn in self._history)]
+        return len(actions) > 1 and actions[-1] == actions[-2]
 
     def _show(self, text: str) -> str:
         """The observation as the prompt shows it."""
@@ -241,7 +293,7 @@ class PromptedAgent(Agent):
 
     def _parse(self, reply: Reply) -> Parsed:
         cut_off = reply.kind is ReplyKind.TRUNCATED and self._settings.read_cut_off
-        empty = reply.kind is ReplyKind.EMPTY and reply.reasoning and self._options.tail
+        empty = reply.kind is ReplyKind.EMPTY and reply.raw and self._settings.read_cut_off
         if reply.kind is ReplyKind.COMPLETE or cut_off or empty:
             return self._read(reply, self._options)
         return Parsed(None, "", reply.kind.value)

@@ -7,8 +7,18 @@ reply without tags); `how` then says so in each step.
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
+from agentquest.agents.published_readers import (
+    read_as_agentbench,
+    read_as_agentbench_tools,
+    read_as_agentboard,
+    read_as_agentgym,
+    read_as_eto,
+    read_as_eto_blank,
+    read_as_gigpo,
+    read_as_react,
+)
 from agentquest.errors import ParseError
 from agentquest.lib.commands import command_of
 from agentquest.lib.parsing import Parsed, parse_react
@@ -27,6 +37,7 @@ class ReaderOptions(NamedTuple):
     tools: Sequence[ToolSpec] = ()
     lower_case: bool = False
     tail: int = 0
+    rewrite: Sequence[tuple[str, str, str]] = ()
 
 
 Reader = Callable[[Reply, ReaderOptions], Parsed]
@@ -99,6 +110,36 @@ def _apply_case(action: str, options: ReaderOptions) -> str:
     return action.lower() if options.lower_case else action
 
 
-ReaderName = Literal["tags", "tool_call", "line", "json", "react"]
-_FUNCTIONS = (read_tags, read_call, read_line, read_json, read_react)
-READERS: Mapping[ReaderName, Reader] = dict(zip(get_args(ReaderName), _FUNCTIONS, strict=True))
+ReaderName = Literal[
+    "tags",
+    "tool_call",
+    "line",
+    "json",
+    "react",
+    "as_gigpo",
+    "as_agentgym",
+    "as_react",
+    "as_eto",
+    "as_eto_blank",
+    "as_agentboard",
+    "as_agentbench",
+    "as_agentbench_tools",
+]
+READERS: Mapping[ReaderName, Reader] = {
+    "tags": read_tags,
+    "tool_call": read_call,
+    "line": read_line,
+    "json": read_json,
+    "react": read_react,
+    "as_gigpo": lambda reply, options: read_as_gigpo(reply.raw, options.tail),
+    "as_agentgym": lambda reply, options: read_as_agentgym(reply.raw, options.commands),
+    "as_react": lambda reply, options: read_as_react(reply.raw),
+    "as_eto": lambda reply, options: read_as_eto(reply.raw),
+    "as_eto_blank": lambda reply, options: read_as_eto_blank(reply.raw),
+    "as_agentboard": lambda reply, options: read_as_agentboard(reply.raw, options.rewrite),
+    "as_agentbench": lambda reply, options: read_as_agentbench(reply.tool_calls, reply.text),
+    "as_agentbench_tools": lambda reply, options: read_as_agentbench_tools(
+        reply.tool_calls, reply.text, options.tools
+    ),
+}
+CALLING: frozenset[ReaderName] = frozenset({"tool_call", "as_agentbench", "as_agentbench_tools"})

@@ -11,7 +11,11 @@ from pathlib import Path
 from string import Template
 from typing import Any, ClassVar, TypeVar
 
+import yaml
+from pydantic import TypeAdapter
+
 from agentquest.errors import ConfigError
+from agentquest.records.messages import Message
 
 _HEAD = re.compile(r"^\[([a-z_]+)\]\n", re.MULTILINE)
 
@@ -61,6 +65,30 @@ def load_template(kind: Callable[[str, str], T], file: Path) -> T:
         raise ConfigError(f"agent.prompt_file: cannot read {file}: {error}") from None
     template: T = _parse(kind, text, str(file))
     return template
+
+
+def load_messages(file: Path) -> tuple[Message, ...]:
+    """The conversation in a JSON or YAML file; raises `ConfigError` if there is none."""
+    return _load_data(tuple[Message, ...], file)
+
+
+def load_examples(file: Path) -> dict[str, str]:
+    """The texts for each task type in a JSON or YAML file."""
+    return _load_data(dict[str, str], file)
+
+
+def _load_data(kind: type[T], file: Path) -> T:
+    try:
+        data = _read_yaml(file.read_text(encoding="utf-8"))
+        return TypeAdapter(kind).validate_python(data)
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise ConfigError(f"{file}: {error}") from None
+
+
+@cache
+def _read_yaml(text: str) -> Any:
+    """The same text is read only once, however many episodes use it."""
+    return yaml.safe_load(text)
 
 
 @cache

@@ -128,6 +128,7 @@ class OpenAIChat(HttpModel):
             raise ValueError("finish_reason is not text")
         if finish == "error":  # OpenRouter's, for a model that broke off
             raise ValueError("the model ended with an error")
+        content = _content(message.get("content"))[0]
         text, reasoning = read_message(message)
         usage, calls = read_usage(data.get("usage")), read_tool_calls(message.get("tool_calls"))
         refusal = message.get("refusal")
@@ -138,6 +139,7 @@ class OpenAIChat(HttpModel):
         return Reply(
             text=text,
             reasoning=reasoning,
+            content=content if content != text else "",
             tool_calls=calls,
             finish_reason=finish or None,
             refusal=refusal if isinstance(refusal, str) else "",

@@ -31,11 +31,13 @@ class Reply(Record):
 
     `usage` is None if the server did not count, `cost` if it names none. `latency_s` is the
     time of the successful request; `attempts` counts failed ones too. `opaque` is data that
-    the provider wants back unchanged.
+    the provider wants back unchanged. `content` is the text before its thoughts were split off,
+    if there were any in it.
     """
 
     text: Text = ""
     reasoning: Text = ""
+    content: Text = ""
     tool_calls: tuple[ToolCall, ...] = ()
     finish_reason: Text | None = "stop"
     refusal: Text = ""
@@ -65,6 +67,11 @@ class Reply(Record):
         if self.cost is not None or price is None or self.usage is None:
             return self.cost
         return price.of(self.usage)
+
+    @property
+    def raw(self) -> str:
+        """The text as the server sent it; a server may have made all of it reasoning."""
+        return self.content or self.text or self.reasoning
 
     @property
     def message(self) -> Message:

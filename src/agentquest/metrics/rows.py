@@ -229,7 +229,7 @@ def _reading(step: Step) -> str:
 
 
 def _is_unread(reading: str, step: Step) -> bool:
-    return reading in _NO_ANSWER or (step.action is None and reading != How.GAVE_UP)
+    return reading in _NO_ANSWER or (not step.action and reading != How.GAVE_UP)
 
 
 def add_up_calls(calls: Sequence[Call]) -> Spent:

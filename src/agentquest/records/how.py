@@ -40,6 +40,11 @@ class How:
     FIRST_CALL = "first_call"
     FURTHER_CALL = "further_call"
 
+    # As the authors of a published setting read.
+    AS_PUBLISHED = "as_published"
+    REWRITTEN = "rewritten"  # their function changes the words of the command
+    THOUGHT = "thought"  # a turn of thinking, where that costs one
+
     # No action was found.
     MISSING = "missing"
     FORMAT_ECHO = "format_echo"

@@ -208,3 +208,23 @@ def test_a_mistake_in_the_file_is_named(
     with pytest.raises(ConfigError) as error:
         played(tmp_path, homes, Parrot(Reply()), template)
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("field", "content", "problem"),
+    [
+        ("opening_file", "[{role: user, words: x}]", "words"),
+        ("opening_file", "{", "flow"),
+        ("examples_file", "- a", "dictionary"),
+        ("examples_file", "pick_and_place_simple: [a]", "string"),
+    ],
+)
+def test_a_file_of_messages_or_examples_is_checked(
+    field: str, content: str, problem: str, tmp_path: Path
+) -> None:
+    prompt, other = tmp_path / "prompt.txt", tmp_path / "other.yaml"
+    prompt.write_text("[first]\n$observation", encoding="utf-8")
+    other.write_text(content, encoding="utf-8")
+    settings = PromptedSettings(prompt_file=prompt, **{field: other})
+    with pytest.raises(ConfigError, match=problem):
+        PromptedAgent(settings, Parrot())

@@ -6,8 +6,9 @@ and `loc N` are taken away; GiGPO shows admissible commands, two turns of histor
 and 128 games drawn with replacement; AgentGym cuts `loc N` and has another prompt;
 agentify-alfworld repairs actions. Their scores next to ours would mislead.
 
-The authors' own settings (GiGPO, AgentGym, AgentBench) come with everything but their
-prompt texts; facts are from their repositories.
+The authors' own settings (ReAct, Reflexion, GiGPO, AgentGym, AgentBench, ETO, AgentBoard) come
+with everything but their prompt texts, and replies are read as their functions read them; facts
+are from their repositories.
 """
 
 from typing import Any
@@ -83,19 +84,21 @@ PROMPTED: dict[str, Any] = {
     "agent.pieces": None,
     "agent.longest_prompt": None,
     "agent.when_full": "end",
+    "agent.thought_turns": None,
+    "agent.ends_on_repeat": False,
 }
 # How GiGPO reads: what has no tags is played by its end, which records call `tail`.
 GIGPO_READING: dict[str, Any] = {
     **PROMPTED,
     "agent.style": "message",
-    "agent.reader": "tags",
-    "agent.lower_case": True,
+    "agent.reader": "as_gigpo",
     "agent.read_cut_off": True,
     "agent.history_length": 2,
     "agent.history_join": "\n",
     "llm.temperature": 0.4,
     "llm.max_tokens": 512,
 }
+ARRIVAL = r"You arrive at loc \d+\. "
 WELCOME = r"^-= Welcome to TextWorld, ALFRED! =-\n\n"
 
 GIGPO = Protocol(
@@ -131,9 +134,9 @@ AGENTGYM_200 = Protocol(
         **_games("valid_train", max_steps=30, dialect="0.3"),
         **PROMPTED,
         "agent.style": "chat",
-        "agent.reader": "react",
-        "agent.lower_case": False,
-        "agent.leave_out": [WELCOME, r"You arrive at loc \d+\. "],
+        "agent.reader": "as_agentgym",
+        "agent.read_cut_off": True,
+        "agent.leave_out": [WELCOME, ARRIVAL],
         "llm.temperature": 0,
     },
     (
@@ -150,21 +153,20 @@ AGENTGYM_200 = Protocol(
 )
 AGENTBENCH_FC = Protocol(
     "agentbench-fc-alfworld",
-    "AgentBench FC's 109 unseen games by function calling, 20 rounds, admissible commands shown; "
-    "actions are played as they are.",
+    "AgentBench FC's 109 unseen games in dialect 0.3 by function calling, 20 rounds, admissible "
+    "commands shown; `You arrive at loc N.` left out; actions are played as they are.",
     {
         "benchmark": "alfworld",
         "benchmark_settings.split": "valid_unseen",
         "benchmark_settings.task_types": None,
         "num_games": None,
-        "benchmark_settings.dialect": None,
+        "benchmark_settings.dialect": "0.3",
         "max_steps": 20,
         **PROMPTED,
         "agent.style": "chat",
-        "agent.reader": "tool_call",
-        "agent.lower_case": False,
+        "agent.reader": "as_agentbench",
         "agent.admissible_join": "\n",
-        "agent.leave_out": [WELCOME],
+        "agent.leave_out": [WELCOME, ARRIVAL],
         "agent.tools": [
             {
                 "name": "take_action",
@@ -182,5 +184,97 @@ AGENTBENCH_FC = Protocol(
         "part of one",
         "agent.prompt_file": "AgentBench's system text and task message for ALFWorld; see "
         "docs/protocols.md",
+    },
+)
+
+
+_REACT: dict[str, Any] = {
+    **_games("valid_unseen", max_steps=49, dialect="0.3"),
+    **PROMPTED,
+    "agent.style": "message",
+    "agent.reader": "as_react",
+    "agent.read_cut_off": True,
+    "agent.thought_turns": "think:",
+    "agent.history_length": 49,
+    "agent.leave_out": [WELCOME, ARRIVAL],
+    "llm.temperature": 0,
+}
+_REACT_TEXTS = {
+    "agent.prompt_file": "the frame of ReAct's prompt ($examples, $history, $observation); see "
+    "docs/protocols.md",
+    "agent.examples_file": "for each task type the two examples of ReAct's "
+    "prompts/alfworld_3prompts.json; see docs/protocols.md",
+}
+REACT = Protocol(
+    "react-alfworld",
+    "ReAct as its authors play it: all 134 unseen games in dialect 0.3, two examples of the type, "
+    "49 turns of which each `think:` costs one and is answered `OK.`, greedy, 100 tokens.",
+    {**_REACT, "llm.max_tokens": 100},
+    needs=_REACT_TEXTS,
+)
+REFLEXION = Protocol(
+    "reflexion-alfworld",
+    "Reflexion's first trial, without reflections: ReAct's setting with 256 tokens, and a game "
+    "ends with the same action twice in a row.",
+    {**_REACT, "agent.ends_on_repeat": True, "llm.max_tokens": 256},
+    refused={
+        "Reflexion after its later trials": "lost games are played again with the model's own "
+        "reflections in the prompt"
+    },
+    needs=_REACT_TEXTS,
+)
+
+_ETO: dict[str, Any] = {
+    **PROMPTED,
+    "agent.style": "chat",
+    "agent.reader": "as_eto",
+    "agent.read_cut_off": True,
+    "agent.leave_out": [WELCOME, ARRIVAL],
+    "llm.temperature": 0,
+    "llm.max_tokens": 512,
+}
+_ETO_TEXTS = {
+    "agent.prompt_file": "ETO's observations and its message for a reply without an action as "
+    "[first], [turn] and [unread]; see docs/protocols.md",
+    "agent.opening_file": "the conversation that ETO begins with (eval_agent/prompt: instruction "
+    "and example); see docs/protocols.md",
+}
+ETO_SEEN = Protocol(
+    "eto-alfworld-seen",
+    "ETO's evaluation on all 140 seen games in dialect 0.3: a chat, 40 steps, greedy, 512 tokens, "
+    "`You arrive at loc N.` left out.",
+    {**_games("valid_seen", max_steps=40, dialect="0.3"), **_ETO},
+    needs=_ETO_TEXTS,
+)
+ETO_UNSEEN = Protocol(
+    "eto-alfworld-unseen",
+    "ETO's evaluation on all 134 unseen games; otherwise as eto-alfworld-seen.",
+    {**_games("valid_unseen", max_steps=40, dialect="0.3"), **_ETO},
+    needs=_ETO_TEXTS,
+)
+AGENTBOARD = Protocol(
+    "agentboard-alfworld",
+    "AgentBoard's setting: all 134 unseen games in dialect 0.3, an example of the type, 30 steps, "
+    "greedy, 100 tokens; progress is the share of subgoals reached.",
+    {
+        **_games("valid_unseen", max_steps=30, dialect="0.3"),
+        **PROMPTED,
+        "agent.style": "message",
+        "agent.reader": "as_agentboard",
+        "agent.rewrite": [["put", " in ", " in/on "], ["put", " on ", " in/on "]],
+        "agent.read_cut_off": True,
+        "agent.history_length": 100,
+        "agent.leave_out": [WELCOME, ARRIVAL],
+        "llm.temperature": 0,
+        "llm.max_tokens": 100,
+    },
+    refused={
+        "AgentBoard": "it answers `look` with what the last place looked like when it was reached, "
+        "and `check valid actions` with a list"
+    },
+    needs={
+        "agent.prompt_file": "AgentBoard's instruction and frame; see docs/protocols.md",
+        "agent.examples_file": "for each task type the example of AgentBoard's "
+        "agentboard/prompts/VanillaAgent/alfworld_base.json; see docs/protocols.md",
     },
 )

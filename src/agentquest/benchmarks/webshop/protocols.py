@@ -1,8 +1,8 @@
 """Named settings of WebShop, and the published scores that they may be compared with.
 
 Facts about others' settings are from their authors' repositories: verl-agent (GiGPO),
-AgentGym, AgentBench. They contain everything but the authors' prompt texts. ReAct's
-scores are not among them: its thoughts cost turns.
+AgentGym, AgentBench, ETO. They contain everything but the authors' prompt texts. ReAct's
+scores are not among them: it writes its own texts for pages, with fewer products.
 """
 
 from typing import Any
@@ -49,6 +49,8 @@ _SHOP: dict[str, Any] = {
     "benchmark_settings.seed": 0,
     "agent.name": "prompted",
     "agent.num_examples": 0,
+    "agent.thought_turns": None,
+    "agent.ends_on_repeat": False,
     "agent.leave_out": [],
     "agent.when_full": "end",
 }
@@ -61,8 +63,7 @@ _GIGPO: dict[str, Any] = {
     **_SMALL,
     "max_steps": 15,
     "agent.style": "message",
-    "agent.reader": "tags",
-    "agent.lower_case": True,
+    "agent.reader": "as_gigpo",
     "agent.tail": 20,
     "agent.read_cut_off": True,
     "agent.history_length": 2,
@@ -127,8 +128,8 @@ AGENTGYM_200 = Protocol(
         **_SMALL,
         "max_steps": 10,
         "agent.style": "chat",
-        "agent.reader": "react",
-        "agent.lower_case": False,
+        "agent.reader": "as_agentgym",
+        "agent.read_cut_off": True,
         "agent.pieces": None,
         "agent.longest_prompt": None,
         "llm.temperature": 0,
@@ -158,8 +159,7 @@ AGENTBENCH_FC = Protocol(
         "benchmark_settings.numbers": "0-199",
         "max_steps": 20,
         "agent.style": "chat",
-        "agent.reader": "tool_call",
-        "agent.lower_case": False,
+        "agent.reader": "as_agentbench_tools",
         "agent.pieces": None,
         "agent.longest_prompt": None,
         "agent.tools": [
@@ -185,5 +185,31 @@ AGENTBENCH_FC = Protocol(
     needs={
         "agent.prompt_file": "AgentBench's system text and task message for WebShop; see "
         "docs/protocols.md"
+    },
+)
+ETO_200 = Protocol(
+    "eto-webshop-200",
+    "ETO's evaluation: its 200 goals in people's words, all products, a chat, 10 steps, greedy, "
+    "512 tokens; the score is the mean reward in percent.",
+    {
+        **_SHOP,
+        "benchmark_settings.goals": "human",
+        "benchmark_settings.size": "all",
+        "max_steps": 10,
+        "agent.style": "chat",
+        "agent.reader": "as_eto_blank",
+        "agent.read_cut_off": True,
+        "agent.pieces": None,
+        "agent.longest_prompt": None,
+        "llm.temperature": 0,
+        "llm.max_tokens": 512,
+    },
+    needs={
+        "benchmark_settings.numbers": "the 200 numbers of ETO's "
+        "eval_agent/data/webshop/test_indices.json",
+        "agent.prompt_file": "ETO's observations and its message for a reply without an action as "
+        "[first], [turn] and [unread]; see docs/protocols.md",
+        "agent.opening_file": "the conversation that ETO begins with (eval_agent/prompt: "
+        "instruction and example); see docs/protocols.md",
     },
 )
