@@ -270,6 +270,8 @@ def test_an_override_without_its_form_is_refused(override: str) -> None:
 # What a user has to give under any protocol that needs something.
 NEEDED = {
     "agent.prompt_file": "prompt.txt",
+    "agent.examples_file": "examples.json",
+    "agent.opening_file": "opening.json",
     "tasks": "[a]",
     "benchmark_settings.numbers": "[1, 2]",
 }
@@ -307,6 +309,9 @@ def test_a_protocol_leaves_out_what_the_agent_does_not_have() -> None:
 
 # A value other than the one the protocol fixes, for every path that any protocol fixes.
 OTHERWISE = {
+    "agent.thought_turns": "hm:",
+    "agent.ends_on_repeat": "maybe",
+    "agent.rewrite": "[]",
     "benchmark": "another",
     "agent.name": "react",
     "agent.style": "none",
