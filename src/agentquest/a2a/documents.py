@@ -323,7 +323,7 @@ def result_document(result: AssessmentResult) -> dict[str, Any]:
         "model_calls": spent.calls,
         "prompt_tokens": spent.prompt_tokens if has_counts else None,
         "completion_tokens": spent.completion_tokens if has_counts else None,
-        "cost": spent.cost if spent.calls > spent.unpriced_calls else None,
+        "cost": spent.cost if spent.calls else None,
         "per_type": {
             entry["task_type"]: {
                 **_pick(entry, "wins", "errors", "success_rate", "avg_steps", "overall_score"),
@@ -392,7 +392,7 @@ def summary_document(result: AssessmentResult) -> dict[str, Any]:
             **_pick(figures, "score_breakdown", "grade", "success_interval", "errors"),
             "requested_games": manifest.requested,
             "invalid_rate": figures["invalid_rate"],
-            "spent": asdict(result.report.summary.spent),
+            "spent": result.report.summary.spent.plain(),
             "metrics": result.own_metrics,
         },
         "total_games": figures["scored_games"],

@@ -88,7 +88,7 @@ class Tally:
             calls=spent.calls,
             tokens=spent.prompt_tokens + spent.completion_tokens,
             cost=run.stored.spent[0],
-            scored_cost=sum(row.spent.cost for row in scored),
+            scored_cost=sum(row.spent.cost or 0.0 for row in scored),
         )
 
     def step(self, key: str, step: Step) -> None:

@@ -7,11 +7,12 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from agentquest.cli.runs import listing
+from agentquest.cli.runs import PriceOption, listing, read_price
 from agentquest.cli.terminal import terminal_width
 from agentquest.errors import UserError
 from agentquest.files import write_atomically
 from agentquest.metrics.report import Report
+from agentquest.records.usage import Price
 from agentquest.reports.exports import FORMATS, export_run
 from agentquest.reports.render.csv import csv_report
 from agentquest.reports.render.text import markdown_report, text_report
@@ -51,6 +52,7 @@ def command(
             "--output", "-o", help="Output file; for html a folder, by default RUN/report."
         ),
     ] = None,
+    price: PriceOption = None,
 ) -> None:
     """Report on a run, finished or not: what was run, and the results by task type.
 
@@ -61,9 +63,9 @@ def command(
         _list_instead(run)
     if format is ReportFormat.HTML:
         directory.manifest()  # raises a clear error if this is not a run
-        _write_pages(run, output or run / "report")
+        _write_pages(run, output or run / "report", read_price(price))
         return
-    content = _PRINTED[format](StoredRun(run).report)
+    content = _PRINTED[format](StoredRun(run, price=read_price(price)).report)
     if output is None:
         typer.echo(content, nl=False)
         return
@@ -113,8 +115,8 @@ def _list_instead(folder: Path) -> NoReturn:
     raise typer.Exit
 
 
-def _write_pages(run: Path, folder: Path) -> None:
+def _write_pages(run: Path, folder: Path, price: Price | None) -> None:
     from agentquest.viewer.export import export as export_pages
 
-    export_pages(Library(run), folder)
+    export_pages(Library(run, price), folder)
     typer.echo(f"wrote {folder / 'index.html'}", err=True)

@@ -9,19 +9,43 @@ import typer
 from agentquest.cli.terminal import terminal_width
 from agentquest.errors import UserError
 from agentquest.files import to_json
-from agentquest.metrics.report import NOTHING, Table, short_rate
+from agentquest.metrics.report import NOTHING, Table, figure_text, short_rate
 from agentquest.metrics.statistics import Estimate
+from agentquest.records.usage import Price, read_amount
 from agentquest.reports.render.text import keep_columns, text_table, wrap_text
 from agentquest.reports.safe_text import one_line
 from agentquest.store.library import BrokenRun, Library, RunSummary
 from agentquest.store.stored_run import StoredRun
 
-_LEAST_WANTED = ("tags", "benchmark", "model", "agent")
+_LEAST_WANTED = ("tags", "cost", "benchmark", "model", "agent")
 _STATES = ("complete", "pending", "running", "stopped")
 _FACTS = {
     "created_at", "benchmark", "protocol", "agent", "informed", "model", "trials", "max_steps",
     "tags", "note", "config_hash", "data_hash",
 }  # fmt: skip
+
+
+PriceOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PROMPT,COMPLETION[,CACHED[,CACHE_WRITE]]",
+        help="Prices per million tokens, for calls that had none when they were made.",
+    ),
+]
+
+
+def read_price(text: str | None) -> Price | None:
+    """The prices of the option; UserError if they make no sense."""
+    if text is None:
+        return None
+    known = [number for part in text.split(",") if (number := read_amount(part)) is not None]
+    if not 2 <= len(known) <= 4 or len(known) != len(text.split(",")):
+        raise UserError(
+            f"--price must be two to four prices per million tokens, such as 0.1,0.4, not {text!r}"
+        )
+    prompt, completion, *rest = known
+    cached, written, *_ = (*rest, None, None)
+    return Price(prompt, completion, cached, written)
 
 
 def command(
@@ -41,6 +65,7 @@ def command(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print everything known about them as JSON.")
     ] = False,
+    price: PriceOption = None,
 ) -> None:
     """List runs: which agent played what, its progress and its results.
 
@@ -54,7 +79,7 @@ def command(
     """
     if state is not None and state not in _STATES:
         raise UserError(f"--state must be one of {', '.join(_STATES)}, not {state!r}")
-    library = open_library(folder)
+    library = open_library(folder, read_price(price))
     found = library.summaries()
     chosen = [
         run for run in found if isinstance(run, RunSummary) and _matches(run, tag, state, match)
@@ -69,18 +94,18 @@ def command(
             typer.secho(f"{run.name} cannot be read: {run.problem}", fg="yellow", err=True)
 
 
-def open_library(folder: Path) -> Library:
+def open_library(folder: Path, price: Price | None = None) -> Library:
     """The runs in a folder; UserError if it is none."""
     if not folder.is_dir():
         raise UserError(f"{folder} is not a folder; `agentquest eval` writes runs to `runs`")
-    return Library(folder)
+    return Library(folder, price)
 
 
 def listing(runs: Sequence[RunSummary], width: int) -> str:
     """A table of runs, as wide as the terminal."""
     if not runs:
         return "no runs found; `agentquest eval` makes one"
-    headings = ("run", "state", "scored", "success", "benchmark", "agent", "model", "tags")
+    headings = ("run", "state", "scored", "success", "benchmark", "agent", "model", "cost", "tags")
     columns = [
         (heading, cells)
         for heading, *cells in zip(headings, *(_row(run) for run in runs), strict=True)
@@ -109,6 +134,7 @@ def _row(run: RunSummary) -> tuple[str, ...]:
         f"{manifest.benchmark} {manifest.provenance.split}",
         manifest.agent,
         manifest.model or NOTHING,
+        figure_text(figures.cost, 4),
         ", ".join(manifest.tags) or NOTHING,
     )
 

@@ -1,37 +1,12 @@
-"""What tokens cost, known prices, and estimates for servers that report no counts."""
+"""Known prices, and estimates for servers that report no counts."""
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from agentquest.records.messages import Message, Usage
-
-
-@dataclass(frozen=True)
-class Price:
-    """Price per million tokens, in whatever currency the user thinks in.
-
-    `cached` is for prompt tokens read from the server's cache, `cache_write` for
-    those written to it; without one they cost what others do. A prompt above
-    `longest_prompt` has another price, which is not known.
-    """
-
-    prompt: float
-    completion: float
-    cached: float | None = None
-    cache_write: float | None = None
-    longest_prompt: int | None = None
-
-    def of(self, usage: Usage) -> float | None:
-        """What these tokens cost; reasoning is part of the completion."""
-        if self.longest_prompt is not None and usage.prompt_tokens > self.longest_prompt:
-            return None
-        cached = self.prompt if self.cached is None else self.cached
-        written = self.prompt if self.cache_write is None else self.cache_write
-        plain = usage.prompt_tokens - usage.cached_tokens - usage.cache_write_tokens
-        total = max(0, plain) * self.prompt + usage.completion_tokens * self.completion
-        return (total + usage.cached_tokens * cached + usage.cache_write_tokens * written) / 1e6
+from agentquest.records.usage import Price as Price
 
 
 def estimate_tokens(text: str) -> int:
@@ -60,6 +35,12 @@ def _tokens(message: Message) -> int:
 
 PRICES_OF = "2026-10-09"
 
+
+def _as_of(date: str, source: str, table: dict[str, Price]) -> dict[str, Price]:
+    """The prices with the page that they are from, and the day on which it said so."""
+    return {model: replace(price, source=source, date=date) for model, price in table.items()}
+
+
 _LONG = 200_000
 _OPENAI = {
     "gpt-5.5": Price(5.00, 30.00, 0.50, longest_prompt=_LONG),
@@ -73,6 +54,7 @@ _OPENAI = {
     "gpt-4.1-mini": Price(0.40, 1.60, 0.10),
     "gpt-4.1-nano": Price(0.10, 0.40, 0.025),
     "gpt-4o": Price(2.50, 10.00, 1.25),
+    "gpt-4o-2024-05-13": Price(5.00, 15.00),
     "gpt-4o-mini": Price(0.15, 0.60, 0.075),
     "o3": Price(2.00, 8.00, 0.50),
     "o4-mini": Price(1.10, 4.40, 0.275),
@@ -106,15 +88,20 @@ _GEMINI = {
 }
 # By host: the same name behind the user's own server has another price, or none.
 _TABLES = {
-    "api.openai.com": _OPENAI,
-    "api.anthropic.com": _ANTHROPIC,
-    "generativelanguage.googleapis.com": _GEMINI,
+    "api.openai.com": _as_of(PRICES_OF, "https://platform.openai.com/docs/pricing", _OPENAI),
+    "api.anthropic.com": _as_of(
+        PRICES_OF, "https://docs.claude.com/en/docs/about-claude/pricing", _ANTHROPIC
+    ),
+    "generativelanguage.googleapis.com": _as_of(
+        PRICES_OF, "https://ai.google.dev/gemini-api/docs/pricing", _GEMINI
+    ),
 }
 _VERSION = re.compile(r"(-latest|-\d{4}-\d{2}-\d{2}|-20\d{6})$")
 
 
 def known_price(base_url: str, model: str) -> Price | None:
-    """The table's price of a model at its provider; a dated version costs what its model does."""
+    """The table's price of a model at its provider; a dated version costs what its model does,
+    unless the table has that version."""
     table = _TABLES.get(urlsplit(base_url).hostname or "", {})
     name = model.removeprefix("models/")
     return table.get(name) or table.get(_VERSION.sub("", name))

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from agentquest.metrics.rows import EpisodeRow, Setting, Spent
+from agentquest.metrics.rows import NO_CALLS, EpisodeRow, Setting, Spent
 from agentquest.metrics.statistics import FEW, Estimate
 from agentquest.metrics.summary import Group, Summary, summarise
 from agentquest.metrics.table import PERCENT, Metric
@@ -98,9 +98,11 @@ def build_report(
     table: tuple[Metric, ...],
     damage: str | None = None,
     running: bool = False,
+    replaced: Spent = NO_CALLS,
 ) -> Report:
-    """Everything a report says; `table` is what the rows were made with."""
-    summary = summarise(rows, table)
+    """Everything a report says; `table` is what the rows were made with, `replaced` what
+    attempts took that are not among them."""
+    summary = summarise(rows, table, replaced)
     overall = _row(ALL, summary.overall, table)
     by_type = tuple(_row(name, group, table) for name, group in summary.by_type.items())
     trials, ends = _trials(summary), _ends(summary.overall, manifest)
@@ -115,7 +117,7 @@ def build_report(
             ("end", "episodes"),
             tuple((one.end.value, f"{one.episodes} ({one.meaning})") for one in ends),
         ),
-        Table("Tokens and cost", ("what", "how much"), _spending(summary.spent)),
+        Table("Tokens and cost", ("what", "how much"), _spending(summary)),
     )
     return Report(
         manifest=manifest,
@@ -235,7 +237,8 @@ def _ends(group: Group, manifest: Manifest) -> tuple[EndCount, ...]:
     return tuple(found)
 
 
-def _spending(spent: Spent) -> tuple[tuple[str, str], ...]:
+def _spending(summary: Summary) -> tuple[tuple[str, str], ...]:
+    spent, pace = summary.spent, summary.pace
     if not spent.calls:
         return ()
     lines = [
@@ -246,11 +249,37 @@ def _spending(spent: Spent) -> tuple[tuple[str, str], ...]:
         ("of these reasoning", tokens_text(spent, spent.reasoning_tokens)),
         ("cost", cost_text(spent)),
     ]
+    if summary.replaced.calls:
+        lines.append(("of these, tries that were replaced", _replaced(summary.replaced)))
+    lines += [
+        (name, text)
+        for name, text in (
+            ("tokens per step", figure_text(pace.tokens_per_step, 0)),
+            ("seconds of a call, median", figure_text(pace.latency_p50, 2)),
+            ("seconds of a call, 95th percentile", figure_text(pace.latency_p95, 2)),
+            ("seconds to the first action, median", figure_text(pace.time_to_first_action, 2)),
+        )
+        if text != NOTHING
+    ]
     if spent.retries:
         lines.append(("retries", f"{spent.retries:,} (repeated after failures that passed)"))
     if spent.uncounted_calls:
         lines.append(("calls without counts", f"{spent.uncounted_calls:,} of {spent.calls:,}"))
     return tuple(lines)
+
+
+def _replaced(spent: Spent) -> str:
+    calls = counted(spent.calls, "call")
+    return calls if spent.cost is None else f"{calls}, {_at_least(spent)}{spent.cost:.4f}"
+
+
+def figure_text(value: float | None, decimals: int) -> str:
+    """A figure without an interval; a dash where it is unknown."""
+    return NOTHING if value is None else f"{value:,.{decimals}f}"
+
+
+def _at_least(spent: Spent) -> str:
+    return "at least " if spent.unpriced_calls else ""
 
 
 def tokens_text(spent: Spent, number: int) -> str:
@@ -262,13 +291,12 @@ def tokens_text(spent: Spent, number: int) -> str:
 
 def cost_text(spent: Spent) -> str:
     """What the calls cost, as far as it is known."""
-    if spent.unpriced_calls == spent.calls:
-        return "unknown (no price configured)"
+    if spent.cost is None:
+        return "unknown (no price known; `agentquest report --price` applies one)"
+    text = f"{_at_least(spent)}{spent.cost:.4f}"
     if spent.unpriced_calls:
-        return (
-            f"at least {spent.cost:.4f} ({counted(spent.unpriced_calls, 'call')} without a price)"
-        )
-    return f"{spent.cost:.4f} (in the currency of the configured price)"
+        return f"{text} ({counted(spent.unpriced_calls, 'call')} without a price)"
+    return f"{text} (in the currency of the price)"
 
 
 def _describe_run(manifest: Manifest, settings: Iterable[Setting]) -> tuple[tuple[str, str], ...]:

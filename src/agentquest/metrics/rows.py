@@ -8,15 +8,18 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, TypeVar
+
+import numpy as np
 
 from agentquest.metrics.table import Metric, NotMeasured
 from agentquest.records.episode import Call, EpisodeRecord, Step
 from agentquest.records.how import How
 from agentquest.records.messages import ReplyKind
 from agentquest.records.outcome import End
+from agentquest.records.usage import Price
 
 _TOO_LARGE = 1e15  # for a value of a metric: sums and their squares must not overflow
 _NO_ANSWER = frozenset(kind.value for kind in ReplyKind if kind is not ReplyKind.COMPLETE)
@@ -38,17 +41,25 @@ class Setting:
 @dataclass(frozen=True, slots=True)
 class Spent:
     """Tokens and money. `uncounted_calls` had no token counts from the server, `unpriced_calls`
-    no price: the sums are lower bounds when they are not zero."""
+    no price: the sums are lower bounds when they are not zero, and `cost` is None where no call
+    has one. Of the calls without a price, `unknown_calls` had no counts either; the tokens of
+    the others are kept, for a price that comes later."""
 
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     reasoning_tokens: int = 0
     cached_tokens: int = 0
-    cost: float = 0.0
+    cost: float | None = 0.0
     uncounted_calls: int = 0
     unpriced_calls: int = 0
     retries: int = 0
+    unknown_calls: int = 0
+    unpriced_prompt: int = 0
+    unpriced_completion: int = 0
+    unpriced_cached: int = 0
+    unpriced_cache_write: int = 0
+    longest_unpriced: int = 0  # prompt
 
     @property
     def tokens(self) -> int | None:
@@ -57,12 +68,66 @@ class Spent:
             return None
         return self.prompt_tokens + self.completion_tokens
 
+    @property
+    def whole_cost(self) -> float | None:
+        """The cost; None where not every call has one."""
+        return self.cost if self.calls and not self.unpriced_calls else None
+
+    def at(self, price: Price | None) -> "Spent":
+        """The same with this price for the calls that have none but were counted."""
+        if price is None or self.unpriced_calls == self.unknown_calls:
+            return self
+        if price.longest_prompt is not None and self.longest_unpriced > price.longest_prompt:
+            return self
+        added = price.of_tokens(
+            self.unpriced_prompt,
+            self.unpriced_completion,
+            self.unpriced_cached,
+            self.unpriced_cache_write,
+        )
+        cleared = dict.fromkeys(_OF_UNPRICED, 0)
+        known = (self.cost or 0.0) + added
+        return replace(self, cost=known, unpriced_calls=self.unknown_calls, **cleared)
+
+    def plain(self) -> dict[str, Any]:
+        """As documents have it: unknown sums are None, and lower bounds say so."""
+        is_unknown = self.calls > 0 and self.uncounted_calls == self.calls
+        tokens = {name: None if is_unknown else getattr(self, name) for name in _TOKENS}
+        return {
+            "calls": self.calls,
+            **tokens,
+            "cost": self.cost,
+            "at_least": bool(self.uncounted_calls or self.unpriced_calls),
+            "uncounted_calls": self.uncounted_calls,
+            "unpriced_calls": self.unpriced_calls,
+            "retries": self.retries,
+        }
+
+
+_TOKENS = ("prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens")
+_OF_UNPRICED = (
+    *("unpriced_prompt", "unpriced_completion", "unpriced_cached", "unpriced_cache_write"),
+    "longest_unpriced",
+)
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How fast episodes went: seconds of a model call (median and 95th percentile), seconds
+    until the first action (median), and tokens per step. None where nobody counted."""
+
+    latency_p50: float | None
+    latency_p95: float | None
+    time_to_first_action: float | None
+    tokens_per_step: float | None
+
 
 @dataclass(frozen=True, slots=True)
 class EpisodeRow:
     """`replies` counts how replies were read, `unread` those of them that gave no answer.
     `values` has every metric of the table, `failed` why a metric could not be computed.
-    `goal` and `progress_curve` (one value a step) are empty where nobody shows them."""
+    `goal` and `progress_curve` (one value a step) are empty where nobody shows them. `latencies`
+    are the seconds of its model calls, four bytes each."""
 
     key: str
     task_id: str
@@ -82,13 +147,16 @@ class EpisodeRow:
     unread: Mapping[str, int]
     values: Mapping[str, float | None]
     failed: Mapping[str, str]
+    latencies: bytes = b""
+    first_action_s: float | None = None
     goal: str = ""
     progress_curve: tuple[float, ...] = ()
 
 
+_LATENCY = np.dtype("<f4")
 _NONE: dict[str, str] = {}
 _NO_READING: dict[str, int] = {}
-_NO_CALLS = Spent()
+NO_CALLS = Spent()
 
 
 A = TypeVar("A", EpisodeRecord, EpisodeRow)
@@ -140,6 +208,8 @@ def row_of(record: EpisodeRecord, table: Sequence[Metric], light: bool = False) 
         unread=dict(unread) or _NO_READING,
         values=values,
         failed=failed or _NONE,
+        latencies=_pack_latencies(record.calls),
+        first_action_s=_time_to_first_action(record.steps),
         goal="" if light else record.goal,
         progress_curve=() if light else progress_curve(record),
     )
@@ -148,6 +218,41 @@ def row_of(record: EpisodeRecord, table: Sequence[Metric], light: bool = False) 
 def progress_curve(record: EpisodeRecord) -> tuple[float, ...]:
     """Progress after each step, as exactly as pictures need it."""
     return tuple(round(step.progress, 4) for step in record.steps)
+
+
+def _pack_latencies(calls: Iterable[Call]) -> bytes:
+    """Of replies that were asked for now; 0 is how older records wrote that it is unknown."""
+    known = [call.latency_s for call in calls if call.latency_s and not call.cached]
+    return np.array(known, _LATENCY).tobytes()
+
+
+def _time_to_first_action(steps: Iterable[Step]) -> float | None:
+    passed = 0.0
+    for step in steps:
+        passed += step.seconds
+        if step.action is not None:
+            return passed
+    return None
+
+
+def measure_pace(rows: Iterable[EpisodeRow]) -> Pace:
+    """The pace over all calls and steps of these episodes."""
+    every = list(rows)
+    latencies = np.frombuffer(b"".join(row.latencies for row in every), _LATENCY)
+    waits = [row.first_action_s for row in every if row.first_action_s is not None]
+    counted = [(row.spent.tokens, row.steps) for row in every if row.spent.tokens is not None]
+    steps = sum(number for _, number in counted)
+    tokens = sum(number or 0 for number, _ in counted)
+    return Pace(
+        latency_p50=_percentile(latencies, 50),
+        latency_p95=_percentile(latencies, 95),
+        time_to_first_action=_percentile(waits, 50),
+        tokens_per_step=tokens / steps if steps else None,
+    )
+
+
+def _percentile(values: Any, share: float) -> float | None:
+    return float(np.percentile(values, share)) if len(values) else None
 
 
 def plain_row(row: EpisodeRow) -> dict[str, Any]:
@@ -173,14 +278,21 @@ def plain_row(row: EpisodeRow) -> dict[str, Any]:
         "model_calls": spent.calls,
         "prompt_tokens": spent.prompt_tokens if is_counted else None,
         "completion_tokens": spent.completion_tokens if is_counted else None,
-        "cost": spent.cost if spent.calls and not spent.unpriced_calls else None,
+        "cost": spent.whole_cost,
+        **asdict(measure_pace([row])),
     }
 
 
 def total(spent: Iterable[Spent]) -> Spent:
     """The sum, field by field."""
     every = list(spent)
-    return Spent(*(sum(getattr(one, field.name) for one in every) for field in fields(Spent)))
+    sums: dict[str, Any] = {
+        field.name: sum(getattr(one, field.name) or 0 for one in every) for field in fields(Spent)
+    }
+    if sums["calls"] and sums["calls"] == sums["unpriced_calls"]:
+        sums["cost"] = None
+    longest = max((one.longest_unpriced for one in every), default=0)
+    return Spent(**{**sums, "longest_unpriced": longest})
 
 
 @lru_cache(maxsize=1024)
@@ -235,16 +347,29 @@ def _is_unread(reading: str, step: Step) -> bool:
 def add_up_calls(calls: Sequence[Call]) -> Spent:
     """What these model calls took."""
     if not calls:
-        return _NO_CALLS
+        return NO_CALLS
     counted = [call.usage for call in calls if call.usage is not None]
+    known = [call.cost for call in calls if call.cost is not None]
+    # A reply from our own cache costs nothing, at whatever price.
+    unpriced = [
+        call.usage
+        for call in calls
+        if call.cost is None and call.usage is not None and not call.cached
+    ]
     return Spent(
         calls=len(calls),
         prompt_tokens=sum(usage.prompt_tokens for usage in counted),
         completion_tokens=sum(usage.completion_tokens for usage in counted),
         reasoning_tokens=sum(usage.reasoning_tokens for usage in counted),
         cached_tokens=sum(usage.cached_tokens for usage in counted),
-        cost=math.fsum(call.cost or 0.0 for call in calls),
+        cost=math.fsum(known) if known else None,
         uncounted_calls=len(calls) - len(counted),
-        unpriced_calls=sum(call.cost is None for call in calls),
+        unpriced_calls=len(calls) - len(known),
+        unknown_calls=sum(call.cost is None and call.usage is None for call in calls),
+        unpriced_prompt=sum(usage.prompt_tokens for usage in unpriced),
+        unpriced_completion=sum(usage.completion_tokens for usage in unpriced),
+        unpriced_cached=sum(usage.cached_tokens for usage in unpriced),
+        unpriced_cache_write=sum(usage.cache_write_tokens for usage in unpriced),
+        longest_unpriced=max((usage.prompt_tokens for usage in unpriced), default=0),
         retries=sum(call.attempts - 1 for call in calls),
     )

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agentquest.metrics.rows import EpisodeRow, Spent, total
+from agentquest.metrics.rows import NO_CALLS, EpisodeRow, Pace, Spent, measure_pace, total
 from agentquest.metrics.statistics import Estimate, estimate_mean, pass_at_k, pass_hat_k
 from agentquest.metrics.table import Metric
 from agentquest.records.outcome import End
@@ -36,14 +36,17 @@ class Group:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run came to. `pass_at` and `pass_hat` are by k, for runs with several trials."""
+    """What a run came to. `pass_at` and `pass_hat` are by k, for runs with several trials.
+    `spent` includes what was `replaced`: attempts that were paid for and played again."""
 
     overall: Group
     by_type: Mapping[str, Group]
     spent: Spent
+    pace: Pace
     several_trials: bool
     pass_at: Mapping[int, Estimate] = field(default_factory=dict)
     pass_hat: Mapping[int, Estimate] = field(default_factory=dict)
+    replaced: Spent = NO_CALLS
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,9 @@ class RunFigures:
     damage: str = ""
 
 
-def summarise(rows: Sequence[EpisodeRow], table: Sequence[Metric]) -> Summary:
+def summarise(
+    rows: Sequence[EpisodeRow], table: Sequence[Metric], replaced: Spent = NO_CALLS
+) -> Summary:
     """One pass for all documents of a run, the same whichever episode was finished first."""
     rows = in_order(rows)
     columns = _Columns(rows, table)
@@ -72,21 +77,24 @@ def summarise(rows: Sequence[EpisodeRow], table: Sequence[Metric]) -> Summary:
     return Summary(
         overall=columns.group(range(len(rows))),
         by_type={name: columns.group(by_type[name]) for name in sorted(by_type)},
-        spent=total(row.spent for row in rows),
+        spent=total([replaced, *(row.spent for row in rows)]),
+        replaced=replaced,
+        pace=measure_pace(rows),
         several_trials=any(row.trial for row in rows),
         pass_at=at,
         pass_hat=hat,
     )
 
 
-def headline_figures(rows: Iterable[EpisodeRow], damage: str = "") -> RunFigures:
+def headline_figures(
+    rows: Iterable[EpisodeRow], damage: str = "", replaced: Spent = NO_CALLS
+) -> RunFigures:
     """The same figures as the report's, without the intervals of means."""
     every = list(rows)
     scored = in_order(row for row in every if row.scored)
     tasks: dict[str, int] = {}
     clusters = [tasks.setdefault(row.task_id, len(tasks)) for row in scored]
-    spent = total(row.spent for row in every)
-    priced = spent.calls and not spent.unpriced_calls
+    spent = total([replaced, *(row.spent for row in every)])
     return RunFigures(
         episodes=len(every),
         scored=len(scored),
@@ -94,7 +102,7 @@ def headline_figures(rows: Iterable[EpisodeRow], damage: str = "") -> RunFigures
         progress=_mean([row.values.get("progress") for row in scored]),
         steps=_mean([float(row.steps) for row in scored]),
         tokens=spent.tokens,
-        cost=spent.cost if priced else None,
+        cost=spent.whole_cost,
         damage=damage,
     )
 

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from agentquest.records.base import Anything, Record, Text
 from agentquest.records.outcome import AgentFaults
+from agentquest.records.usage import Price
 
 MANIFEST_VERSION: Literal[2] = 2
 MEASURED_VERSION: Literal[1] = 1
@@ -92,6 +93,7 @@ class Manifest(Record):
     chosen_types: list[str] | None = None  # those that were asked for; None: all
     task_ids: list[str]
     versions: dict[str, str]
+    price: Price | None = None  # of tokens, now: for calls that had no price when they were made
     config_hash: str
     data_hash: str
     config: Anything = Field(default_factory=dict)

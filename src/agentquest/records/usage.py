@@ -7,6 +7,7 @@ never ends an episode, and no sum of the rest can overflow.
 
 import logging
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Annotated, Any
 
@@ -33,6 +34,14 @@ def read_count(value: object, what: str) -> int | None:
     """As `read_number`, for things that are counted; some formats send counts as 12.0."""
     number = read_number(value, what)
     return None if number is None or number != int(number) else int(number)
+
+
+def read_amount(text: str) -> float | None:
+    """A number that somebody typed; None if it is none of that range."""
+    try:
+        return read_number(float(text), "it")
+    except ValueError:
+        return None
 
 
 @lru_cache(maxsize=256)
@@ -64,6 +73,45 @@ class Usage(Record):
     reasoning_tokens: Count = 0
     cached_tokens: Count = 0
     cache_write_tokens: Count = 0
+
+
+_Rate = Annotated[float, Field(ge=0.0, le=MOST)]
+
+
+@dataclass(frozen=True)
+class Price:
+    """Price per million tokens, in whatever currency the user thinks in.
+
+    `cached` is for prompt tokens read from the server's cache, `cache_write` for those
+    written to it; without one they cost what others do. A prompt above `longest_prompt` has
+    another price, which is not known. `source` and `date` say who stated it, and when.
+    """
+
+    prompt: _Rate
+    completion: _Rate
+    cached: _Rate | None = None
+    cache_write: _Rate | None = None
+    longest_prompt: int | None = None
+    source: str = field(default="", compare=False)
+    date: str = field(default="", compare=False)
+
+    def of(self, usage: Usage) -> float | None:
+        """What these tokens cost; reasoning is part of the completion."""
+        if self.longest_prompt is not None and usage.prompt_tokens > self.longest_prompt:
+            return None
+        return self.of_tokens(
+            usage.prompt_tokens,
+            usage.completion_tokens,
+            usage.cached_tokens,
+            usage.cache_write_tokens,
+        )
+
+    def of_tokens(self, prompt: int, completion: int, cached: int, written: int) -> float:
+        """What so many tokens cost, in prompts of any number that are short enough."""
+        cached_price = self.prompt if self.cached is None else self.cached
+        written_price = self.prompt if self.cache_write is None else self.cache_write
+        total = max(0, prompt - cached - written) * self.prompt + completion * self.completion
+        return (total + cached * cached_price + written * written_price) / 1e6
 
 
 # The names of one count in the formats of OpenAI (both), Anthropic, Google, LangChain and ours.

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from agentquest.errors import UserError
-from agentquest.metrics.report import Cell, Table, figure_cell, mark_few
+from agentquest.metrics.report import NOTHING, Cell, Table, figure_cell, figure_text, mark_few
+from agentquest.metrics.rows import Pace, Spent, total
 from agentquest.metrics.summary import summarise
 from agentquest.reports.compare import (
     ComparedRun,
@@ -53,6 +54,8 @@ class SweepRow:
     scored: int
     requested: int
     figures: Mapping[str, Cell]
+    spent: Spent
+    pace: Pace
 
 
 def sweep_rows(runs: Sequence[SweptRun]) -> list[SweepRow]:
@@ -74,10 +77,21 @@ def sweep_table(rows: Sequence[SweepRow]) -> Table:
             row.name,
             mark_few(f"{row.scored}/{row.requested}", row.figures["success"]),
             *(row.figures[key].text for key in _SHOWN),
+            figure_text(row.pace.tokens_per_step, 0),
+            figure_text(row.pace.latency_p50, 2),
+            figure_text(row.pace.latency_p95, 2),
+            f"at least {row.spent.cost:.4f}"
+            if row.spent.cost and row.spent.unpriced_calls
+            else figure_text(row.spent.cost if row.spent.calls else None, 4),
         )
         for row in rows
     )
-    return Table("Runs", ("run", "scored", *_SHOWN), tuple(lines), numbers=False)
+    headings = ("run", "scored", *_SHOWN, "tokens/step", "call p50 s", "call p95 s", "cost")
+    columns = [
+        column for column in zip(headings, *lines, strict=True) if {*column[1:]} != {NOTHING}
+    ]
+    names, *shown = zip(*columns, strict=True)
+    return Table("Runs", names, tuple(shown), numbers=False)
 
 
 def json_rows(rows: Sequence[SweepRow]) -> list[dict[str, Any]]:
@@ -92,6 +106,8 @@ def json_rows(rows: Sequence[SweepRow]) -> list[dict[str, Any]]:
                 key: asdict(cell.estimate) if cell.estimate else None
                 for key, cell in row.figures.items()
             },
+            "spent": row.spent.plain(),
+            "pace": asdict(row.pace),
         }
         for row in rows
     ]
@@ -133,7 +149,8 @@ def _pool(setting: Setting, members: Sequence[StoredRun]) -> PooledRun:
 def _row(setting: Setting, seed: int | None, members: Sequence[StoredRun]) -> SweepRow:
     rows = [row for member in members for row in member.rows]
     table = members[0].table
-    group = summarise(rows, table).overall
+    summary = summarise(rows, table, total(member.replaced for member in members))
+    group = summary.overall
     return SweepRow(
         name=f"{_label(setting)}, {'all seeds' if seed is None else f'seed {seed}'}",
         setting=setting,
@@ -144,6 +161,8 @@ def _row(setting: Setting, seed: int | None, members: Sequence[StoredRun]) -> Sw
             metric.key: figure_cell(metric, group.figures[metric.key], group.scored)
             for metric in table
         },
+        spent=summary.spent,
+        pace=summary.pace,
     )
 
 

@@ -224,6 +224,7 @@ class Run:
             chosen_types=list(self.benchmark.wanted_types),
             task_ids=[task.id for task in self.selection.tasks],
             versions=versions(),
+            price=self._price(),
             config_hash=self.config_hash,
             data_hash=self.data_hash,
             config=config.model_dump(mode="json"),
@@ -301,12 +302,13 @@ class Run:
         return find_changed(saved.metric_sources, self.metric_sources)
 
     def _merge_manifest(self, saved: Manifest, manifest: Manifest) -> None:
-        """Keep the manifest of the parts before, but for metrics, tags, the note, and code that
-        plays the rest."""
+        """Keep the manifest of the parts before, but for metrics, tags, the note, a price, and
+        code that plays the rest."""
         kept = ["metrics", "metric_sources", "tags", "note"]
         if self.assessed is not None:
             kept += ["assessed", "agent", "model"]
         update: dict[str, Any] = {name: getattr(manifest, name) for name in kept}
+        update["price"] = manifest.price or saved.price
         if self.pending:
             update["sources"] = self.sources
             if changed := find_changed(saved.sources, self.sources):

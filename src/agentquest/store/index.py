@@ -11,6 +11,7 @@ import contextlib
 import gc
 import json
 import os
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from functools import lru_cache
@@ -33,12 +34,13 @@ from agentquest.metrics.rows import (
     progress_curve,
     row_of,
     shared_setting,
+    total,
 )
-from agentquest.metrics.summary import RunFigures, headline_figures
+from agentquest.metrics.summary import RunFigures
 from agentquest.metrics.table import Metric
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import End
-from agentquest.store.folder import EPISODES
+from agentquest.store.folder import EPISODES, MANIFEST
 from agentquest.store.lines import (
     EpisodeReader,
     Span,
@@ -58,7 +60,7 @@ _TOGETHER = 16
 _LONGEST_FIGURES = 4096
 _SETTING = [one.name for one in fields(Setting)]
 _SPENT = [one.name for one in fields(Spent)]
-_APART = ("setting", "spent", "end", "values", "failed", "goal", "progress_curve")
+_APART = ("setting", "spent", "end", "values", "failed", "latencies", "goal", "progress_curve")
 _ROW = [one.name for one in fields(EpisodeRow) if one.name not in _APART]
 _ENDS = {end.value: end for end in End}
 
@@ -107,9 +109,9 @@ class RowIndex:
         return f"{self._episodes}: skipped {skipped}; run again to play their episodes"
 
     @property
-    def figures(self) -> RunFigures:
-        """What a list of runs shows."""
-        return headline_figures(self._rows.values(), self.damage)
+    def replaced(self) -> Spent:
+        """What the attempts took that do not count: they were paid for all the same."""
+        return total(self._replaced)
 
     def find(self, key: str) -> Span | None:
         """Where the record that counts for a key is; None if no such episode was recorded."""
@@ -137,15 +139,14 @@ class RowIndex:
             self._index.hold()
 
     def release(self) -> None:
-        """Save what is left, with the figures, and let others write again."""
+        """Save what is left, and let others write again."""
         self.flush()
-        self.save_figures(stamp_episodes(self._episodes.parent))
         self._index.release()
 
-    def save_figures(self, stamp: list[Any]) -> None:
+    def save_figures(self, stamp: list[Any], figures: RunFigures) -> None:
         """Keep what a list shows, for `load_figures`, while the episodes are as the stamp says."""
         if self._saves and self._rows:
-            entry = {"of": stamp, "figures": asdict(self.figures)}
+            entry = {"of": stamp, "figures": asdict(figures)}
             self._saves = self._index.append([entry])
 
     def flush(self) -> None:
@@ -183,10 +184,7 @@ class RowIndex:
         self._unsaved = []
         self.revision = 0
         """Grows with every attempt that is taken in; another one means other figures."""
-        self.cost = 0.0
-        """What all attempts at all episodes cost, as far as known."""
-        self.uncounted = 0
-        """How many of their calls had no cost."""
+        self._replaced: list[Spent] = []
 
     def _fits(self) -> bool:
         if not has_lines(self._episodes, self._spans):
@@ -210,10 +208,12 @@ class RowIndex:
 
     def _keep(self, row: EpisodeRow, span: Span) -> None:
         self.revision += 1
-        self.cost += row.spent.cost
-        self.uncounted += row.spent.unpriced_calls
+        before = self._rows.get(row.key)
         if keep_newest(self._rows, row):
             self._numbers[row.key] = len(self._spans)
+            self._replaced += [before.spent] if before is not None else []
+        else:
+            self._replaced.append(row.spent)
         self._spans.append(span)
 
     def _entry(
@@ -233,6 +233,7 @@ class RowIndex:
             "setting": json.dumps([getattr(row.setting, name) for name in _SETTING]),
             "end": row.end.value,
             "spent": [getattr(row.spent, name) for name in _SPENT],
+            "latencies": b64encode(row.latencies).decode(),
             "values": [row.values[key] for key in self._built_in],
             "failed": {key: row.failed[key] for key in self._built_in if key in row.failed},
             "row": [getattr(row, name) for name in _ROW],
@@ -248,6 +249,7 @@ class RowIndex:
             end=_ENDS[entry["end"]],
             values=dict(zip(self._built_in, entry["values"], strict=True)),
             failed=entry["failed"],
+            latencies=b64decode(entry["latencies"]),
             goal="" if self._light else entry["goal"],
             progress_curve=() if self._light else tuple(map(float, entry["progress"].split())),
             **dict(zip(_ROW, entry["row"], strict=True)),
@@ -259,12 +261,15 @@ class RowIndex:
 
 
 def stamp_episodes(folder: Path) -> list[Any]:
-    """What changes whenever an episode is written or the file is replaced."""
-    try:
-        found = os.stat(f"{folder}/{EPISODES}")  # noqa: PTH116  lists ask often
-    except OSError:
-        return [__version__, 0, 0]
-    return [__version__, found.st_size, found.st_mtime_ns]
+    """What changes whenever an episode is written, a file is replaced, or the price is."""
+    stamp: list[Any] = [__version__]
+    for name in (EPISODES, MANIFEST):
+        try:
+            found = os.stat(f"{folder}/{name}")  # noqa: PTH116  lists ask often
+            stamp += [found.st_size, found.st_mtime_ns]
+        except OSError:
+            stamp += [0, 0]
+    return stamp
 
 
 def load_figures(folder: Path, stamp: list[Any]) -> RunFigures | None:

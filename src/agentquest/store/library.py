@@ -9,6 +9,7 @@ from typing import Any
 from agentquest.errors import UserError, explain
 from agentquest.metrics.summary import RunFigures
 from agentquest.records.manifest import Manifest
+from agentquest.records.usage import Price
 from agentquest.store.folder import EPISODES, MANIFEST, RunFolder
 from agentquest.store.index import load_figures, stamp_episodes
 from agentquest.store.stored_run import StoredRun, find_state, identify
@@ -42,8 +43,9 @@ class BrokenRun:
 class Library:
     """The runs below a folder, at most two levels deep."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, price: Price | None = None) -> None:
         self.folder = folder
+        self._price = price  # for calls that had none
         self.alone = (folder / MANIFEST).is_file()  # the folder is a run itself
         self._open: dict[str, StoredRun] = {}
         # By name: what the files of the run were, and what was read from them.
@@ -72,7 +74,7 @@ class Library:
             raise UserError(f"there is no run {name!r} in this folder")
         known = self._open.get(name)
         if known is None:
-            known = self._open[name] = StoredRun(path, name=name, full=True)
+            known = self._open[name] = StoredRun(path, name=name, full=True, price=self._price)
         known.refresh()
         return known
 
@@ -84,7 +86,9 @@ class Library:
         known = self._known.get(name)
         if known is None or known[0] != (manifest_file, stamp):
             manifest = RunFolder(path).manifest()
-            figures = load_figures(path, stamp) or self._compute_figures(name, stamp)
+            # Figures with a price of the caller's are nobody else's.
+            saved = None if self._price else load_figures(path, stamp)
+            figures = saved or self._compute_figures(name, stamp)
             known = self._known[name] = ((manifest_file, stamp), manifest, figures)
         _, manifest, figures = known
         state = find_state(path, manifest, figures.episodes, figures.scored)
@@ -92,7 +96,8 @@ class Library:
 
     def _compute_figures(self, name: str, stamp: list[Any]) -> RunFigures:
         run = self.run(name)
-        run.save_figures(stamp)
+        if self._price is None:
+            run.save_figures(stamp)
         return run.figures
 
     def _path(self, name: str) -> Path:

@@ -149,7 +149,9 @@ def summary_section(report: Report) -> dict[str, Any]:
         "metrics": figures,
         "replies": dict(group.replies),
         "unread_replies": dict(group.unread),
-        "spent": asdict(report.summary.spent),
+        "spent": report.summary.spent.plain(),
+        "spent_on_replaced": report.summary.replaced.plain(),
+        "pace": asdict(report.summary.pace),
     }
 
 

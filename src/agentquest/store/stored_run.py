@@ -8,6 +8,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from operator import eq
 from pathlib import Path
@@ -16,13 +17,14 @@ from typing import Any, TypeVar, overload
 from agentquest.errors import AgentQuestError, DataError, UserError, explain
 from agentquest.metrics.measured import collect_measured, recall_table
 from agentquest.metrics.report import Report, build_report
-from agentquest.metrics.rows import EpisodeRow, plain_row
-from agentquest.metrics.summary import RunFigures
+from agentquest.metrics.rows import EpisodeRow, Spent, plain_row, total
+from agentquest.metrics.summary import RunFigures, headline_figures
 from agentquest.metrics.table import Metric
 from agentquest.records.episode import EpisodeRecord, LiveEvent
 from agentquest.records.manifest import Manifest, MeasuredMetrics
+from agentquest.records.usage import Price
 from agentquest.store.folder import EPISODES, MANIFEST, METRICS, RunFolder
-from agentquest.store.index import RowIndex
+from agentquest.store.index import RowIndex, stamp_episodes
 from agentquest.store.lines import EpisodeAppender, Span, read_contents, read_record
 from agentquest.store.live import read_live
 from agentquest.store.results import summary_section, write_results
@@ -36,7 +38,8 @@ class StoredRun:
 
     `table` is that of the process that plays the run; everybody else takes the saved values
     of its own metrics. `verify` checks every line of the episodes, for whoever decides what
-    is still to play; `full` rows have the goals and progress curves that pages show.
+    is still to play; `full` rows have the goals and progress curves that pages show. `price` is
+    for calls that had none when they were made, instead of the one that the run has by now.
     """
 
     def __init__(
@@ -47,6 +50,7 @@ class StoredRun:
         table: tuple[Metric, ...] | None = None,
         verify: bool = False,
         full: bool = False,
+        price: Price | None = None,
     ) -> None:
         self.path = path
         self.folder = RunFolder(path)
@@ -56,6 +60,7 @@ class StoredRun:
         self._given_table = table
         self._verify = verify
         self._full = full
+        self._given_price = price
         # What was made of the rows, each with the revision of the index that it was made of.
         self._made: dict[str, tuple[int, Any]] = {}
         self._identity = self._identify()
@@ -122,7 +127,9 @@ class StoredRun:
     def _build_report(self, running: bool) -> Report:
         return self._make(
             "report while running" if running else "report",
-            lambda: build_report(self.manifest, self.rows, self.table, self.damage, running),
+            lambda: build_report(
+                self.manifest, self.rows, self.table, self.damage, running, self.replaced
+            ),
         )
 
     @property
@@ -133,7 +140,9 @@ class StoredRun:
     @property
     def figures(self) -> RunFigures:
         """What a list of runs shows."""
-        return self._make("figures", lambda: self._index.figures)
+        return self._make(
+            "figures", lambda: headline_figures(self.rows, self.damage, self.replaced)
+        )
 
     @property
     def damage(self) -> str:
@@ -166,7 +175,17 @@ class StoredRun:
     def spent(self) -> tuple[float, int]:
         """What all attempts at all episodes cost, as far as known, and how many of their calls
         had no cost."""
-        return self._index.cost, self._index.uncounted
+        every = total([self.replaced, *(row.spent for row in self.rows)])
+        return every.cost or 0.0, every.unpriced_calls
+
+    @property
+    def replaced(self) -> Spent:
+        """What the attempts took that were played again, at the price that is known now."""
+        return self._index.replaced.at(self._price)
+
+    @property
+    def _price(self) -> Price | None:
+        return self._given_price or self.manifest.price
 
     def live(self, offset: int = 0) -> tuple[list[LiveEvent], int]:
         """Events of the episodes in progress from `offset` on, and where to continue."""
@@ -189,6 +208,7 @@ class StoredRun:
             try:
                 yield RunWriter(episodes, self._index)
             finally:
+                self.save_figures(stamp_episodes(self.path))
                 self._index.release()
 
     def save_results(self) -> None:
@@ -209,7 +229,8 @@ class StoredRun:
 
     def save_figures(self, stamp: list[Any]) -> None:
         """Keep the figures with the index, for lists (see `load_figures`)."""
-        self._index.save_figures(stamp)
+        self._index.flush()
+        self._index.save_figures(stamp, self.figures)
 
     def __repr__(self) -> str:
         scored = [row for row in self.rows if row.scored]
@@ -225,7 +246,12 @@ class StoredRun:
             place = places.get(row.task_id)
             return (self.manifest.trials, 0) if place is None else (row.trial, place)
 
-        return sorted(self._index.rows, key=order)
+        rows = sorted(self._index.rows, key=order)
+        price = self._price
+        return [
+            replace(row, spent=row.spent.at(price)) if row.spent.unpriced_calls else row
+            for row in rows
+        ]
 
     def _make(self, what: str, make: Callable[[], T]) -> T:
         """Something made of the rows, made again only when there are others."""

@@ -161,7 +161,7 @@ def _value(row: EpisodeRow, what: str) -> float | None:
         return float(row.steps)
     if what == "tokens":
         return row.spent.tokens
-    return row.spent.cost if row.spent.calls and not row.spent.unpriced_calls else None
+    return row.spent.whole_cost
 
 
 def _trajectories(site: Addresses, runs: Sequence[StoredRun], task: str) -> Iterator[h.Node]:

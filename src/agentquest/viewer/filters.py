@@ -23,14 +23,14 @@ CHOICES: dict[str, Callable[[EpisodeRow], str]] = {
 LEAST: dict[str, Callable[[EpisodeRow], float]] = {
     "invalid": lambda one: invalid_actions(one),
     "repetition": lambda one: one.values.get("repetition") or 0,
-    "cost": lambda one: one.spent.cost,
+    "cost": lambda one: one.spent.cost or 0.0,
 }
 SORTS: dict[str, Callable[[EpisodeRow], float]] = {
     "most steps": lambda one: -one.steps,
     "least progress": lambda one: one.progress_curve[-1] if one.progress_curve else 0.0,
     "most invalid actions": lambda one: -invalid_actions(one),
     "most repetition": lambda one: -LEAST["repetition"](one),
-    "highest cost": lambda one: -one.spent.cost,
+    "highest cost": lambda one: -(one.spent.cost or 0.0),
     "slowest": lambda one: -one.seconds,
 }
 

@@ -105,7 +105,6 @@ def _row(
     kind, task = outcome(row.scored, row.success), row.task_id
     trial = f", trial {row.trial + 1}" if run.manifest.trials > 1 or row.trial else ""
     repetition = row.values.get("repetition")
-    priced = row.spent.calls and not row.spent.unpriced_calls
     cells = (
         badge(kind, KINDS[kind]),
         link(site.episode(run.name, row.key, found.steps.get(row.key)), row.goal or "(no goal)"),
@@ -117,7 +116,7 @@ def _row(
         str(invalid_actions(row)),
         number(repetition, 2),
         number(row.spent.tokens),
-        number(row.spent.cost if priced else None, 4),
+        number(row.spent.whole_cost, 4),
         f"{row.seconds:.1f}",
         *(_value(metric, row) for metric in own),
     )

@@ -37,7 +37,7 @@ def test_a_row_by_hand() -> None:
         "timeout",
     )
     assert row.unreachable
-    assert row.spent == Spent(3, 200, 40, 10, 80, 0.75, 1, 1)
+    assert row.spent == Spent(3, 200, 40, 10, 80, 0.75, 1, 1, unknown_calls=1)
     assert row.replies == {"exact": 1, "undecorated": 1, "empty": 1}
     assert row.unread == {"empty": 1}
     assert row.values["invalid"] == pytest.approx(1 / 3)

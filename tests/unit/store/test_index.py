@@ -69,7 +69,7 @@ def test_rows_from_the_index_are_the_rows_from_the_records(run: RunFolder) -> No
     second.refresh()
     again = RowIndex(run.path, TABLE)
     assert again.rows == first.rows == second.rows
-    assert again.cost == first.cost
+    assert again.replaced == first.replaced
     spans = [again.find(row.key) for row in again.rows]
     assert [read_record(run.path / EPISODES, span) for span in spans if span] == run.records()
 

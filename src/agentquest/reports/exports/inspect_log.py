@@ -11,7 +11,6 @@ import hashlib
 import json
 import zipfile
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -98,7 +97,7 @@ def _spec(manifest: Manifest, spent: Spent) -> Json:
             "config_hash": manifest.config_hash,
             "data_hash": manifest.data_hash,
             "deciding": manifest.deciding,
-            "spent": asdict(spent),
+            "spent": spent.plain(),
         },
         "tags": list(manifest.tags),
     }

@@ -7,6 +7,7 @@ one below the other. Rates are fractions of 1; an empty cell is an unknown figur
 import csv
 import io
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import IO
 
 from agentquest.metrics.report import Report, Row
@@ -88,7 +89,12 @@ def _of_the_whole_run(report: Report) -> dict[str, object]:
         "completion_tokens": spent.completion_tokens if counted else "",
         "reasoning_tokens": spent.reasoning_tokens if counted else "",
         "cached_tokens": spent.cached_tokens if counted else "",
-        "cost": spent.cost if spent.unpriced_calls < spent.calls else "",
+        "cost": spent.cost if spent.calls and spent.cost is not None else "",
         "uncounted_calls": spent.uncounted_calls,
         "unpriced_calls": spent.unpriced_calls,
+        "replaced_calls": report.summary.replaced.calls,
+        **{
+            name: "" if value is None else value
+            for name, value in asdict(report.summary.pace).items()
+        },
     }
