@@ -1,11 +1,14 @@
 """The viewer's pages over HTTP: complete, shareable, and safe whatever a record says."""
 
+import asyncio
 import html
 import json
 import re
 import shutil
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
@@ -15,11 +18,16 @@ from agentquest.records.episode import EpisodeRecord
 from agentquest.store.folder import EPISODES, MANIFEST, RunFolder
 from agentquest.store.index import INDEX
 from agentquest.store.library import Library, RunSummary
+from agentquest.store.search import TextIndex
 from agentquest.store.stored_run import StoredRun
-from agentquest.viewer.filters import find
+from agentquest.viewer.filters import find, search
 from report_runs import hostile, hostile_manifest, saved
 
 pytest.importorskip("starlette", reason="the viewer needs the extra `serve`")
+
+from starlette.requests import Request
+
+from agentquest.viewer.app import Viewer
 
 
 @pytest.fixture(scope="module")
@@ -98,12 +106,39 @@ def said(record: EpisodeRecord) -> str:
 def test_a_search_for_words_stops_and_goes_on(runs: tuple[Path, dict[str, str]]) -> None:
     folder, names = runs
     run = StoredRun(folder / names["scripted"], full=True)
-    part = find(run, {"text": "you"}, most_bytes=1)
+    query, texts = {"text": "you"}, TextIndex(run.episodes)
+    part = find(run, query, search(run, query, texts, most_bytes=1)())
     assert 0 < part.searched < part.among == 6
-    rest = find(run, {"text": "you", "after": str(part.searched)})
-    everything = find(run, {"text": "you"})
-    assert [*part.rows, *rest.rows] == everything.rows
+    everything = find(run, query, search(run, query, texts)())
+    assert everything.searched == 6
+    assert part.rows == everything.rows[: part.searched]
+    assert everything == find(run, query)
     assert all(step == 0 for step in everything.steps.values())
+
+
+async def test_a_search_keeps_nobody_else_waiting(
+    runs: tuple[Path, dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, names = runs
+    searching, go_on = threading.Event(), threading.Event()
+    original = TextIndex.find
+
+    def find_slowly(*given: Any) -> Any:
+        searching.set()
+        go_on.wait(30)
+        return original(*given)
+
+    monkeypatch.setattr(TextIndex, "find", find_slowly)
+    viewer = Viewer(Library(folder))
+    path = {"path_params": {"name": names["scripted"]}, "query_string": b"text=drawer"}
+    search_page = asyncio.create_task(viewer.run(Request({"type": "http", **path})))
+    await asyncio.to_thread(searching.wait, 30)
+    other = {"path_params": {}, "query_string": b""}
+    home = await viewer.navigation("runs")(Request({"type": "http", **other}))
+    assert home.status_code == 200
+    assert not search_page.done()
+    go_on.set()
+    assert b"drawer" in bytes((await search_page).body)
 
 
 def test_runs_can_be_grouped(site: str, runs: tuple[Path, dict[str, str]]) -> None:

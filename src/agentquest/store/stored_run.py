@@ -98,6 +98,11 @@ class StoredRun:
             return index
 
     @property
+    def episodes(self) -> Path:
+        """The file of the records."""
+        return self.path / EPISODES
+
+    @property
     def rows(self) -> list[EpisodeRow]:
         """One row for each episode played, the attempt that counts, in the order of the run:
         trial by trial, tasks as the manifest lists them, then those that it does not list."""

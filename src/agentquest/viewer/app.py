@@ -19,13 +19,14 @@ from agentquest.records.episode import EpisodeRecord
 from agentquest.records.manifest import Manifest
 from agentquest.store.library import Library, RunSummary
 from agentquest.store.lines import Span
+from agentquest.store.search import Hits, TextIndex
 from agentquest.store.stored_run import StoredRun
 from agentquest.viewer.addresses import SITE
 from agentquest.viewer.compare_page import compare_page
 from agentquest.viewer.entry import ENTER, enter
 from agentquest.viewer.episode_page import episode_page
 from agentquest.viewer.export import ASSETS, asset
-from agentquest.viewer.filters import parse_number
+from agentquest.viewer.filters import parse_number, search
 from agentquest.viewer.layout import render
 from agentquest.viewer.pages import PAGES, navigation_page, page, problem_page
 from agentquest.viewer.prompt_page import prompt, prompts_page
@@ -36,6 +37,7 @@ logger = logging.getLogger(__name__)
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _MOST_COMPARED = 8
 _MOST_EPISODES = 16
+_MOST_SEARCHED = 4
 _MOST_EVENTS = 200
 
 
@@ -45,6 +47,7 @@ class Viewer:
     def __init__(self, library: Library) -> None:
         self._library = library
         self._reading = asyncio.Lock()
+        self._texts: OrderedDict[str, TextIndex] = OrderedDict()
         self._episodes: OrderedDict[tuple[str, Span], tuple[Manifest, str]] = OrderedDict()
 
     async def answer(self, make: Callable[[], str], wrong: str = "Not found") -> Response:
@@ -84,12 +87,34 @@ class Viewer:
         """One run; while it goes on, the page follows it."""
         name, query = request.path_params["name"], dict(request.query_params)
 
+        hits: Hits | None = None
+
         def make() -> str:
             run = self._library.run(name)
             follow = f"/live/{SITE.run(name)[5:]}" if run.state == "running" else ""
-            return page(SITE, name, run_page(SITE, run, query), follow=follow)
+            return page(SITE, name, run_page(SITE, run, query, hits), follow=follow)
 
+        try:
+            if query.get("text", "").strip():
+                hits = await self._search(name, query)
+        except (AgentQuestError, OSError) as error:
+            return _problem("Cannot be searched", explain(error))
         return await self.answer(make)
+
+    async def _search(self, name: str, query: dict[str, str]) -> Hits:
+        """Other pages are made meanwhile: the first search of a large run takes seconds."""
+
+        def prepare() -> Callable[[], Hits]:
+            run = self._library.run(name)
+            texts = self._texts.pop(name, None) or TextIndex(run.episodes)
+            self._texts[name] = texts
+            if len(self._texts) > _MOST_SEARCHED:
+                self._texts.popitem(last=False)
+            return search(run, query, texts)
+
+        async with self._reading:
+            work = await run_in_threadpool(prepare)
+        return await run_in_threadpool(work)
 
     def find_episode(self, query: dict[str, str]) -> tuple[StoredRun, EpisodeRecord, int]:
         """The run, the episode and the step that an address or a form names."""

@@ -1,19 +1,18 @@
 """Finds the episodes of a run: by the figures of their rows, then by text.
 
-Rows are in memory. Text is in the records, which may be far larger than memory: they are read
-one by one, up to a number of bytes, and the page says how far the search got.
+Rows are in memory. Text is in the records, which may be far larger: they are read when somebody
+first searches them, some at a time, and the page says how far the search got.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from agentquest.metrics.rows import EpisodeRow
-from agentquest.records.episode import EpisodeRecord, Step
+from agentquest.store.search import READ_AT_ONCE, Hits, TextIndex
 from agentquest.store.stored_run import StoredRun
 from agentquest.viewer.layout import outcome
 from agentquest.words import parse_whole_number
 
-SEARCHED_BYTES = 48 * 1024 * 1024
 # What episodes can be filtered by: a value, or the least that a figure must be.
 CHOICES: dict[str, Callable[[EpisodeRow], str]] = {
     "type": lambda one: one.task_type,
@@ -48,8 +47,37 @@ class Found:
     among: int
 
 
-def find(run: StoredRun, query: Mapping[str, str], most_bytes: int = SEARCHED_BYTES) -> Found:
-    """The episodes that fit a query, in its order."""
+def find(run: StoredRun, query: Mapping[str, str], hits: Hits | None = None) -> Found:
+    """The episodes that fit a query, in its order; `hits` is what `search` found for it."""
+    rows = _filter(run, query)
+    text = _text(query)
+    if not text:
+        return Found(rows, {}, len(rows), len(rows))
+    hits = hits or search(run, query, TextIndex(run.episodes))()
+    found: list[EpisodeRow] = []
+    steps: dict[str, int] = {}
+    searched = 0
+    for one in rows:
+        span = run.span(one.key)
+        step = hits.steps.get(span)
+        searched += span in hits.searched
+        if _names(one, text):
+            found.append(one)
+        elif step is not None:
+            found.append(one)
+            steps[one.key] = step
+    return Found(found, steps, searched, len(rows))
+
+
+def search(
+    run: StoredRun, query: Mapping[str, str], texts: TextIndex, most_bytes: int = READ_AT_ONCE
+) -> Callable[[], Hits]:
+    """What searches the episodes that fit otherwise; when it is called, the run is not used."""
+    spans = [run.span(one.key) for one in _filter(run, query)]
+    return lambda: texts.find(_text(query), spans, most_bytes)
+
+
+def _filter(run: StoredRun, query: Mapping[str, str]) -> list[EpisodeRow]:
     rows = run.rows
     for name, value_of in CHOICES.items():
         if chosen := query.get(name):
@@ -59,11 +87,15 @@ def find(run: StoredRun, query: Mapping[str, str], most_bytes: int = SEARCHED_BY
             rows = [one for one in rows if figure_of(one) >= least]
     if query.get("sort") in SORTS:
         rows.sort(key=SORTS[query["sort"]])
-    text = query.get("text", "").strip().lower()
-    if not text:
-        return Found(rows, {}, len(rows), len(rows))
-    skipped = parse_number(query.get("after", ""))
-    return _search(run, rows, text, skipped, most_bytes)
+    return rows
+
+
+def _text(query: Mapping[str, str]) -> str:
+    return query.get("text", "").strip().lower()
+
+
+def _names(one: EpisodeRow, text: str) -> bool:
+    return text in f"{one.task_id} {one.goal}".lower()
 
 
 def invalid_actions(one: EpisodeRow) -> int:
@@ -81,35 +113,3 @@ def _number(text: str | None) -> float:
         return float(text or 0)
     except ValueError:
         return 0.0
-
-
-def _search(
-    run: StoredRun, rows: Sequence[EpisodeRow], text: str, skipped: int, most_bytes: int
-) -> Found:
-    found: list[EpisodeRow] = []
-    steps: dict[str, int] = {}
-    read, searched = 0, skipped
-    for one in rows[skipped:]:
-        if read > most_bytes:
-            break
-        searched += 1
-        if text in f"{one.task_id} {one.goal}".lower():
-            found.append(one)
-            continue
-        read += run.span(one.key).size
-        step = _first_step(run.record(one.key), text)
-        if step is not None:
-            found.append(one)
-            steps[one.key] = step
-    return Found(found, steps, searched, len(rows))
-
-
-def _first_step(record: EpisodeRecord, text: str) -> int | None:
-    if text in record.first_observation.lower():
-        return 0
-    return next((step.index for step in record.steps if _says(step, text)), None)
-
-
-def _says(step: Step, text: str) -> bool:
-    parts = (step.action or "", step.observation, step.reply, step.reasoning)
-    return any(text in part.lower() for part in parts)

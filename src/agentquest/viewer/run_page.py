@@ -9,6 +9,7 @@ from markupsafe import Markup
 from agentquest.lib.markup import Piece, Template, join
 from agentquest.metrics.rows import EpisodeRow
 from agentquest.metrics.table import Metric
+from agentquest.store.search import Hits
 from agentquest.store.stored_run import StoredRun
 from agentquest.viewer.addresses import Addresses
 from agentquest.viewer.charts import sparkline
@@ -59,7 +60,9 @@ _SQUARE = Template('<a class="square %s p%s" href="%s" title="%s" aria-label="%s
 _TRIALS = Template('<span class="trials">%s</span>')
 
 
-def run_page(site: Addresses, run: StoredRun, query: Mapping[str, str]) -> Iterator[h.Node]:
+def run_page(
+    site: Addresses, run: StoredRun, query: Mapping[str, str], hits: Hits | None = None
+) -> Iterator[h.Node]:
     """The whole page of a run; `query` chooses among its episodes."""
     report = run.report
     yield up_link(site.page("runs"), "All runs")
@@ -70,14 +73,16 @@ def run_page(site: Addresses, run: StoredRun, query: Mapping[str, str]) -> Itera
         yield h.p(".note")["No episode has ended yet."]
         return
     yield _matrix(site, run)
-    yield episode_list(site, run, query)
+    yield episode_list(site, run, query, hits)
     yield figures(report)
     yield pictures(report, run.rows)
 
 
-def episode_list(site: Addresses, run: StoredRun, query: Mapping[str, str]) -> h.Element:
+def episode_list(
+    site: Addresses, run: StoredRun, query: Mapping[str, str], hits: Hits | None = None
+) -> h.Element:
     """The episodes that fit, a page of them."""
-    found = find(run, query)
+    found = find(run, query, hits)
     start = min(parse_number(query.get("from", "0")), max(len(found.rows) - 1, 0))
     shown = found.rows[start : start + PAGE_SIZE]
     episodes = counted(len(run.rows), "episode")
@@ -151,7 +156,7 @@ def _search_state(
     """How far a search for words has come, and the way on."""
     if found.searched >= found.among:
         return None
-    on = urlencode({**query, "after": found.searched})
+    on = urlencode(query)
     return h.p(".note")[
         f"Searched {found.searched:,} of {counted(found.among, 'episode')}. ",
         link(f"{site.run(run.name)}?{on}#episodes", "Continue searching"),

@@ -1,11 +1,14 @@
 """Which episodes a query finds, and in which order."""
 
+from pathlib import Path
+
 import pytest
 
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import End
 from agentquest.store.library import Library
-from agentquest.viewer.filters import Found, find
+from agentquest.store.search import TextIndex
+from agentquest.viewer.filters import Found, find, search
 from report_runs import manifest, record, saved, step
 
 TASKS = {
@@ -41,8 +44,12 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
     return Library(folder)
 
 
-def ask(library: Library, most_bytes: int = 1_000_000, **query: str) -> Found:
-    return find(library.run("run"), query, most_bytes)
+def ask(
+    library: Library, most_bytes: int = 1_000_000, texts: TextIndex | None = None, **query: str
+) -> Found:
+    run = library.run("run")
+    known = texts or TextIndex(run.episodes)
+    return find(run, query, search(run, query, known, most_bytes)() if "text" in query else None)
 
 
 def tasks(found: Found) -> list[str]:
@@ -101,7 +108,49 @@ def test_a_goal_is_found_without_reading_the_record(library: Library) -> None:
 
 
 def test_a_search_stops_after_its_bytes_and_goes_on_from_there(library: Library) -> None:
-    first = ask(library, most_bytes=0, text="shelf 2")
+    texts = TextIndex(library.run("run").episodes)
+    first = ask(library, most_bytes=0, texts=texts, text="shelf 2")
     assert (tasks(first), first.searched, first.among) == (["swift"], 1, 3)
-    rest = ask(library, text="shelf 2", after=str(first.searched))
-    assert (tasks(rest), rest.searched) == (["fair", "still"], 3)
+    rest = ask(library, texts=texts, text="shelf 2")
+    assert (tasks(rest), rest.searched) == (["swift", "fair", "still"], 3)
+
+
+def test_a_record_is_read_for_the_first_search_only(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = TextIndex(library.run("run").episodes)
+    before = ask(library, texts=texts, text="drawer")
+
+    def refuse(content: bytes) -> bytes:
+        raise AssertionError("a record was read")
+
+    monkeypatch.setattr("agentquest.store.search._texts_of", refuse)
+    assert ask(library, texts=texts, text="drawer") == before
+    assert tasks(ask(library, texts=texts, text="desk 1")) == ["swift", "fair"]
+
+
+@pytest.mark.parametrize("block", [1, 100, 1 << 20])
+def test_every_text_is_found_in_its_step_and_none_across_two(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    monkeypatch.setattr("agentquest.store.search._BLOCK", block)
+    steps = [
+        step(1, action="ÄPFEL", observation="first\0end", reasoning="deep \U0001f600"),
+        step(2, action=None, observation="first", reply="Straße"),
+    ]
+    named = [record("a", steps=steps), record("b"), record("c", steps=steps[:1])]
+    saved(tmp_path / "run", named, manifest(task_ids=["a", "b", "c"]))
+    texts = TextIndex(tmp_path / "run" / "episodes.jsonl")
+    library = Library(tmp_path)
+    for text, expected in (
+        ("äpfel", {"a#0": 1, "c#0": 1}),
+        ("\U0001f600", {"a#0": 1, "c#0": 1}),
+        ("STRASSE", {}),
+        ("straße", {"a#0": 2}),
+        ("first", {"a#0": 1, "c#0": 1}),
+        ("in a room", {"a#0": 0, "b#0": 0, "c#0": 0}),
+        ("room.\0äpfel", {}),
+        ("shelf 2", {"b#0": 2}),
+        ("nothing like this", {}),
+    ):
+        assert ask(library, texts=texts, text=text).steps == expected, text
