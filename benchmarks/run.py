@@ -22,6 +22,7 @@ BENCHMARKS = {
     "providers": "providers",
     "webshop": "webshop",
     "viewer": "viewer",
+    "coverage": "coverage",
 }
 
 

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from agentquest.files import open_regular
 from agentquest.metrics.rows import total
-from agentquest.metrics.statistics import estimate_rate
+from agentquest.metrics.summary import Standing
 from agentquest.records.episode import EpisodeRecord, Failure, Step
 from agentquest.records.messages import Message
 from agentquest.records.outcome import MEANINGS, End
@@ -124,7 +124,7 @@ class Tally:
 
     def line(self) -> str:
         """All figures that are not zero, on one line."""
-        parts = [self._success(), self._active(), counted(self.steps, "step")]
+        parts = [*self._standing(), counted(self.steps, "step")]
         if rate := self.calls_per_second():
             parts.append(f"{rate:.1f} calls/s")
         if self.tokens:
@@ -160,12 +160,13 @@ class Tally:
             text += f", about {duration(left)} left"
         return text
 
-    def _success(self) -> str:
-        rate = estimate_rate(self.won, self.scored)
-        if rate is None:
-            return "no episode scored yet"
-        interval = f"[{rate.low:.1%}–{rate.high:.1%}]"
-        return f"success {rate.value:.1%} {interval} ({self.won}/{self.scored})"
+    def _standing(self) -> list[str]:
+        """Counts and what they leave open; a rate only once there is nothing left to play."""
+        if self.total and self.scored == self.total:
+            return [f"success {self.won / self.total:.1%} ({self.won}/{self.total})"]
+        found = Standing.count(self.total, self.scored, self.won, len(self.active))
+        solved, not_solved, _, waiting = found.counts
+        return [solved, not_solved, self._active(), waiting, found.outlook]
 
     def _active(self) -> str:
         names = [one.worker for one in self.active.copy().values()]

@@ -1,6 +1,7 @@
 """`agentquest runs`: the runs in a folder with their results."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +11,6 @@ from agentquest.cli.terminal import terminal_width
 from agentquest.errors import UserError
 from agentquest.files import to_json
 from agentquest.metrics.report import NOTHING, Table, figure_text, short_rate
-from agentquest.metrics.statistics import Estimate
 from agentquest.records.usage import Price, read_amount
 from agentquest.reports.render.text import keep_columns, text_table, wrap_text
 from agentquest.reports.safe_text import one_line
@@ -121,7 +121,13 @@ def listing(runs: Sequence[RunSummary], width: int) -> str:
         for run in runs
         if run.manifest.note
     ]
-    return "\n\n".join(filter(None, [text_table(table, width), more, "\n".join(notes)]))
+    playing = [
+        wrap_text(f"{run.name}: {', '.join(run.standing.counts)}; {run.standing.outlook}", width)
+        for run in runs
+        if run.standing is not None
+    ]
+    below = map("\n".join, (playing, notes))
+    return "\n\n".join(filter(None, [text_table(table, width), more, *below]))
 
 
 def _row(run: RunSummary) -> tuple[str, ...]:
@@ -130,7 +136,7 @@ def _row(run: RunSummary) -> tuple[str, ...]:
         run.name,
         run.state,
         f"{figures.scored}/{manifest.requested}",
-        _success(figures.success),
+        _success(run),
         f"{manifest.benchmark} {manifest.provenance.split}",
         manifest.agent,
         manifest.model or NOTHING,
@@ -139,11 +145,12 @@ def _row(run: RunSummary) -> tuple[str, ...]:
     )
 
 
-def _success(rate: Estimate | None) -> str:
+def _success(run: RunSummary) -> str:
     """Short, so that a list fits: how many were scored stands beside it."""
-    if rate is None:
-        return NOTHING
-    return "{} [{}]".format(*short_rate(rate))
+    if run.standing is not None:
+        return "{:.0%} to {:.0%}".format(*run.standing.bounds)
+    rate = run.figures.success
+    return NOTHING if rate is None else "{} [{}]".format(*short_rate(rate))
 
 
 def _matches(run: RunSummary, tags: Sequence[str] | None, state: str | None, match: str) -> bool:
@@ -160,4 +167,8 @@ def _plain(run: StoredRun) -> dict[str, Any]:
     facts = run.manifest.model_dump(include=_FACTS)
     of_data = run.manifest.provenance.model_dump(include={"data", "split"})
     place = {"name": run.name, "path": str(run.path), "state": run.state}
-    return {**place, **facts, **of_data, "summary": run.summary}
+    summary, standing = run.summary, run.standing
+    if standing is not None:  # no interval of what happens to have ended
+        summary = {**summary, "interval": None}
+    so_far = asdict(standing) if standing else None
+    return {**place, **facts, **of_data, "standing": so_far, "summary": summary}

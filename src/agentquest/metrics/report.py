@@ -7,7 +7,7 @@ two formats can disagree. What is missing from a run or odd about it is said as 
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentquest.metrics.rows import NO_CALLS, EpisodeRow, Setting, Spent
 from agentquest.metrics.statistics import FEW, Estimate
@@ -152,6 +152,19 @@ def figure_cell(metric: Metric, estimate: Estimate | None, usual_n: int | None) 
     if metric.label is not None:
         text += f" {metric.label(estimate.value)}"
     return Cell(text, estimate)
+
+
+def hide_success(report: Report) -> Report:
+    """The report of a run that is being played: counts in place of success rates, whose
+    intervals would be of the episodes that happened to end first."""
+
+    def hide(row: Row) -> Row:
+        text = f"{row.group.successes}/{row.group.scored} so far"
+        return replace(row, cells={**row.cells, "success": Cell(text)})
+
+    overall, by_type = hide(report.overall), tuple(map(hide, report.by_type))
+    first = _figures((*by_type, overall), report.shown)
+    return replace(report, overall=overall, by_type=by_type, tables=(first, *report.tables[1:]))
 
 
 def short_rate(estimate: Estimate) -> tuple[str, str]:

@@ -63,6 +63,50 @@ class RunFigures:
     cost: float | None
     damage: str = ""
 
+    @property
+    def solved(self) -> int:
+        """How many of the scored episodes solved their task."""
+        return round(self.success.value * self.success.n) if self.success else 0
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a run is that is being played. Its wins end early and its losses late, so the rate
+    of what has ended says little; `bounds` are the rates that it can still come to."""
+
+    solved: int
+    not_solved: int
+    playing: int
+    waiting: int
+
+    @classmethod
+    def count(cls, requested: int, scored: int, solved: int, playing: int) -> "Standing":
+        """What is neither scored nor playing waits, also what will be played again."""
+        playing = max(0, min(playing, requested - scored))
+        return cls(solved, scored - solved, playing, max(0, requested - scored - playing))
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The success rate if all that is left fails, and if all of it succeeds."""
+        total = self.solved + self.not_solved + self.playing + self.waiting
+        return self.solved / max(total, 1), 1 - self.not_solved / max(total, 1)
+
+    @property
+    def counts(self) -> tuple[str, str, str, str]:
+        """The four numbers with their words."""
+        return (
+            f"{self.solved:,} solved",
+            f"{self.not_solved:,} not solved",
+            f"{self.playing:,} playing",
+            f"{self.waiting:,} waiting",
+        )
+
+    @property
+    def outlook(self) -> str:
+        """The bounds, as `success will be 2.2–98.5%`."""
+        low, high = (f"{bound * 100:.1f}" for bound in self.bounds)
+        return f"success will be {low}–{high}%"
+
 
 def summarise(
     rows: Sequence[EpisodeRow], table: Sequence[Metric], replaced: Spent = NO_CALLS

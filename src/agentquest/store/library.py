@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from agentquest.errors import UserError, explain
-from agentquest.metrics.summary import RunFigures
+from agentquest.metrics.summary import RunFigures, Standing
 from agentquest.records.manifest import Manifest
 from agentquest.records.usage import Price
 from agentquest.store.folder import EPISODES, MANIFEST, RunFolder
 from agentquest.store.index import load_figures, stamp_episodes
-from agentquest.store.stored_run import StoredRun, find_state, identify
+from agentquest.store.stored_run import StoredRun, find_standing, find_state, identify
 
 _LEVELS = 2
 
@@ -25,11 +25,12 @@ class RunSummary:
     manifest: Manifest
     state: str
     figures: RunFigures
+    standing: Standing | None = None  # while it is running
 
     @classmethod
     def of(cls, run: StoredRun) -> "RunSummary":
         """The summary of a run that is open."""
-        return cls(run.name, run.manifest, run.state, run.figures)
+        return cls(run.name, run.manifest, run.state, run.figures, run.standing)
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,8 @@ class Library:
             known = self._known[name] = ((manifest_file, stamp), manifest, figures)
         _, manifest, figures = known
         state = find_state(path, manifest, figures.episodes, figures.scored)
-        return RunSummary(name, manifest, state, figures)
+        standing = find_standing(path, manifest, state, figures)
+        return RunSummary(name, manifest, state, figures, standing)
 
     def _compute_figures(self, name: str, stamp: list[Any]) -> RunFigures:
         run = self.run(name)

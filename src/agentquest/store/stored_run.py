@@ -18,7 +18,7 @@ from agentquest.errors import AgentQuestError, DataError, UserError, explain
 from agentquest.metrics.measured import collect_measured, recall_table
 from agentquest.metrics.report import Report, build_report
 from agentquest.metrics.rows import EpisodeRow, Spent, plain_row, total
-from agentquest.metrics.summary import RunFigures, headline_figures
+from agentquest.metrics.summary import RunFigures, Standing, headline_figures
 from agentquest.metrics.table import Metric
 from agentquest.records.episode import EpisodeRecord, LiveEvent
 from agentquest.records.manifest import Manifest, MeasuredMetrics
@@ -26,7 +26,7 @@ from agentquest.records.usage import Price
 from agentquest.store.folder import EPISODES, MANIFEST, METRICS, RunFolder
 from agentquest.store.index import RowIndex, stamp_episodes
 from agentquest.store.lines import EpisodeAppender, Span, read_contents, read_record
-from agentquest.store.live import read_live
+from agentquest.store.live import count_playing, read_live
 from agentquest.store.results import summary_section, write_results
 from agentquest.words import counted
 
@@ -159,6 +159,11 @@ class StoredRun:
         """See `find_state`."""
         scored = sum(row.scored for row in self.rows)
         return find_state(self.path, self.manifest, len(self.rows), scored)
+
+    @property
+    def standing(self) -> Standing | None:
+        """How far it is, while it is being played; None for any other run."""
+        return find_standing(self.path, self.manifest, self.state, self.figures)
 
     @property
     def pending(self) -> int:
@@ -327,6 +332,15 @@ def find_state(path: Path, manifest: Manifest, episodes: int, scored: int) -> st
     if RunFolder(path).in_use:
         return "running"
     return "pending" if episodes >= manifest.requested else "stopped"
+
+
+def find_standing(
+    path: Path, manifest: Manifest, state: str, figures: RunFigures
+) -> Standing | None:
+    """How far a run is; None unless its state is `running`."""
+    if state != "running":
+        return None
+    return Standing.count(manifest.requested, figures.scored, figures.solved, count_playing(path))
 
 
 def identify(file: str) -> tuple[int, int, int] | None:

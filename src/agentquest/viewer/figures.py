@@ -10,6 +10,7 @@ from markupsafe import Markup
 from agentquest.lib.markup import Template, join
 from agentquest.metrics.report import Report, Table, tokens_text
 from agentquest.metrics.rows import EpisodeRow
+from agentquest.metrics.summary import Standing
 from agentquest.records.outcome import End
 from agentquest.viewer.charts import Bar, bar_chart, curve_chart, histogram, interval_chart
 from agentquest.viewer.layout import (
@@ -46,14 +47,15 @@ _TILES = {
 }
 
 
-def opening(report: Report) -> Iterator[h.Node]:
-    """What was run, what is missing, and the figures most people look for."""
+def opening(report: Report, standing: Standing | None) -> Iterator[h.Node]:
+    """What was run, what is missing, and the figures most people look for; of a run that is being
+    played, how far it is."""
     manifest = report.manifest
     yield h.h1[manifest.run_id]
     yield facts(report.facts)
     for warning in report.warnings:
         yield alert(warning)
-    yield h.div(".tiles")[join(_tiles(report))]
+    yield h.div(".tiles")[join(_tiles(report, standing))]
     if report.published:
         yield h.h2["Published scores for this protocol"]
         yield h.ul[(h.li[line] for line in report.published)]
@@ -72,7 +74,9 @@ def figures(report: Report) -> h.Element:
         figure(
             "Dot: success rate. Band: its 95% interval.",
             interval_chart("Success by task type, with 95% intervals", rows),
-        ),
+        )
+        if any(estimate for _, estimate, _ in rows)
+        else None,
         data_table(first),
         h.p(".note")[" ".join(report.notes)],
         ([h.h3[table.title], data_table(table)] for table in others),
@@ -103,10 +107,13 @@ def pictures(report: Report, rows: Sequence[EpisodeRow]) -> h.Element:
     return _section("pictures", "How the episodes went", parts)
 
 
-def _tiles(report: Report) -> Iterator[Markup]:
+def _tiles(report: Report, standing: Standing | None) -> Iterator[Markup]:
     shown = {metric.key for metric in report.shown}
+    if standing is not None:
+        solved, *others = standing.counts
+        yield _TILE("so far", solved, f"{', '.join(others)}; {standing.outlook}")
     for key, title in _TILES.items():
-        if key in shown:
+        if key in shown and not (standing and key == "success"):
             head, _, rest = report.overall.cells[key].text.partition(" ")
             yield _TILE(title, head, rest)
     spent = report.summary.spent

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from agentquest.lib.markup import Piece, Template, join
 from agentquest.metrics.report import short_rate
 from agentquest.metrics.statistics import Estimate
+from agentquest.metrics.summary import Standing
 from agentquest.reports.safe_text import visible
 
 KINDS = {"won": "solved", "lost": "not solved", "unscored": "no score"}
@@ -44,6 +45,7 @@ _INTERVAL = Template(
     '<rect class="band" x="%.1f" y="0" width="%.1f" height="8"/>'
     '<rect class="dot" x="%.1f" y="0" width="1.6" height="8"/></svg>'
 )
+_STANDING = Template('<span class="rate">%s; <span class="soft">%s</span></span>')
 
 
 def render(*nodes: h.Node) -> str:
@@ -175,6 +177,11 @@ def interval(estimate: Estimate | None) -> Piece:
         return "–"
     low, dot, high = (100 * v for v in (estimate.low, estimate.value, estimate.high))
     return _INTERVAL(*short_rate(estimate), low, max(high - low, 0.8), max(dot - 0.8, 0))
+
+
+def standing(found: Standing) -> Markup:
+    """How far a run is, in place of a rate: its counts, and what they leave open."""
+    return _STANDING(", ".join(found.counts), found.outlook)
 
 
 def choice(

@@ -7,6 +7,7 @@ import htpy as h
 from markupsafe import Markup
 
 from agentquest.lib.markup import Piece, Template, join
+from agentquest.metrics.report import hide_success
 from agentquest.metrics.rows import EpisodeRow
 from agentquest.metrics.table import Metric
 from agentquest.store.search import Hits
@@ -64,10 +65,11 @@ def run_page(
     site: Addresses, run: StoredRun, query: Mapping[str, str], hits: Hits | None = None
 ) -> Iterator[h.Node]:
     """The whole page of a run; `query` chooses among its episodes."""
-    report = run.report
+    standing = run.standing
+    report = hide_success(run.report) if standing else run.report
     yield up_link(site.page("runs"), "All runs")
-    yield opening(report)
-    if site.served and run.state == "running":
+    yield opening(report, standing)
+    if site.served and standing:
         yield h.section("#live", aria_live="polite")[h.h2["In progress"], h.ol]
     if not run.rows:
         yield h.p(".note")["No episode has ended yet."]

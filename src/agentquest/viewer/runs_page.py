@@ -19,6 +19,7 @@ from agentquest.viewer.layout import (
     known_columns,
     link,
     number,
+    standing,
     table,
 )
 from agentquest.words import counted
@@ -161,7 +162,7 @@ def _figures(run: RunSummary) -> tuple[Piece, ...]:
     return (
         agent,
         manifest.model or "–",
-        interval(figures.success),
+        standing(run.standing) if run.standing else interval(figures.success),
         number(figures.progress, 2),
         number(figures.steps, 1),
         number(figures.cost, 4),
