@@ -1,6 +1,6 @@
 """An agent built in LangGraph: a model node, a tool node, and an edge back.
 
-    pip install agentquest langgraph langchain-openai
+    pip install /path/to/clone langgraph langchain-openai
     agentquest eval agent.name=langgraph_agent:LangGraphAgent agent.model=qwen3-8b \\
         agent.base_url=http://127.0.0.1:8000/v1 data_path=builtin num_games=12
 

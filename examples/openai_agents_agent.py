@@ -1,6 +1,6 @@
 """An agent built with the OpenAI Agents SDK, over any server of chat completions.
 
-    pip install agentquest openai-agents
+    pip install /path/to/clone openai-agents
     agentquest eval agent.name=openai_agents_agent:AgentsSdkAgent agent.model=qwen3-8b \\
         agent.base_url=http://127.0.0.1:8000/v1 data_path=builtin num_games=12
 

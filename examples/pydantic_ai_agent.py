@@ -1,6 +1,6 @@
 """An agent built with pydantic-ai, over any server of chat completions.
 
-    pip install agentquest 'pydantic-ai-slim[openai]'
+    pip install /path/to/clone 'pydantic-ai-slim[openai]'
     agentquest eval agent.name=pydantic_ai_agent:PydanticAgent agent.model=qwen3-8b \\
         agent.base_url=http://127.0.0.1:8000/v1 data_path=builtin num_games=12
 

@@ -1,6 +1,6 @@
 """An agent built with smolagents, over any server of chat completions.
 
-    pip install agentquest 'smolagents[openai]'
+    pip install /path/to/clone 'smolagents[openai]'
     agentquest eval agent.name=smolagents_agent:SmolAgent agent.model=qwen3-8b \\
         agent.base_url=http://127.0.0.1:8000/v1 data_path=builtin num_games=12
 

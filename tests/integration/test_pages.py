@@ -194,3 +194,26 @@ def wait_for_answer(address: str) -> None:
         except OSError:
             time.sleep(0.05)
     raise AssertionError(f"nobody answers at {address}")
+
+
+def test_pages_do_not_get_in_each_other_s_way_in_one_folder() -> None:
+    """A run's name, or a file that is only written once, stands for the same on every page."""
+    commands: dict[str, set[str]] = {}
+    for page in PAGES:
+        for language, _, content in BLOCK.findall(page.read_text(encoding="utf-8")):
+            for line in content.splitlines() if language in ("bash", "console") else ():
+                command = " ".join(line.partition(" #")[0].removeprefix("$ ").split())
+                for name in re.findall(r"run_name=(\S+)", command):
+                    commands.setdefault(f"run {name}", set()).add(command)
+                if made := re.match(r"agentquest init (\S+)", command):
+                    commands.setdefault(f"file {made[1]}", set()).add(f"{page.name}: {command}")
+    assert "run first" in commands
+    assert {name: used for name, used in commands.items() if len(used) > 1} == {}
+
+
+def test_the_readme_is_short_and_says_who_it_is_for() -> None:
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 150
+    first_screen = "\n".join(lines[:26])
+    for part in ("make demo", "demo.svg", "for you if", "evaluate a model", "assess", "train"):
+        assert part in first_screen

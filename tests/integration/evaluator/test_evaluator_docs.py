@@ -70,8 +70,8 @@ def run_all(commands: str, folder: Path) -> None:
 @pytest.mark.long
 def test_the_commands_do_what_the_pages_say(worked_through: dict[str, Path]) -> None:
     runs = worked_through["evaluator.md"] / "runs"
-    assert (runs / "first" / "report" / "index.html").is_file()
-    assert results(runs / "first")["summary"]["total_games"] == 6
+    assert (runs / "offline" / "report" / "index.html").is_file()
+    assert results(runs / "offline")["summary"]["total_games"] == 6
     configs = [RunFolder(run).manifest().config["agent"] for run in sorted(runs.iterdir())]
     assert {config["name"] for config in configs} == {"react", "scripted", "my_agent:Nosy"}
     prompts = {config["prompt_file"] for config in configs if config["name"] == "react"}
