@@ -21,6 +21,21 @@ CLASSES = (
     *(Answer, Observation, Episode, Session, Turn, SessionVector),
     *(RunResult, EpisodeRecord, Step),
 )
+# The rest of a run is for those who write it.
+_FOR_READERS = frozenset(
+    [
+        "complete",
+        "live",
+        "pending",
+        "record",
+        "records",
+        "report",
+        "rows",
+        "state",
+        "summary",
+        "to_rows",
+    ]
+)
 _PLACE = re.compile(r"(<!-- fields -->\n).*?(<!-- end of fields -->)", re.DOTALL)
 
 
@@ -96,7 +111,7 @@ def _kind(annotation: Any) -> str:
 
 def _methods(one: type) -> Iterator[tuple[str, str]]:
     for name, found in vars(one).items():
-        if name.startswith("_"):
+        if name.startswith("_") or (one is RunResult and name not in _FOR_READERS):
             continue
         if isinstance(found, property):
             yield name, _first_sentence(found.fget)
