@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from agentquest.metrics.published import list_published
 from agentquest.metrics.rows import NO_CALLS, EpisodeRow, Setting, Spent
 from agentquest.metrics.statistics import FEW, Estimate
 from agentquest.metrics.summary import Group, Summary, summarise
@@ -122,7 +123,7 @@ def build_report(
     return Report(
         manifest=manifest,
         facts=_describe_run(manifest, dict.fromkeys(row.setting for row in rows)),
-        published=list_published(manifest),
+        published=list_published(manifest, summary.overall.figures),
         warnings=(
             *([damage] if damage else []),
             *_warnings(manifest, rows, summary, table, running),
@@ -341,20 +342,6 @@ def _describe_run(manifest: Manifest, settings: Iterable[Setting]) -> tuple[tupl
         ("versions", ", ".join(f"{name} {value}" for name, value in manifest.versions.items())),
     )
     return tuple((name, value) for name, value in found if value)
-
-
-def list_published(manifest: Manifest) -> tuple[str, ...]:
-    """The published scores that the run can be compared with, and those it cannot, with why."""
-    comparable = [
-        f"{entry.source} ({entry.setting}): "
-        + ", ".join(f"{name} {score:g}" for name, score in entry.scores.items())
-        for entry in manifest.comparable_with
-    ]
-    refused = [
-        f"not comparable with {source}: {why}"
-        for source, why in manifest.not_comparable_with.items()
-    ]
-    return (*comparable, *refused)
 
 
 def _warnings(

@@ -19,11 +19,28 @@ Count = Annotated[int, Field(ge=0, le=10**9)]
 
 
 class PublishedScore(Record):
-    """Scores from a paper or repository, in percent: success unless the name says otherwise."""
+    """Scores of one table of a paper or repository, in percent, by model.
+
+    `n` is the number of games or goals where it is told, `where` the table and page, and
+    `verified` whether the scores were seen at `address` when it was `looked_up`. Scores that were
+    not are shown as such, and never compared with.
+    """
 
     source: str
     setting: str
     scores: dict[str, float]
+    metric: Literal["success", "reward", "progress"] = "success"
+    n: int | None = Field(default=None, ge=1)
+    where: str = ""
+    address: str = ""
+    looked_up: str = ""
+    verified: bool = False
+
+    @model_validator(mode="after")
+    def _is_looked_up(self) -> "PublishedScore":
+        if self.verified and not (self.address and self.looked_up):
+            raise ValueError("a verified score needs its address and the date it was looked up")
+        return self
 
 
 class Provenance(Record):

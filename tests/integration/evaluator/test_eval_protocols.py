@@ -9,7 +9,7 @@ import pytest
 from agentquest import api
 from agentquest.benchmarks.alfworld.benchmark import AlfWorldBenchmark
 from agentquest.config import load_config
-from agentquest.metrics.report import list_published
+from agentquest.metrics.published import list_published
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import End
 from agentquest.running.play import play

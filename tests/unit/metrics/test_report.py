@@ -389,7 +389,7 @@ def test_published_scores_stand_in_every_format(talked: list[EpisodeRecord]) -> 
     score = PublishedScore(source="A paper", setting="134 unseen", scores={"Model X": 71})
     content = manifest(protocol="unseen-134", comparable_with=[score])
     for written in formats(talked[:2], content).values():
-        assert "A paper (134 unseen): Model X 71" in written
+        assert "A paper (134 unseen; not verified in the source): Model X 71" in written
         assert "unseen-134" in written
 
 

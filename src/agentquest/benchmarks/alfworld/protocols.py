@@ -115,10 +115,22 @@ GIGPO = Protocol(
     },
     (
         PublishedScore(
+            source="GiGPO",
+            setting="drawn with replacement from these 140 games, so with a standard error of up to"
+            " 4.4 points of its own",
+            scores={"GiGPO 7B": 90.8},
+            n=128,
+            where="README, Results",
+            address="https://github.com/langfengQ/verl-agent",
+            looked_up="2026-11-18",
+            verified=True,
+        ),
+        PublishedScore(
             source="GiGPO paper",
-            setting="128 games drawn with replacement from these 140, so with a standard error of"
-            " up to 4.4 points of its own",
-            scores={"GPT-4o": 48.0, "Gemini-2.5-Pro": 60.3, "Qwen2.5-7B": 14.8, "GiGPO 7B": 90.8},
+            setting="models that were not trained; how many games were played is not told",
+            scores={"GPT-4o": 48.0, "Gemini-2.5-Pro": 60.3, "Qwen2.5-7B": 14.8},
+            where="Table 1, page 7",
+            address="https://arxiv.org/abs/2505.10978",
         ),
     ),
     needs={
@@ -144,6 +156,8 @@ AGENTGYM_200 = Protocol(
             source="AgentGym paper",
             setting="the same 200 games and rounds",
             scores={"GPT-4-Turbo": 67.5, "GPT-3.5-Turbo": 26.0, "AgentEvol": 88.0},
+            n=200,
+            address="https://arxiv.org/abs/2406.04151",
         ),
     ),
     needs={
@@ -210,6 +224,18 @@ REACT = Protocol(
     "ReAct as its authors play it: all 134 unseen games in dialect 0.3, two examples of the type, "
     "49 turns of which each `think:` costs one and is answered `OK.`, greedy, 100 tokens.",
     {**_REACT, "llm.max_tokens": 100},
+    (
+        PublishedScore(
+            source="ReAct's repository",
+            setting="the same games and turns",
+            scores={"GPT-3 davinci-002": 78.4, "PaLM-540B (paper)": 70.9},
+            n=134,
+            where="README, Experiments",
+            address="https://github.com/ysymyth/ReAct",
+            looked_up="2026-11-18",
+            verified=True,
+        ),
+    ),
     needs=_REACT_TEXTS,
 )
 REFLEXION = Protocol(
@@ -217,6 +243,18 @@ REFLEXION = Protocol(
     "Reflexion's first trial, without reflections: ReAct's setting with 256 tokens, and a game "
     "ends with the same action twice in a row.",
     {**_REACT, "agent.ends_on_repeat": True, "llm.max_tokens": 256},
+    (
+        PublishedScore(
+            source="Reflexion's logs",
+            setting="the first trial, 84 games won",
+            scores={"ReAct as Reflexion ran it": 62.7},
+            n=134,
+            where="alfworld_runs/root/base_run_logs/env_results_trial_0.json",
+            address="https://github.com/noahshinn/reflexion",
+            looked_up="2026-11-18",
+            verified=True,
+        ),
+    ),
     refused={
         "Reflexion after its later trials": "lost games are played again with the model's own "
         "reflections in the prompt"
@@ -239,17 +277,32 @@ _ETO_TEXTS = {
     "agent.opening_file": "the conversation that ETO begins with (eval_agent/prompt: instruction "
     "and example); see docs/protocols.md",
 }
+
+
+def _eto_scores(games: int, scores: dict[str, float]) -> PublishedScore:
+    return PublishedScore(
+        source="ETO paper",
+        setting="the same games and steps",
+        scores=scores,
+        n=games,
+        where="Table 2",
+        address="https://arxiv.org/abs/2403.02502",
+    )
+
+
 ETO_SEEN = Protocol(
     "eto-alfworld-seen",
     "ETO's evaluation on all 140 seen games in dialect 0.3: a chat, 40 steps, greedy, 512 tokens, "
     "`You arrive at loc N.` left out.",
     {**_games("valid_seen", max_steps=40, dialect="0.3"), **_ETO},
+    (_eto_scores(140, {"GPT-4": 42.9, "Llama-2-7B, ETO": 68.6}),),
     needs=_ETO_TEXTS,
 )
 ETO_UNSEEN = Protocol(
     "eto-alfworld-unseen",
     "ETO's evaluation on all 134 unseen games; otherwise as eto-alfworld-seen.",
     {**_games("valid_unseen", max_steps=40, dialect="0.3"), **_ETO},
+    (_eto_scores(134, {"GPT-4": 38.1, "Llama-2-7B, ETO": 72.4}),),
     needs=_ETO_TEXTS,
 )
 AGENTBOARD = Protocol(

@@ -5,11 +5,24 @@ AgentGym, AgentBench, ETO. They contain everything but the authors' prompt texts
 scores are not among them: it writes its own texts for pages, with fewer products.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 from agentquest.benchmarks.webshop.tasks import AS_PUBLISHED
 from agentquest.protocols import ALL_TASKS, OUR_PROMPT, Protocol
 from agentquest.records.manifest import PublishedScore
+
+
+def _baselines(metric: Literal["success", "reward"], scores: dict[str, float]) -> PublishedScore:
+    return PublishedScore(
+        source="ReAct paper, baselines it cites",
+        setting="the same 500 goals, not played by a prompted language model",
+        scores=scores,
+        metric=metric,
+        n=500,
+        where="Table 4",
+        address="https://arxiv.org/abs/2210.03629",
+    )
+
 
 WEBSHOP_500 = Protocol(
     "webshop-500",
@@ -27,16 +40,8 @@ WEBSHOP_500 = Protocol(
         **OUR_PROMPT,
     },
     (
-        PublishedScore(
-            source="ReAct paper, baselines it cites",
-            setting="the same 500 goals, not played by a prompted language model",
-            scores={
-                "imitation learning score": 59.9,
-                "imitation learning success": 29.1,
-                "human expert score": 82.1,
-                "human expert success": 59.6,
-            },
-        ),
+        _baselines("success", {"imitation learning": 29.1, "human expert": 59.6}),
+        _baselines("reward", {"imitation learning": 59.9, "human expert": 82.1}),
     ),
 )
 
@@ -79,27 +84,33 @@ _GIGPO_PROMPT = {
     "agent.prompt_file": "the two templates of verl-agent's "
     "agent_system/environments/prompts/webshop.py as [first] and [turn]; see docs/protocols.md"
 }
-_UNTRAINED = {
-    "GPT-4o score": 31.8,
-    "GPT-4o success": 23.7,
-    "Gemini-2.5-Pro score": 42.5,
-    "Gemini-2.5-Pro success": 35.9,
-    "Qwen2.5-7B score": 26.4,
-    "Qwen2.5-7B success": 7.8,
-}
+
+
+def _untrained(setting: str) -> tuple[PublishedScore, ...]:
+    """What GiGPO's paper says of models that were not trained."""
+    tables: dict[Literal["success", "reward"], dict[str, float]] = {
+        "success": {"GPT-4o": 23.7, "Gemini-2.5-Pro": 35.9, "Qwen2.5-7B": 7.8},
+        "reward": {"GPT-4o": 31.8, "Gemini-2.5-Pro": 42.5, "Qwen2.5-7B": 26.4},
+    }
+    return tuple(
+        PublishedScore(
+            source="GiGPO paper, models that were not trained",
+            setting=setting,
+            scores=scores,
+            metric=metric,
+            where="Table 1, page 7",
+            address="https://arxiv.org/abs/2505.10978",
+        )
+        for metric, scores in tables.items()
+    )
+
 
 GIGPO = Protocol(
     "gigpo-webshop",
     "GiGPO's setting without its leak: the 500 test goals, which nobody trains on, 1,000 products, "
     "2 turns of history, <think>/<action>, T 0.4, 512 tokens, 15 steps.",
     {**_GIGPO, "benchmark_settings.numbers": None},
-    (
-        PublishedScore(
-            source="GiGPO paper, models that were not trained",
-            setting="128 goals of the same catalogue, drawn across splits",
-            scores=_UNTRAINED,
-        ),
-    ),
+    _untrained("goals of the same catalogue, drawn across splits"),
     refused={
         "GiGPO's trained models (success 75.2)": "every worker shuffled the goals by its own seed, "
         "so they were validated on goals of their training"
@@ -112,11 +123,17 @@ GIGPO_AS_PUBLISHED = Protocol(
     {**_GIGPO, "benchmark_settings.numbers": AS_PUBLISHED},
     (
         PublishedScore(
-            source="GiGPO paper",
+            source="GiGPO",
             setting="the goals of one of its two validation rounds, each once; trained models have"
             " seen most of them",
-            scores={**_UNTRAINED, "GiGPO 7B success": 75.2},
+            scores={"GiGPO 7B": 75.2},
+            n=128,
+            where="README, Results",
+            address="https://github.com/langfengQ/verl-agent",
+            looked_up="2026-11-18",
+            verified=True,
         ),
+        *_untrained("the goals of one of its two validation rounds, each once"),
     ),
     needs=_GIGPO_PROMPT,
 )
@@ -137,8 +154,10 @@ AGENTGYM_200 = Protocol(
     (
         PublishedScore(
             source="AgentGym paper",
-            setting="the same 200 goals and rounds; success",
+            setting="the same 200 goals and rounds",
             scores={"GPT-4-Turbo": 15.5, "GPT-3.5-Turbo": 12.5, "AgentEvol": 76.5},
+            n=200,
+            address="https://arxiv.org/abs/2406.04151",
         ),
     ),
     needs={
@@ -178,8 +197,19 @@ AGENTBENCH_FC = Protocol(
     (
         PublishedScore(
             source="AgentBench FC",
-            setting="the same 200 goals and rounds; mean reward, 0 where nothing was bought",
-            scores={"Claude Sonnet 4": 34.6, "GPT-5": 33.7, "Qwen-72B": 35.4, "GPT-4o": 27.8},
+            setting="the same 200 goals and rounds; 0 where nothing was bought",
+            scores={
+                "Claude-Sonnet-4 (2025-05-14)": 34.6,
+                "GPT-5 (2025-08-07)": 33.7,
+                "Qwen2.5-72B-Instruct": 35.4,
+                "GPT-4o (2024-11-20)": 27.8,
+            },
+            metric="reward",
+            n=200,
+            where="assets/fc_leaderboard.png",
+            address="https://github.com/THUDM/AgentBench",
+            looked_up="2026-11-18",
+            verified=True,
         ),
     ),
     needs={
@@ -204,6 +234,17 @@ ETO_200 = Protocol(
         "llm.temperature": 0,
         "llm.max_tokens": 512,
     },
+    (
+        PublishedScore(
+            source="ETO paper",
+            setting="the same 200 goals and steps",
+            scores={"GPT-4": 63.2, "Llama-2-7B, ETO": 67.4},
+            metric="reward",
+            n=200,
+            where="Table 2",
+            address="https://arxiv.org/abs/2403.02502",
+        ),
+    ),
     needs={
         "benchmark_settings.numbers": "the 200 numbers of ETO's "
         "eval_agent/data/webshop/test_indices.json",
