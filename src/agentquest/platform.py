@@ -10,6 +10,8 @@ import os
 import signal
 import sys
 import tempfile
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 IS_WINDOWS = os.name == "nt"
 UNLIMITED = 1 << 20
+_PARENT_POLL_S = 1.0
 _KEEPER = Path(__file__).with_name("keeper.py")
 _NEW_GROUP = 0x200  # CREATE_NEW_PROCESS_GROUP, which only Windows has a name for
 
@@ -159,6 +162,19 @@ class Tree:
         elif self.process.returncode is None:
             end_group(self.process.pid, at_once=True)
         await self.process.wait()
+
+
+def end_with_parent() -> None:
+    """From now on this process ends when the one that started it has ended."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_PARENT_POLL_S)
+        os._exit(1)
+
+    if not IS_WINDOWS:
+        threading.Thread(target=watch, name="end-with-parent", daemon=True).start()
 
 
 def count_files() -> int:

@@ -1,10 +1,18 @@
 """What can be wrong with a cluster or one of its nodes is said in a sentence."""
 
+import asyncio
+import contextlib
 import os
+import re
 import shutil
+import socket
+import subprocess
 import sys
+import threading
+import time
 import types
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +20,23 @@ import pytest
 from ray_runs import configured, on, played, scores
 
 import agentquest
+from agentquest.adapters.ray_vector import RayVector
 from agentquest.agents.baselines import ScriptedAgent
 from agentquest.benchmarks.alfworld.benchmark import AlfWorldBenchmark
 from agentquest.benchmarks.alfworld.driver import AlfWorldDriver
 from agentquest.benchmarks.alfworld.homes import game_ids
 from agentquest.benchmarks.alfworld.homes.export import write_out
 from agentquest.errors import DataError, UserError
-from agentquest.lib import Task
+from agentquest.lib import Answer, Observation, Task
+from agentquest.records.outcome import End
+from agentquest.running.events import RunEvents
 from agentquest.running.executors.pool import divide_limits
 from agentquest.running.spec import Choice, RunContext
+from agentquest.store.folder import RunFolder
 
-pytest.importorskip("ray", reason="Ray is not installed (extra `ray`)")
+ray = pytest.importorskip("ray", reason="Ray is not installed (extra `ray`)")
 pytestmark = pytest.mark.long
+HERE = Path(__file__).resolve().parent
 # Set on a node that is to be without data: the folder that it pretends not to have.
 WITHOUT = "AGENTQUEST_TEST_NODE_WITHOUT"
 
@@ -128,6 +141,167 @@ def test_a_node_without_data_is_sent_what_it_plays_or_named(
     assert sorted(file.parent.name for file in kept.glob("*/*/*/*/initial_state.pddl")) == sorted(
         record.task_id.split("/")[-1] for record in remote
     )
+
+
+@pytest.mark.timeout(600)
+def test_sigterm_ends_it_as_everywhere(cluster: Any, tmp_path: Path) -> None:
+    agent = ["agent.name=test_ray_executor:Slow", "num_games=40", "data_path=builtin"]
+    given = [*agent, f"output_dir={tmp_path}", "run_name=run", *on(cluster.address, 2)]
+    folders = os.pathsep.join(str(HERE / part) for part in ("", ".."))
+    playing = subprocess.Popen(
+        [sys.executable, "-m", "agentquest", "eval", *given],
+        env={**os.environ, "PYTHONPATH": folders},
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+    )
+    live = tmp_path / "run" / "live.jsonl"
+    until = time.monotonic() + 300
+    while not (live.exists() and live.stat().st_size > 2000):
+        assert playing.poll() is None
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    playing.terminate()
+    _, said = playing.communicate(timeout=120)
+    assert playing.returncode == 143
+    assert "run the same command again to play the rest" in said
+    assert (tmp_path / "run" / "results.json").exists()
+    ends = [record.end for record in RunFolder(tmp_path / "run").tries()]
+    assert End.CANCELLED in ends
+
+
+@contextmanager
+def listening(answer: bytes) -> Iterator[int]:
+    """The port of a server that says the same to everybody, on the loopback only."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    connection, _ = server.accept()
+                    connection.recv(100)
+                    connection.sendall(answer)
+                    connection.close()
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield server.getsockname()[1]
+        server.shutdown(socket.SHUT_RDWR)
+
+
+def test_a_wrong_address_is_said_and_leaves_no_run(tmp_path: Path) -> None:
+    with (
+        listening(b"HTTP/1.1 400 Bad Request\r\n\r\n") as port,
+        pytest.raises(UserError, match="something answers there, but it is not Ray"),
+    ):
+        configured(tmp_path, "agent=scripted", *on(f"127.0.0.1:{port}", 1)).prepare()
+    with pytest.raises(UserError, match=r"no Ray cluster at .*Connect call failed"):
+        configured(tmp_path, "agent=scripted", *on(f"127.0.0.1:{port}", 1)).prepare()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_head_that_only_the_loopback_reaches_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ray.util.get_node_ip_address", lambda: "127.0.0.2")
+    with (
+        listening(bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])) as port,
+        pytest.raises(UserError, match=r"answers on 127.0.0.1 only, .*--node-ip-address"),
+    ):
+        configured(tmp_path, "agent=scripted", *on(f"127.0.0.1:{port}", 1)).prepare()
+    assert list(tmp_path.iterdir()) == []
+
+
+class Notes(RunEvents):
+    """Stops the run as soon as something is said about it."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self.stop = asyncio.Event()
+
+    def noted(self, text: str) -> None:
+        self.said.append(text)
+        self.stop.set()
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    ("workers", "resources", "reason"),
+    [
+        (1, {"num_gpus": 1.0}, r"1 of 1 Ray worker still to start: no node .* \(GPU 1\)"),
+        (2, {"num_cpus": 1.0, "odd": 9.0}, r"2 of 2 Ray workers .*: no node .* odd 9\)"),
+        (6, {"num_cpus": 1.0}, r"of 6 Ray workers .*: the cluster has room for 2 .*CPU 1 each"),
+    ],
+)
+def test_what_workers_wait_for_is_said(
+    cluster: Any, tmp_path: Path, workers: int, resources: dict[str, float], reason: str
+) -> None:
+    agent = f"agent.name={ENDLESS}"
+    run = configured(tmp_path, agent, *on(cluster.address, workers, **resources))
+    notes = Notes()
+
+    async def work() -> None:
+        await run.play(run.prepare(), notes, notes.stop, lambda: None)
+
+    asyncio.run(work())
+    assert len(notes.said) == 1
+    assert re.search(reason, notes.said[0])
+
+
+@pytest.mark.timeout(600)
+def test_a_vector_says_what_its_actors_wait_for(
+    cluster: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    def make() -> None:
+        with contextlib.suppress(Exception):  # the cluster goes on without us
+            RayVector("mastermind", 6, address=cluster.address, actors=6)
+
+    threading.Thread(target=make, daemon=True).start()
+    until = time.monotonic() + 120
+    while "still to start: the cluster has room for 2" not in caplog.text:
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    ray.shutdown()
+
+
+@pytest.mark.timeout(600)
+def test_an_actor_does_not_outlive_its_node(cluster: Any) -> None:
+    node = cluster.add_node(num_cpus=1, resources={"doomed": 1})
+    cluster.wait_for_nodes(timeout=180)
+    games = RayVector("mastermind", 1, address=cluster.address, resources={"doomed": 1})
+    raylet = node.all_processes["raylet"][0].process.pid
+    (actor,) = (pid for pid in actors() if _parent(pid) == raylet)
+    node.kill_raylet()
+    until = time.monotonic() + 60
+    while actor in actors():
+        assert time.monotonic() < until, "it outlives its node"
+        time.sleep(0.1)
+    games.close()
+    cluster.remove_node(node, allow_graceful=False)
+
+
+def _parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def actors() -> set[int]:
+    """The pids of all actors of vectors on this machine."""
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (folder / "cmdline").read_bytes().startswith(b"ray::SlotActor"):
+                found.add(int(folder.name))
+    return found
+
+
+ENDLESS = f"{__name__}:Endless"
+
+
+class Endless(ScriptedAgent):
+    """Never acts, so that the run goes on until it is stopped."""
+
+    async def act(self, observation: Observation) -> Answer:
+        await asyncio.sleep(600)
+        return await super().act(observation)
 
 
 def test_limits_hold_for_the_whole_run_however_many_workers() -> None:

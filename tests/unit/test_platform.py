@@ -156,3 +156,25 @@ async def test_handlers_are_given_back() -> None:
     with handle_signals(stop_signals(), lambda number: None):
         assert signal.getsignal(signal.SIGTERM) is not before[signal.SIGTERM]
     assert {number: signal.getsignal(number) for number in stop_signals()} == before
+
+
+def test_a_process_can_end_with_its_parent(tmp_path: Path) -> None:
+    child = (
+        "import time; from agentquest.platform import end_with_parent as e; e(); time.sleep(600)"
+    )
+    program = (
+        "import subprocess, sys, time\n"
+        "child = subprocess.Popen([sys.executable, '-c', sys.argv[1]])\n"
+        "open(sys.argv[2], 'w').write(str(child.pid))\n"
+        "time.sleep(600)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program, child, str(tmp_path / "pid")]) as parent:
+        pid = read_pid(tmp_path / "pid")
+        until = time.monotonic() + 60
+        while (
+            Path(f"/proc/{pid}/task").exists() and len([*Path(f"/proc/{pid}/task").iterdir()]) < 2
+        ):
+            assert time.monotonic() < until, "it does not watch"
+            time.sleep(0.05)
+        parent.kill()
+    wait_for_end(pid)

@@ -11,6 +11,7 @@ again: engines are deterministic, so that is the state it was in, and that it is
 is checked. `recreated` names the slots to which this happened in the last call.
 """
 
+import logging
 import pickle
 import sys
 from collections.abc import Mapping, Sequence
@@ -21,7 +22,14 @@ from agentquest.errors import AgentQuestError, UserError
 from agentquest.lib import Session, Task, Turn
 from agentquest.lib.arena import Wanted
 from agentquest.lib.vector import check_commands, check_length
-from agentquest.running.executors.ray import connect, ray_module
+from agentquest.platform import end_with_parent
+from agentquest.running.executors.ray import (
+    SAY_AFTER_S,
+    actor_options,
+    connect,
+    explain_waiting,
+    ray_module,
+)
 from agentquest.running.play import rare_collections
 from agentquest.running.spec import versions
 
@@ -31,6 +39,7 @@ Parcel = bytes
 """Turns by slot, pickled here: Ray's own way costs a call into Python for every turn."""
 
 _MOST_LOSSES = 3
+logger = logging.getLogger(__name__)
 
 
 class SlotActor:
@@ -40,6 +49,7 @@ class SlotActor:
         self, benchmark: str, settings: Mapping[str, Any], max_steps: int | None, path: list[str]
     ) -> None:
         sys.path[:] = [*sys.path, *(folder for folder in path if folder not in sys.path)]
+        end_with_parent()
         self._arena = shared_arena(benchmark, settings)
         self._max_steps = max_steps
         self._sessions: dict[int, Session] = {}
@@ -233,15 +243,17 @@ class RayVector:
                 raise AgentQuestError(f"slot {slot} went differently when it was replayed")
 
     def _new_actor(self) -> Any:
-        known = {"num_cpus", "num_gpus", "memory"}
-        own = {key: value for key, value in self._options.items() if key not in known}
-        options = {key: value for key, value in self._options.items() if key in known}
         remote = ray_module().remote(SlotActor)
-        return remote.options(resources=own, **options).remote(*self._made_with)
+        return remote.options(**actor_options(self._options)).remote(*self._made_with)
 
     def _check_versions(self) -> None:
-        for actor in self._actors:
-            theirs = _got(actor.versions.remote())
+        calls = [actor.versions.remote() for actor in self._actors]
+        _, missing = ray_module().wait(calls, num_returns=len(calls), timeout=SAY_AFTER_S)
+        if missing:
+            reason = explain_waiting(self._options, len(calls))
+            logger.warning("%d of %d actors still to start: %s", len(missing), len(calls), reason)
+        for call in calls:
+            theirs = _got(call)
             if theirs != versions():
                 raise UserError(
                     f"a node has {theirs}, this process {versions()}; install the same versions"

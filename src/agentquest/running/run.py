@@ -246,6 +246,8 @@ class Run:
             registry.load("sink", sink)
         saved = self.directory.manifest() if self.directory.exists else None
         if saved is None:
+            if hasattr(self._executor, "check"):  # only some depend on something out there
+                self._executor.check()
             self.directory.create(self.config.to_yaml(), manifest)
         else:
             self._refuse_differences(saved, manifest)

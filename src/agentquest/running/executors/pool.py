@@ -144,6 +144,10 @@ class Pool:
             stopped.cancel()
             await self._end()
 
+    def count_not_ready(self) -> int:
+        """How many workers cannot play yet."""
+        return sum(not worker.ready for worker in self._alive)
+
     @property
     def _is_going_on(self) -> bool:
         can_play = bool(self._waiting) and bool(self._alive)

@@ -24,7 +24,7 @@ from pydantic import Field
 from agentquest.errors import AgentQuestError, DataError, UnknownName, UserError
 from agentquest.extras import MissingExtra, require
 from agentquest.lib import Benchmark, Settings, Task
-from agentquest.platform import shared_file
+from agentquest.platform import end_with_parent, keep_handlers, shared_file
 from agentquest.running.events import RunEvents
 from agentquest.running.executors.pool import (
     Event,
@@ -38,10 +38,17 @@ from agentquest.running.executors.pool import (
 from agentquest.running.factory import Resources
 from agentquest.running.play import run_in_thread
 from agentquest.running.spec import EpisodeSpec, RunContext, versions
+from agentquest.words import counted
 
 _MOST_EVENTS = 2000
 _DATA_MISSING = "data missing"
-_PROBE_S = 10.0
+_PROBE_S = 5.0
+SAY_AFTER_S = 5.0
+# What a client of gRPC says first, and the kind of frame that a server of gRPC begins with.
+_HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
+_SETTINGS_FRAME = 4
+_LOOPBACK = ("127.0.0.1", "localhost", "::1", "[::1]")
+_RESERVED = {"num_cpus": "CPU", "num_gpus": "GPU", "memory": "memory"}
 _IN_CREATION = "error raised in its creation task"
 
 Pack = Mapping[str, bytes]
@@ -71,6 +78,10 @@ class RayExecutor:
         require("ray", "ray", why="executor: ray")
         self._settings = settings
 
+    def check(self) -> None:
+        """Raise UserError where no cluster answers; called before a run directory is made."""
+        _check_address(self._settings.address)
+
     async def run(
         self,
         specs: Sequence[EpisodeSpec],
@@ -92,7 +103,12 @@ class RayExecutor:
                 return _RayWorker(name, context, self._options(), cargo, tell)
 
             width = max(1, parallel // number)
-            await Pool(new_worker, "ray", specs, events, number, width).run(stop)
+            pool = Pool(new_worker, "ray", specs, events, number, width)
+            saying = asyncio.create_task(self._say_what_is_awaited(pool, number, events))
+            try:
+                await pool.run(stop)
+            finally:
+                saying.cancel()
         finally:
             if started:
                 ray_module().shutdown()
@@ -101,11 +117,15 @@ class RayExecutor:
         return self._settings.workers or max(1, int(ray_module().cluster_resources().get("CPU", 1)))
 
     def _options(self) -> dict[str, Any]:
-        known = {"num_cpus", "num_gpus", "memory"}
-        given = self._settings.resources
-        options: dict[str, Any] = {k: v for k, v in given.items() if k in known}
-        options["resources"] = {k: v for k, v in given.items() if k not in known}
-        return options
+        return actor_options(self._settings.resources)
+
+    async def _say_what_is_awaited(self, pool: Pool, number: int, events: RunEvents) -> None:
+        """After some seconds without all workers, once: what keeps the others from starting."""
+        await asyncio.sleep(SAY_AFTER_S)
+        missing = pool.count_not_ready()
+        if missing:
+            reason = await asyncio.to_thread(explain_waiting, self._settings.resources, number)
+            events.noted(f"{missing} of {counted(number, 'Ray worker')} still to start: {reason}")
 
 
 class _Cargo:
@@ -138,6 +158,7 @@ class EpisodeActor:
 
     def __init__(self, name: str, path: Sequence[str]) -> None:
         sys.path[:] = [*sys.path, *(folder for folder in path if folder not in sys.path)]
+        end_with_parent()
         node = str(ray_module().get_runtime_context().get_node_id())[:8]
         self._name = f"{name}@{node}"
         self._events: asyncio.Queue[Event] = asyncio.Queue()
@@ -293,10 +314,11 @@ def connect(address: str | None) -> bool:
     where: dict[str, Any] = {"address": address or "local"}
     if not address:
         where["include_dashboard"] = False
+    _check_address(address)
     try:
-        run_in_thread(_probe(address))
-        ray.init(log_to_driver=False, configure_logging=False, namespace="agentquest", **where)
-    except (OSError, ValueError, asyncio.TimeoutError) as error:
+        with keep_handlers():  # Ray's would abort the process on SIGTERM
+            ray.init(log_to_driver=False, configure_logging=False, namespace="agentquest", **where)
+    except (OSError, ValueError) as error:
         raise UserError(f"executor.address: no Ray cluster at {address!r}: {error}") from None
     except RuntimeError as error:
         # Such as another version of Ray or Python there.
@@ -304,13 +326,64 @@ def connect(address: str | None) -> bool:
     return True
 
 
-async def _probe(address: str | None) -> None:
-    """Ray would search for minutes; a connection shows at once whether anything answers."""
+def _check_address(address: str | None) -> None:
+    """Raise UserError unless Ray can answer there; it would search for minutes by itself."""
     host, separator, port = (address or "").removeprefix("ray://").rpartition(":")
-    if separator and port.isdigit():
-        opening = asyncio.open_connection(host, int(port))
-        _, writer = await asyncio.wait_for(opening, _PROBE_S)
+    if not (separator and port.isdigit()):
+        return
+    problem = run_in_thread(_probe(host, int(port)))
+    if not problem and host in _LOOPBACK and not str(address).startswith("ray://"):
+        own = str(ray_module().util.get_node_ip_address())
+        if own not in _LOOPBACK and run_in_thread(_probe(own, int(port))):
+            problem = (
+                f"it answers on {host} only, and Ray calls this machine {own}; start the head with"
+                f" --node-ip-address={own} (docs/scaling.md)"
+            )
+    if problem:
+        raise UserError(f"executor.address: no Ray cluster at {address!r}: {problem}")
+
+
+async def _probe(host: str, port: int) -> str:
+    """What is wrong with an address, in words; empty if something there speaks Ray's protocol."""
+    try:
+        opening = asyncio.open_connection(host, port)
+        reader, writer = await asyncio.wait_for(opening, _PROBE_S)
+    except asyncio.TimeoutError:
+        return f"no connection within {_PROBE_S:g} s"
+    except OSError as error:
+        return error.strerror or str(error)
+    try:
+        writer.write(_HELLO)
+        frame = await asyncio.wait_for(reader.readexactly(len(_HELLO[-9:])), _PROBE_S)
+        is_ray = frame[3] == _SETTINGS_FRAME
+    except (asyncio.IncompleteReadError, asyncio.TimeoutError, OSError):
+        is_ray = False
+    finally:
         writer.close()
+    return "" if is_ray else "something answers there, but it is not Ray"
+
+
+def actor_options(resources: Mapping[str, float]) -> dict[str, Any]:
+    """What an actor reserves, as Ray takes it: its own three kinds, and resources by name."""
+    options: dict[str, Any] = {k: v for k, v in resources.items() if k in _RESERVED}
+    options["resources"] = {k: v for k, v in resources.items() if k not in _RESERVED}
+    return options
+
+
+def explain_waiting(resources: Mapping[str, float], number: int) -> str:
+    """Why actors that reserve this do not start: nobody has it, not so often, or not now."""
+    wanted = {_RESERVED.get(name, name): amount for name, amount in resources.items() if amount}
+    nodes = [node["Resources"] for node in ray_module().nodes() if node["Alive"]]
+    shown = ", ".join(f"{name} {amount:g}" for name, amount in wanted.items())
+    room = sum(
+        int(min((node.get(name, 0) / amount for name, amount in wanted.items()), default=number))
+        for node in nodes
+    )
+    if not room:
+        return f"no node of the cluster has what each reserves ({shown})"
+    if room < number:
+        return f"the cluster has room for {room} that reserve {shown} each"
+    return f"others use what each reserves ({shown}), or its node is slow to start it"
 
 
 def _is_in_creation(error: BaseException) -> bool:
