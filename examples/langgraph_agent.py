@@ -9,8 +9,11 @@ is a step of the episode, and what it returns is the next observation.
 """
 
 import os
+from typing import Any
 
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import HumanMessage, SystemMessage
+from langchain_core.outputs import LLMResult
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 from langgraph.graph import START, MessagesState, StateGraph
@@ -29,6 +32,18 @@ class ModelSettings(Settings):
 
     api_key_env: str = "OPENAI_API_KEY"
     """Environment variable that holds the key; unset sends a dummy."""
+
+
+class UsageCallback(BaseCallbackHandler):
+    """Reports every model call of the graph, whichever node makes it."""
+
+    def __init__(self, agent: LoopAgent) -> None:
+        self._agent = agent
+
+    def on_llm_end(self, response: LLMResult, **more: Any) -> None:
+        for message in (batch[0].message for batch in response.generations):
+            name = message.response_metadata.get("model_name", "")
+            self._agent.report_usage(message.usage_metadata, model=name)
 
 
 class LangGraphAgent(LoopAgent):
@@ -62,5 +77,6 @@ class LangGraphAgent(LoopAgent):
             SystemMessage(episode.briefing.instructions),
             HumanMessage(f"Goal: {episode.goal}\n\nObservation: {first}"),
         ]
-        limit = {"recursion_limit": 2 * episode.max_steps + 2}
-        await graph.compile().ainvoke({"messages": messages}, limit)
+        limit = 2 * episode.max_steps + 2
+        config = {"recursion_limit": limit, "callbacks": [UsageCallback(self)]}
+        await graph.compile().ainvoke({"messages": messages}, config)

@@ -9,8 +9,17 @@ the game: each call is a step of the episode, and what it returns is the next ob
 """
 
 import os
+from typing import Any
 
-from agents import Agent, OpenAIChatCompletionsModel, RunConfig, Runner, function_tool
+from agents import (
+    Agent,
+    ModelResponse,
+    OpenAIChatCompletionsModel,
+    RunConfig,
+    RunHooks,
+    Runner,
+    function_tool,
+)
 from openai import AsyncOpenAI
 
 from agentquest.lib import Episode, LoopAgent, Settings
@@ -26,6 +35,17 @@ class ModelSettings(Settings):
 
     api_key_env: str = "OPENAI_API_KEY"
     """Environment variable that holds the key; unset sends a dummy."""
+
+
+class UsageHooks(RunHooks):
+    """Reports every model call of the run."""
+
+    def __init__(self, agent: LoopAgent, model: str) -> None:
+        self._agent = agent
+        self._model = model
+
+    async def on_llm_end(self, context: Any, agent: Any, response: ModelResponse) -> None:
+        self._agent.report_usage(response.usage, model=self._model)
 
 
 class AgentsSdkAgent(LoopAgent):
@@ -53,4 +73,5 @@ class AgentsSdkAgent(LoopAgent):
                 f"Goal: {episode.goal}\n\nObservation: {first}",
                 max_turns=episode.max_steps + 1,
                 run_config=RunConfig(tracing_disabled=True),
+                hooks=UsageHooks(self, self._settings.model),
             )

@@ -49,7 +49,10 @@ class PydanticAgent(LoopAgent):
             """Carry out one command in the environment and see what happens."""
             return await act(command)
 
-        await player.run(
-            f"Goal: {episode.goal}\n\nObservation: {first}",
-            usage_limits=UsageLimits(request_limit=episode.max_steps + 1),
-        )
+        limits = UsageLimits(request_limit=episode.max_steps + 1)
+        task = f"Goal: {episode.goal}\n\nObservation: {first}"
+        async with player.iter(task, usage_limits=limits) as run:
+            async for node in run:
+                if Agent.is_call_tools_node(node):
+                    reply = node.model_response
+                    self.report_usage(reply.usage, model=reply.model_name or "")

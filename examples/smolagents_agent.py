@@ -11,8 +11,9 @@ returns is the next observation.
 
 import asyncio
 import os
+from typing import Any
 
-from smolagents import LogLevel, OpenAIModel, Tool, ToolCallingAgent
+from smolagents import ChatMessage, LogLevel, OpenAIModel, Tool, ToolCallingAgent
 
 from agentquest.lib import Episode, LoopAgent, Settings
 from agentquest.lib.loop_agent import Act
@@ -61,6 +62,14 @@ class SmolAgent(LoopAgent):
             max_steps=episode.max_steps + 1,
             verbosity_level=LogLevel.OFF,
         )
+        generate = model.generate
+
+        def generate_and_report(*given: Any, **more: Any) -> ChatMessage:
+            said = generate(*given, **more)
+            self.report_usage(said.token_usage, model=self._settings.model)
+            return said
+
+        model.generate = generate_and_report
         task = f"Goal: {episode.goal}\n\nObservation: {first}"
         await asyncio.to_thread(self._player.run, task)
 

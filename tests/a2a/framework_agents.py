@@ -121,7 +121,11 @@ def google_adk(url):
         async def generate_content_async(self, llm_request, stream=False):
             said = "".join(part.text or "" for part in llm_request.contents[-1].parts)
             parts = [types.Part(text=first_option(said))]
-            yield LlmResponse(content=types.Content(role="model", parts=parts))
+            used = types.GenerateContentResponseUsageMetadata(
+                prompt_token_count=20, candidates_token_count=5, thoughts_token_count=3
+            )
+            content = types.Content(role="model", parts=parts)
+            yield LlmResponse(content=content, usage_metadata=used)
 
     agent = LlmAgent(name="agent", model=Echo(model="echo"), instruction="Play.")
     return to_a2a(agent, port=int(url.rpartition(":")[2].strip("/")))

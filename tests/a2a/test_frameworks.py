@@ -28,3 +28,6 @@ def test_its_agents_are_understood(green, name, manner):
     game = result.data["games"][0]
     assert game["error"] is None
     assert (game["end_reason"], game["steps"], game["invalid_actions"]) == ("max_steps", 3, 0)
+    if name == "google-adk":  # says what its model used
+        told = [result.data[key] for key in ("model_calls", "prompt_tokens", "completion_tokens")]
+        assert told == [3, 60, 24]

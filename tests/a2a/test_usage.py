@@ -6,6 +6,7 @@ import re
 import pytest
 from agent_processes import agentquest
 
+from agentquest.a2a.client.wire import PendingReply, add_result
 from agentquest.a2a.messages import USAGE, read_usage, write_usage
 from agentquest.records.episode import REPORTED, Call
 from agentquest.records.messages import Usage
@@ -73,3 +74,25 @@ async def test_the_llm_agents_tokens_are_in_the_result(green):
     assert data["cost"] == data["prompt_tokens"]
     assert re.search(r"model calls +3\n", result.text)
     assert "Tokens and cost are as the agent reports them." in result.text
+
+
+def test_what_adk_says_of_each_event_is_added_up():
+    """As Google's ADK reports it: in the metadata of status updates, again in the task."""
+
+    def metadata(event, tokens):
+        used = {"promptTokenCount": tokens, "candidatesTokenCount": 2, "thoughtsTokenCount": 3}
+        return {"adk_event_id": event, "adk_author": "agent", "adk_usage_metadata": used}
+
+    reply = PendingReply()
+    for event, tokens in (("a", 10), ("b", 20)):
+        update = {"kind": "status-update", "status": {"state": "working"}, "taskId": "t"}
+        add_result(reply, {**update, "metadata": metadata(event, tokens)}, "m1")
+    task = {"kind": "task", "id": "t", "status": {"state": "completed"}}
+    add_result(reply, {**task, "metadata": metadata("b", 20)}, "m1")
+    first, second = read_usage(reply.metadata)
+    assert first.usage == Usage(prompt_tokens=10, completion_tokens=5, reasoning_tokens=3)
+    assert second.usage == Usage(prompt_tokens=20, completion_tokens=5, reasoning_tokens=3)
+    for number in range(100):
+        update = {"kind": "status-update", "status": {"state": "working"}}
+        add_result(reply, {**update, "metadata": metadata(f"more {number}", number)}, "m1")
+    assert len(read_usage(reply.metadata)) == 16

@@ -60,3 +60,8 @@ def test_it_plays_what_the_rules_play(
     played = {record.task_id: [step.action for step in record.steps] for record in records}
     assert played == by_rules
     assert all(record.scored for record in records)
+    for record in records:
+        used = [call.usage for call in record.calls]
+        assert len(used) >= len(record.steps), "every model call of the framework is counted"
+        assert all(usage is not None and usage.prompt_tokens > 0 for usage in used)
+        assert {call.model for call in record.calls} == {"rules"}

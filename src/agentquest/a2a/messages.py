@@ -17,6 +17,8 @@ from agentquest.lib import Briefing
 from agentquest.records.episode import Call, read_call
 
 USAGE = "urn:agentquest:usage"
+# Where Google's ADK puts the usage of a model call, one to an event.
+ADK_USAGE, ADK_EVENT = "adk_usage_metadata", "adk_event_id"
 
 NOTHING_HAPPENS = "Nothing happens."
 # The observation after a reply that was not an available action.
@@ -130,7 +132,7 @@ def write_usage(calls: Sequence[Call]) -> dict[str, Any]:
 
 def read_usage(metadata: dict[str, Any]) -> tuple[Call, ...]:
     """The model calls that a reply reports; entries that make no sense are skipped."""
-    entries = metadata.get(USAGE)
+    entries = next((metadata[name] for name in (USAGE, ADK_USAGE) if name in metadata), None)
     if not isinstance(entries, list):
         return ()
     calls = (read_call(entry) for entry in entries[: limits.MAX_REPORTED_CALLS])

@@ -3,15 +3,18 @@
 Subclass `LoopAgent`, start the framework in `play`, and give it a tool that awaits
 `act(command)`: each call is a step, and what it returns is the next observation. A
 `play` that returns before the game is over has given up. `submit` takes whole answers, for
-loops that do more than name commands.
+loops that do more than name commands. `report_usage` takes what the framework's model calls
+used, in whatever form the framework has it.
 """
 
 import asyncio
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from agentquest.lib.agent import Agent, Answer, Episode
 from agentquest.lib.types import Observation
+from agentquest.records.episode import Call, read_call
 from agentquest.records.how import How
 
 Act = Callable[[str], Awaitable[str]]
@@ -36,6 +39,7 @@ class LoopAgent(Agent):
         self._waiting: asyncio.Future[Observation] | None = None
         self._playing: asyncio.Task[None] | None = None
         self._over = False
+        self._calls: list[Call] = []
 
     async def act(self, observation: Observation) -> Answer:
         self.observation = observation
@@ -50,11 +54,31 @@ class LoopAgent(Agent):
             await asyncio.wait({submitted, self._playing}, return_when=asyncio.FIRST_COMPLETED)
             if not submitted.done():
                 self._playing.result()  # raises what the framework raised
-                return Answer(action=None, give_up=True)
-            answer, self._waiting = submitted.result()
+                answer = Answer(action=None, give_up=True)
+            else:
+                answer, self._waiting = submitted.result()
         finally:
             submitted.cancel()
-        return answer
+        reported, self._calls = self._calls, []
+        return replace(answer, calls=(*answer.calls, *reported)) if reported else answer
+
+    def report_usage(
+        self,
+        usage: object,
+        *,
+        model: str = "",
+        cost: float | None = None,
+        latency_s: float | None = None,
+    ) -> None:
+        """Note a model call; it is recorded with the step that comes next.
+
+        `usage` is the call's token counts as an object or mapping of any provider or framework,
+        or None if they are unknown. May be called from another thread, such as a callback's.
+        """
+        said = {"model": model, "usage": usage, "cost": cost, "latency_s": latency_s}
+        call = read_call(said)
+        if call is not None:
+            self._calls.append(call)
 
     async def submit(self, answer: Answer) -> Observation:
         """Answer the newest observation; returns the next one, or raises GameOver."""

@@ -120,7 +120,10 @@ _PROMPT = ("prompt_tokens", "input_tokens", "promptTokenCount", "prompt_token_co
 _COMPLETION = ("completion_tokens", "output_tokens", *_GOOGLE)
 _REASONING = ("reasoning_tokens", "thinking_tokens", "reasoning")
 _THOUGHTS = ("thoughtsTokenCount", "thoughts_token_count")
-_CACHED = ("cached_tokens", "cache_read", "cachedContentTokenCount", "cached_content_token_count")
+_CACHED = (
+    *("cached_tokens", "cache_read", "cache_read_tokens"),
+    *("cachedContentTokenCount", "cached_content_token_count"),
+)
 _WRITTEN = ("cache_write_tokens", "cache_creation")
 _ANTHROPIC_CACHED, _ANTHROPIC_WRITTEN = "cache_read_input_tokens", "cache_creation_input_tokens"
 _PROMPT_DETAILS = ("prompt_tokens_details", "input_tokens_details", "input_token_details")
@@ -136,7 +139,8 @@ def read_usage(block: object) -> Usage | None:
     Google thoughts beside the candidates, and xAI reasoning beside the completion, which only
     the total shows.
     """
-    if not isinstance(block, Mapping):
+    block = _as_mapping(block)
+    if block is None:
         return None
     prompt, completion = _find(block, _PROMPT), _find(block, _COMPLETION)
     thoughts = _find(block, _THOUGHTS) or 0
@@ -189,6 +193,13 @@ def read_cost(block: object) -> float | None:
     return float(cost)
 
 
+def _as_mapping(value: object) -> Mapping[str, Any] | None:
+    """A block of counts; frameworks have them as objects of their own."""
+    if value is None or isinstance(value, Mapping):
+        return value
+    return getattr(value, "__dict__", None)
+
+
 def _find(block: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
     return next((read_count(block[name], name) for name in names if name in block), None)
 
@@ -197,7 +208,7 @@ def _find_detail(
     block: Mapping[str, Any], holders: tuple[str, ...], names: tuple[str, ...]
 ) -> int | None:
     """A count in the block's details, or else beside the main counts."""
-    details = (block.get(holder) for holder in holders)
-    found = (_find(one, names) for one in details if isinstance(one, Mapping))
+    details = (_as_mapping(block.get(holder)) for holder in holders)
+    found = (_find(one, names) for one in details if one is not None)
     inside = next((count for count in found if count is not None), None)
     return _find(block, names) if inside is None else inside

@@ -9,6 +9,7 @@ import pytest
 from agentquest.lib import Benchmark, Episode, LoopAgent
 from agentquest.lib.loop_agent import Act, GameOver
 from agentquest.records.episode import EpisodeRecord
+from agentquest.records.messages import Usage
 from agentquest.records.outcome import End
 from episode_players import a_player, builtin_homes
 
@@ -100,3 +101,28 @@ async def test_a_thread_learns_that_the_game_is_over(homes: Benchmark) -> None:
     await asyncio.get_running_loop().shutdown_default_executor()
     assert len(record.steps) == 3
     assert learnt == [GameOver]
+
+
+async def test_what_the_framework_s_model_used_is_recorded_with_the_next_step(
+    homes: Benchmark,
+) -> None:
+    class Counted:
+        def __init__(self) -> None:
+            self.input_tokens, self.output_tokens = 7, 2
+
+    async def loop(first: str, act: Act) -> None:
+        agent.report_usage(Counted(), model="m", latency_s=0.5)
+        agent.report_usage({"prompt_tokens": 10**400, "completion_tokens": 1}, cost=1.7e308)
+        await act("look")
+        await act("inventory")
+        await asyncio.to_thread(agent.report_usage, {"promptTokenCount": 3}, cost=0.25)
+
+    agent = Looping(loop)
+    record = await a_player(homes, agent, max_steps=5).play()
+    assert [len(step.calls) for step in record.steps] == [2, 0, 1]
+    known, unknown, last = record.calls
+    assert known.usage == Usage(prompt_tokens=7, completion_tokens=2)
+    assert (known.model, known.latency_s, known.cost) == ("m", 0.5, None)
+    assert (unknown.usage, unknown.cost) == (None, None)
+    assert (last.usage, last.cost) == (Usage(prompt_tokens=3, completion_tokens=0), 0.25)
+    assert record.end is End.GAVE_UP

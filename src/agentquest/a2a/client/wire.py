@@ -10,7 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from agentquest.a2a import limits
 from agentquest.a2a.client.cards import JSONRPC, Interface, read_object, read_objects
+from agentquest.a2a.messages import ADK_EVENT, ADK_USAGE
 from agentquest.records.episode import Call
 
 # Agents that check what a client accepts find text here, by either name for it.
@@ -131,6 +133,7 @@ class PendingReply:
     history: PartsContent | None = None  # the agent's last message after ours
     artifacts: dict[str, PartsContent] = field(default_factory=dict)
     metadata: dict[str, Any] = field(default_factory=dict)
+    usage: dict[str, Any] = field(default_factory=dict)  # of ADK's events
 
 
 @dataclass(frozen=True)
@@ -190,16 +193,15 @@ def _guess_kind(result: dict[str, Any]) -> Any:
 
 def _add_message(reply: PendingReply, message: dict[str, Any], our_message: str) -> None:
     reply.message = read_parts(message)
-    reply.metadata.update(read_object(message.get("metadata")))
+    _add_metadata(reply, message)
 
 
 def _add_task(reply: PendingReply, task: dict[str, Any], our_message: str) -> None:
     reply.task_id = str(task.get("id") or reply.task_id)
     _add_status(reply, task, our_message)
-    reply.metadata.update(read_object(task.get("metadata")))
     for place, artifact in enumerate(read_objects(task.get("artifacts"))):
         reply.artifacts[_artifact_id(artifact, place)] = read_parts(artifact)
-        reply.metadata.update(read_object(artifact.get("metadata")))
+        _add_metadata(reply, artifact)
     reply.history = _read_history(task.get("history"), our_message) or reply.history
 
 
@@ -210,7 +212,8 @@ def _add_status(reply: PendingReply, update: dict[str, Any], our_message: str) -
     message = status.get("message") or status.get("update")
     if isinstance(message, dict):
         reply.status = read_parts(message) or reply.status
-        reply.metadata.update(read_object(message.get("metadata")))
+        _add_metadata(reply, message)
+    _add_metadata(reply, update)
 
 
 def _add_artifact(reply: PendingReply, update: dict[str, Any], our_message: str) -> None:
@@ -221,7 +224,19 @@ def _add_artifact(reply: PendingReply, update: dict[str, Any], our_message: str)
     if update.get("append") and before is not None:
         new = PartsContent((*before.pieces, *new.pieces), (*before.kinds, *new.kinds))
     reply.artifacts[name] = new
-    reply.metadata.update(read_object(artifact.get("metadata")))
+    _add_metadata(reply, artifact)
+
+
+def _add_metadata(reply: PendingReply, holder: dict[str, Any]) -> None:
+    """Metadata of later parts replace those of earlier ones; the usage of each event is kept."""
+    metadata = read_object(holder.get("metadata"))
+    used = metadata.get(ADK_USAGE)
+    if isinstance(used, dict) and len(reply.usage) < limits.MAX_REPORTED_CALLS:
+        # A task repeats the metadata of its last event.
+        reply.usage[str(metadata.get(ADK_EVENT) or json.dumps(used))] = used
+    if reply.usage:
+        metadata = {**metadata, ADK_USAGE: list(reply.usage.values())}
+    reply.metadata.update(metadata)
 
 
 _BY_KEY = {
