@@ -15,6 +15,7 @@ from environments import environment
 from agentquest.a2a.client.cards import read_card
 from agentquest.a2a.config import AssessmentConfig
 from agentquest.a2a.requests import parse_request
+from agentquest.metrics.statistics import estimate_mean
 
 FOLDER = ROOT / "agentbeats"
 
@@ -87,6 +88,11 @@ SUBMISSIONS = [
     ("half", [(67, 67, 67, 0, 2)]),
     ("twice", [(67, 67, 67, 0, 1), (67, 67, 67, 0, 1)]),
     ("few", [(5, 5, 5, 0, 1)]),
+    # Not comparable: other data, protocol or step limit, if only in one shard.
+    ("builtin", [(67, 67, 67, 0, 2), (67, 67, 67, 0, 2, {"data": "builtin"})]),
+    ("longer", [(134, 134, 134, 0, 1, {"max_steps": 100.0})]),
+    ("own", [(134, 134, 134, 0, 1, {"protocol": None})]),
+    ("perfect", [(134, 134, 134, 0, 1)]),
 ]
 
 
@@ -107,8 +113,9 @@ def test_the_leaderboard_lists_whole_submissions_only(tmp_path):
                 "data": "real",
                 "protocol": "unseen-134",
                 "max_steps": 50.0,
+                **dict(*other),
             }
-            for index, (requested, scored, wins, errors, count) in enumerate(shards)
+            for index, (requested, scored, wins, errors, count, *other) in enumerate(shards)
         ]
         submission = {"status": "completed", "participants": {"agent": name}, "results": content}
         (folder / f"{name}.json").write_text(json.dumps(submission))
@@ -126,7 +133,15 @@ def test_the_leaderboard_lists_whole_submissions_only(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)
-    assert rows == [["whole", 37.3, 80.0, 10.0, 134, 5, "real", "unseen-134", 50]]
+    intervals = {wins: estimate_mean([1.0] * wins + [0.0] * (134 - wins)) for wins in (50, 134)}
+    for row, found in zip(rows, (intervals[134], intervals[50]), strict=True):
+        shown = [round(100 * value, 1) for value in (found.value, found.low, found.high)]
+        assert row[1:4] == shown
+        del row[1:4]
+    assert rows == [
+        ["perfect", 80.0, 10.0, 134, 0, "real", "unseen-134", 50],
+        ["whole", 80.0, 10.0, 134, 5, "real", "unseen-134", 50],
+    ]
 
 
 def test_the_port_is_the_same_everywhere(manifest):

@@ -2,6 +2,9 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
 
 from agentquest import load_run, registry
 from agentquest.a2a.assessment import Assessment
@@ -17,6 +20,7 @@ from agentquest.a2a.documents import (
 from agentquest.a2a.messages import read_message
 from agentquest.a2a.requests import AssessmentRequest
 from agentquest.metrics.table import Metric
+from agentquest.records.manifest import AssessedAgent
 from agentquest.records.outcome import End
 from agentquest.running import monitor
 from agentquest.store.folder import RunFolder
@@ -24,6 +28,8 @@ from agentquest.store.folder import RunFolder
 
 class Script:
     """A party without any network: each game has a player, which answers messages in turn."""
+
+    card = SimpleNamespace(agent=AssessedAgent(name="script"))
 
     def __init__(self, *players):
         self._players = iter(players)
@@ -70,7 +76,7 @@ async def assessed(tmp_path, *players, **config):
     async def tell(news):
         return None
 
-    return await Assessment(request, "builtin").play("script", Script(*players), tmp_path, tell)
+    return await Assessment(request, "builtin").play(Script(*players), tmp_path, tell)
 
 
 def plain_report(result):
@@ -78,22 +84,32 @@ def plain_report(result):
     return " ".join(report_text(result).split())
 
 
-async def test_nothing_closed_of_what_was_opened_is_nothing(tmp_path):
-    """Games in which nothing was opened say nothing about closing things again."""
+async def test_tidiness_is_averaged_over_the_games_played(tmp_path):
+    """A game in which nothing was opened leaves nothing open; its points say the same."""
     looking = [saying(*["look", "inventory"] * 15) for _ in range(2)]
     result = await assessed(tmp_path, opening(), *looking, max_steps=30)
     totals = summary_document(result)["aggregate_metrics"]["behavior_metrics"]["cleanup"]
     assert (totals["games_with_opens"], totals["correct_close_count"]) == (1, 0)
     assert totals["total_opens"] > 0
-    assert totals["avg_cleanup_rate"] == 0
-    assert result_document(result)["behaviour"]["cleanup_rate"] == 0
-    assert "cleanup 0.0% in 1 game where something was opened" in plain_report(result)
+    assert totals["avg_cleanup_rate"] == pytest.approx(2 / 3)
+    assert result_document(result)["behaviour"]["cleanup_rate"] == pytest.approx(2 / 3)
+    points = result.figures["score_breakdown"]["cleanup_score"]
+    assert points == pytest.approx(20 * totals["avg_cleanup_rate"], abs=0.005)
+    closed = f"0 of {totals['total_opens']} closed again"
+    assert f"cleanup 66.7%, {closed} in the 1 game that opened something" in plain_report(result)
+    assert "carried out" not in plain_report(result)
 
 
-async def test_where_nothing_was_opened_there_is_no_figure(tmp_path):
-    result = await assessed(tmp_path, saying(*["look", "inventory"] * 3))
+async def test_the_report_says_where_points_count_by_the_share_carried_out(tmp_path):
+    result = await assessed(tmp_path, saying(*["look", "xyzzy"] * 3), saying(*["look"] * 6))
+    said = "carried out 75.0% of commands; in 1 game not all were"
+    assert said in plain_report(result)
+
+
+async def test_without_doors_there_is_no_tidiness(tmp_path):
+    result = await assessed(tmp_path, saying(*["1 2 3 4"] * 6), benchmark="mastermind")
     assert result_document(result)["behaviour"]["cleanup_rate"] is None
-    assert "cleanup – in 0 games where something was opened" in plain_report(result)
+    assert "cleanup score" not in plain_report(result)
 
 
 async def test_an_agent_that_crashes_loses_and_is_counted(tmp_path):

@@ -37,7 +37,7 @@ from agentquest.metrics.report import Report, Table
 from agentquest.metrics.summary import Group
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.how import How
-from agentquest.records.manifest import Manifest
+from agentquest.records.manifest import Manifest, Verbs
 from agentquest.records.outcome import End
 from agentquest.reports.render.text import text_report
 from agentquest.reports.safe_text import one_line
@@ -101,6 +101,12 @@ class AssessedGame:
             _game_document(index, record, manifest),
             tuple(f"turn {step.index}: {step.reply}" for step in silent),
         )
+
+    @property
+    def executed_share(self) -> float:
+        """The share of its commands that the environment carried out; 1 if it had none."""
+        counts = self.behaviour["summary"]
+        return counts["executed_steps"] / counts["total_steps"] if counts["total_steps"] else 1.0
 
     @property
     def behaviour(self) -> Mapping[str, Any]:
@@ -167,7 +173,7 @@ class AssessmentResult:
     @cached_property
     def figures(self) -> dict[str, Any]:
         """The figures over all games."""
-        return _figures(self.report.summary.overall, self.scored_games)
+        return _figures(self.report.summary.overall, self.scored_games, self.manifest.verbs)
 
     @cached_property
     def own_metrics(self) -> dict[str, float | None]:
@@ -189,7 +195,7 @@ class AssessmentResult:
                     "scores": [game.document["score"] for game in games],
                     "steps": [game.document["steps"] for game in games],
                     "task_type": name,
-                    **_figures(group, games),
+                    **_figures(group, games, self.manifest.verbs),
                 }
         return found
 
@@ -223,11 +229,11 @@ def _mean(games: Sequence[AssessedGame], part: str, key: str) -> float | None:
     return fmean(game.behaviour[part][key] for game in games) if games else None
 
 
-def _figures(group: Group, scored: Sequence[AssessedGame]) -> dict[str, Any]:
+def _figures(group: Group, scored: Sequence[AssessedGame], verbs: Verbs) -> dict[str, Any]:
     """The figures over some games; the same for a task type and for a run."""
     success, behaviour = group.figures["success"], _value(group, "behaviour")
-    # A game in which nothing was opened says nothing about closing things again.
-    opened = [game for game in scored if game.behaviour["cleanup"]["applicable"]]
+    # Its points are a part of the score only where there is something to open.
+    tidied = scored if verbs.open else ()
     points = [game.behaviour["overall"]["breakdown"] for game in scored]
     return {
         "games": group.episodes,
@@ -238,7 +244,7 @@ def _figures(group: Group, scored: Sequence[AssessedGame]) -> dict[str, Any]:
         "success_interval": [success.low, success.high] if success else None,
         "avg_score": _value(group, "reward"),
         "avg_steps": _value(group, "steps"),
-        "avg_cleanup_rate": _mean(opened, "cleanup", "cleanup_rate"),
+        "avg_cleanup_rate": _mean(tidied, "cleanup", "cleanup_rate"),
         "avg_repetition_rate": _mean(scored, "repeated_steps", "repetition_rate"),
         "avg_cycle_rate": _mean(scored, "cycles", "cycle_rate"),
         "overall_score": None if behaviour is None else round_graded(behaviour)[0],
@@ -492,10 +498,20 @@ def _behaviour_table(result: AssessmentResult) -> Table:
         ),
     ]
     if verbs.open:
-        games = counted(cleanup["games_with_opens"], "game")
+        opening = counted(cleanup["games_with_opens"], "game")
         closed = f"{cleanup['correct_close_count']} of {cleanup['total_opens']} closed again"
         rate = _percent(figures["avg_cleanup_rate"])
-        rows.append(("cleanup", f"{rate} in {games} where something was opened; {closed}"))
+        rows.append(("cleanup", f"{rate}, {closed} in the {opening} that opened something"))
+    idle = [game for game in result.scored_games if game.executed_share < 1]
+    if idle:
+        share = fmean(game.executed_share for game in result.scored_games)
+        rows.append(
+            (
+                "carried out",
+                f"{share:.1%} of commands; in {counted(len(idle), 'game')} not all were, and the"
+                " points for conduct count by that share",
+            )
+        )
     return Table("Behavior metrics (averaged)", ("what", "how much"), tuple(rows))
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
 
-from agentquest.records.episode import EpisodeRecord
+from agentquest.records.episode import EpisodeRecord, attempted
 from agentquest.records.manifest import Verbs
 
 SHORTEST_CYCLE = 2
@@ -154,8 +154,9 @@ class Behaviour:
 
 def behaviour_of(record: EpisodeRecord, verbs: Verbs) -> Behaviour:
     """Judge one recorded game; `verbs` are those of its benchmark."""
-    executed = len(record.steps) - record.invalid_actions
-    return assess_behaviour(record.actions, record.success, verbs, executed)
+    commands = record.commands
+    executed = len(commands) - record.invalid_actions
+    return assess_behaviour(map(attempted, commands), record.success, verbs, executed)
 
 
 def assess_behaviour(

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from agentquest.records.base import Anything, Record, Text, Texts
+from agentquest.records.how import How
 from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
 from agentquest.records.outcome import End
 from agentquest.records.usage import (
@@ -157,8 +158,13 @@ class EpisodeRecord(Record):
 
     @property
     def invalid_actions(self) -> int:
-        """How many steps the environment did not carry out."""
-        return sum(not step.valid for step in self.steps)
+        """How many steps the environment did not carry out; to give up is no attempt at one."""
+        return sum(not step.valid for step in self.commands)
+
+    @property
+    def commands(self) -> list[Step]:
+        """The steps that were to do something: all but that of giving up."""
+        return [step for step in self.steps if step.how != How.GAVE_UP]
 
     @property
     def calls(self) -> list[Call]:

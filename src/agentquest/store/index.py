@@ -55,7 +55,7 @@ from agentquest.words import plural
 
 INDEX = "index.jsonl"
 _LOCK = ".index.lock"
-_VERSION = 7
+_VERSION = 8
 _TOGETHER = 16
 _LONGEST_FIGURES = 4096
 _SETTING = [one.name for one in fields(Setting)]

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from agentquest.metrics.behaviour import grade
+from agentquest.metrics.behaviour import behaviour_of, grade
 from agentquest.metrics.measured import collect_measured
 from agentquest.metrics.report import Report, build_report, figure_cell
 from agentquest.metrics.rows import measure
 from agentquest.metrics.statistics import Estimate
 from agentquest.metrics.table import Metric, metrics_table
 from agentquest.records.episode import Call, EpisodeRecord
-from agentquest.records.manifest import Manifest, PublishedScore
+from agentquest.records.manifest import Manifest, PublishedScore, Verbs
 from agentquest.records.messages import Usage
 from agentquest.records.outcome import AgentFaults, End
 from agentquest.reports.render.csv import csv_report
@@ -282,6 +282,16 @@ def test_replies_are_counted_by_task_type() -> None:
 def test_giving_up_is_no_unreadable_reply() -> None:
     steps = [step(1, action=None, how="gave_up", valid=False)]
     assert report_of([record("a", End.GAVE_UP, steps)]).warnings == ()
+
+
+def test_giving_up_is_no_invalid_step() -> None:
+    steps = [step(1, action="look"), step(2, action=None, how="gave_up", valid=False)]
+    one = record("a", End.GAVE_UP, steps)
+    assert (one.invalid_actions, len(one.steps)) == (0, 2)
+    found = behaviour_of(one, Verbs(open="open", close="close"))
+    assert (found.summary.executed_steps, found.summary.total_steps) == (1, 1)
+    assert (found.action_history, found.overall.overall_score) == (("look",), 60.0)
+    assert behaviour_of(record("a", End.GAVE_UP, steps[1:]), Verbs()).overall.overall_score == 0
 
 
 def test_agents_that_only_give_commands_have_no_replies_to_report() -> None:
