@@ -25,7 +25,7 @@ from alfworld_games import game_files, live_games
 from alfworld_report import LIVE_IN_REFERENCE, PlanTime, Samples, report
 from measuring import machine, quantile, seconds_of
 from reference_client import ReferenceClient, ReferenceTimeout
-from reference_install import reference_python
+from reference_install import reference_python, reference_versions
 from terminal import say
 from walks import random_walk, sensible_walk
 
@@ -68,6 +68,7 @@ def _options(arguments: list[str]) -> argparse.Namespace:
 
 def _run(options: argparse.Namespace, python: Path | None, folder: Path) -> None:
     say(machine())
+    say(f"The reference is {reference_versions(python)}." if python else "No reference here.")
     dice = random.Random(options.seed)
     files = game_files(options.data, options.games, dice, folder, python)
     walks = [_walk(file, options.steps, random.Random(f"{options.seed} {file}")) for file in files]

@@ -4,8 +4,11 @@ import os
 import platform
 import time
 from collections.abc import Callable, Sequence
+from datetime import date
 from pathlib import Path
 from typing import NamedTuple
+
+from agentquest.version import __version__
 
 
 class Row(NamedTuple):
@@ -58,12 +61,11 @@ def _line(row: Row, widths: Sequence[int]) -> str:
 
 
 def machine() -> str:
-    """One line about where the figures come from."""
+    """One line about where and when the figures come from."""
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
-    return (
-        f"{_processor()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}, "
-        f"Python {platform.python_version()}, load {load} at the start"
-    )
+    made = f"{date.today()}, AgentQuest {__version__}, Python {platform.python_version()}"
+    system = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}"
+    return f"{made}, {_processor()}, {system}, load {load} at the start"
 
 
 def resident_bytes() -> int:

@@ -51,6 +51,12 @@ def reference_python(given: str | None, install: bool = True) -> Path | None:
     return python
 
 
+def reference_versions(python: Path) -> str:
+    """What the reference is, by name and version."""
+    said = "import importlib.metadata as m; print(*(f'{n} {m.version(n)}' for n in %r), sep=', ')"
+    return _output([str(python), "-c", said % (("alfworld", "textworld"),)]).strip()
+
+
 def reference_logic(python: Path, dialect: str) -> Logic:
     """The logic files of the release that speaks a dialect."""
     if dialect == "0.4":
