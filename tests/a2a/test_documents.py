@@ -100,6 +100,14 @@ async def test_tidiness_is_averaged_over_the_games_played(tmp_path):
     assert "carried out" not in plain_report(result)
 
 
+async def test_points_are_rounded_once(tmp_path):
+    """One step of six repeated is 16.67 of 20 points; with a game of 20 the mean is 18.33, though
+    that of 16.67 and 20 is 18.34."""
+    repeating = saying("look", "look", "inventory", "look", "inventory", "look")
+    result = await assessed(tmp_path, repeating, opening())
+    assert result.figures["score_breakdown"]["repetition_score"] == 18.33
+
+
 async def test_the_report_says_where_points_count_by_the_share_carried_out(tmp_path):
     result = await assessed(tmp_path, saying(*["look", "xyzzy"] * 3), saying(*["look"] * 6))
     said = "carried out 75.0% of commands; in 1 game not all were"

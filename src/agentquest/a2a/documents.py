@@ -234,7 +234,7 @@ def _figures(group: Group, scored: Sequence[AssessedGame], verbs: Verbs) -> dict
     success, behaviour = group.figures["success"], _value(group, "behaviour")
     # Its points are a part of the score only where there is something to open.
     tidied = scored if verbs.open else ()
-    points = [game.behaviour["overall"]["breakdown"] for game in scored]
+    points = [game.behaviour["overall"]["unrounded_breakdown"] for game in scored]
     return {
         "games": group.episodes,
         "scored_games": group.scored,

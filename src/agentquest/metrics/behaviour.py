@@ -109,7 +109,7 @@ class Exploration:
 
 @dataclass(frozen=True)
 class Breakdown:
-    """The points of each part, rounded to 2 decimals."""
+    """The points of each part."""
 
     completion_score: float
     cleanup_score: float
@@ -119,13 +119,15 @@ class Breakdown:
 
 @dataclass(frozen=True)
 class Overall:
-    """The score rounded to 2 decimals, and unrounded for means; the grade is of the latter."""
+    """The score and its parts rounded to 2 decimals, and unrounded for means; the grade is of the
+    unrounded score."""
 
     overall_score: float
     max_possible_score: float
     breakdown: Breakdown
     grade: str
     unrounded_score: float
+    unrounded_breakdown: Breakdown
 
 
 @dataclass(frozen=True)
@@ -168,7 +170,8 @@ def assess_behaviour(
     order = assess_cleanup(actions, verbs)
     loops = find_cycles(actions)
     executed = len(actions) if executed is None else executed
-    overall = Overall(0.0, float(MAX_SCORE), Breakdown(0.0, 0.0, 0.0, 0.0), grade(0), 0.0)
+    none = Breakdown(0.0, 0.0, 0.0, 0.0)
+    overall = Overall(0.0, float(MAX_SCORE), none, grade(0), 0.0, none)
     if executed:
         closed = Fraction(order.correct_close_count, order.total_opens) if order.applicable else 1
         done = Fraction(executed, len(actions))
@@ -290,6 +293,7 @@ def _overall(
         breakdown=Breakdown(*(float(round(part, 2)) for part in parts)),
         grade=grade(total),
         unrounded_score=float(total),
+        unrounded_breakdown=Breakdown(*map(float, parts)),
     )
 
 

@@ -45,7 +45,7 @@ _INTERVAL = Template(
     '<rect class="band" x="%.1f" y="0" width="%.1f" height="8"/>'
     '<rect class="dot" x="%.1f" y="0" width="1.6" height="8"/></svg>'
 )
-_STANDING = Template('%s<br><small>%s</small>')
+_STANDING = Template("%s<br><small>%s</small>")
 
 
 def render(*nodes: h.Node) -> str:
