@@ -104,14 +104,27 @@ async def prepare_run(
     pending = run.prepare() if resumed else run.specs
     if pending:
         await run.identify_agent()
-    remarks: tuple[str, ...] = ()
-    if pending and run.config.preflight:
-        if say is not None and run.model_name is not None and run.config.llm is not None:
-            where = run.config.llm.settings.get("base_url")
-            say(f"asking {run.model_name}{f' at {where}' if where else ''} …")
-        remarks = await preflight(pending[0], run.benchmark)
+    remarks = await try_model(run, say) if pending else ()
     pending = run.prepare()
     return pending, (*run.remarks, *remarks)
+
+
+async def try_model(run: Run, say: Callable[[str], None] | None = None) -> tuple[str, ...]:
+    """Ask a run's model one small thing, unless it is not to be asked; what is worth knowing.
+
+    Raises an error that says what is wrong.
+    """
+    if not run.config.preflight:
+        return ()
+    if say is not None and run.model_name is not None and run.config.llm is not None:
+        say(f"asking {name_model(run)} …")
+    return await preflight(run.specs[0], run.benchmark)
+
+
+def name_model(run: Run) -> str:
+    """The model and where it is, as messages name it."""
+    where = run.config.llm.settings.get("base_url") if run.config.llm else None
+    return f"{run.model_name}{f' at {where}' if where else ''}"
 
 
 async def play_pending(

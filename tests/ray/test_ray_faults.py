@@ -34,7 +34,7 @@ from agentquest.running.executors.pool import divide_limits
 from agentquest.running.spec import Choice, RunContext
 from agentquest.store.folder import RunFolder
 
-ray = pytest.importorskip("ray", reason="Ray is not installed (extra `ray`)")
+pytest.importorskip("ray", reason="Ray is not installed (extra `ray`)")
 pytestmark = pytest.mark.long
 HERE = Path(__file__).resolve().parent
 # Set on a node that is to be without data: the folder that it pretends not to have.
@@ -251,16 +251,21 @@ def test_what_workers_wait_for_is_said(
 def test_a_vector_says_what_its_actors_wait_for(
     cluster: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def make() -> None:
-        with contextlib.suppress(Exception):  # the cluster goes on without us
-            RayVector("mastermind", 6, address=cluster.address, actors=6)
+    made: list[RayVector] = []
 
-    threading.Thread(target=make, daemon=True).start()
+    def make() -> None:
+        made.append(RayVector("mastermind", 6, address=cluster.address, actors=6))
+
+    making = threading.Thread(target=make)
+    making.start()
     until = time.monotonic() + 120
     while "still to start: the cluster has room for 2" not in caplog.text:
         assert time.monotonic() < until
         time.sleep(0.1)
-    ray.shutdown()
+    room = cluster.add_node(num_cpus=4)
+    making.join()
+    made[0].close()
+    cluster.remove_node(room)
 
 
 @pytest.mark.timeout(600)
@@ -306,7 +311,9 @@ class Endless(ScriptedAgent):
 
 def test_limits_hold_for_the_whole_run_however_many_workers() -> None:
     limits = {"requests_per_minute": 100, "tokens_per_minute": 9000, "max_concurrency": 6}
-    context = RunContext("run", "hash", Choice("alfworld"), Choice("react"), Choice("x", limits))
+    context = RunContext(
+        "run", "hash", Choice("alfworld"), Choice("react"), model=Choice("x", limits)
+    )
     for wanted in (1, 3, 4, 6, 7, 64):
         shared, workers = divide_limits(context, wanted)
         assert 1 <= workers <= min(wanted, 6)

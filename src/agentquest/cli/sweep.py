@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from agentquest.api import name_model, try_model
 from agentquest.cli.benchmark_choice import as_overrides
 from agentquest.cli.compare import ComparisonFormat, format_comparisons
 from agentquest.cli.eval import play_watched
@@ -16,6 +17,7 @@ from agentquest.errors import AgentQuestError
 from agentquest.files import to_json
 from agentquest.reports.render.comparison import json_comparison
 from agentquest.reports.render.text import markdown_table, text_table
+from agentquest.reports.safe_text import one_line
 from agentquest.reports.sweep import SweptRun, json_rows, sweep_comparison, sweep_rows, sweep_table
 from agentquest.running.run import Run
 from agentquest.running.sweep import Sweep, load_sweep
@@ -53,8 +55,9 @@ def command(
         run: {num_games: 60, parallel: 32}
 
     Runs are played one after another, each with all of `parallel`. The same command resumes an
-    interrupted sweep: nothing is lost and nothing is played twice. If a server fails, the sweep
-    goes on with the next run.
+    interrupted sweep: nothing is lost and nothing is played twice. Every model is asked first;
+    one that does not answer is named, and the others are played. If a server fails later, the
+    sweep goes on with the next run.
 
     Exit codes: the same as those of `agentquest eval`.
 
@@ -68,6 +71,7 @@ def command(
     if dry_run:
         _list(runs)
         return
+    dead = _ask_models(runs)
     pending = {run.run_id: run.prepare() for run in runs}
     for remark in dict.fromkeys(remark for run in runs for remark in run.remarks):
         typer.secho(f"note: {remark}", fg="yellow", err=True)
@@ -77,7 +81,7 @@ def command(
         err=True,
     )
     signals = StopSignals()
-    is_complete = _play(runs, signals)
+    is_complete = _play([run for run in runs if run.run_id not in dead], signals) and not dead
     if not signals.has_hung_up:
         _show(sweep, format, list_tasks)
     if not is_complete:
@@ -94,6 +98,36 @@ def _list(runs: Sequence[Run]) -> None:
         typer.echo(f"{run.directory.path}: {counted(len(run.specs), 'episode')}")
     total = sum(len(run.specs) for run in runs)
     typer.echo(f"{counted(len(runs), 'run')}, {counted(total, 'episode')}")
+
+
+def _ask_models(runs: Sequence[Run]) -> set[str]:
+    """Ask every model before anything is played; the runs whose model does not answer.
+
+    These are left out, and the others played. Raises the error where none would be left.
+    """
+    asked: dict[str, AgentQuestError | None] = {}
+    dead: dict[str, AgentQuestError] = {}
+    unfinished = [run for run in runs if not run.directory.exists or run.prepare()]
+    for run in unfinished:
+        context = run.specs[0].context
+        question = repr((context.model, context.agent))
+        if question not in asked:
+            try:
+                for remark in asyncio.run(try_model(run)):
+                    typer.secho(f"note: {one_line(remark)}", fg="yellow", err=True)
+                asked[question] = None
+            except AgentQuestError as error:
+                asked[question] = error
+                typer.secho(
+                    f"{name_model(run)} cannot be asked, and its runs are not played: {error}",
+                    fg="red",
+                    err=True,
+                )
+        if (reason := asked[question]) is not None:
+            dead[run.run_id] = reason
+    if dead and len(dead) == len(unfinished):
+        raise next(iter(dead.values()))
+    return {*dead}
 
 
 def _play(runs: Sequence[Run], signals: StopSignals) -> bool:

@@ -175,3 +175,22 @@ run: {benchmark: mastermind, num_games: 2}
     assert "some episodes have no score; run the same command again" in done.stderr
     assert len(scored_keys(tmp_path / "runs" / "small" / "scripted_seed-42")) == 2
     assert "not compared: react gone" in done.stderr
+    named = "gone at http://127.0.0.1:1/v1 cannot be asked, and its runs are not played: "
+    assert done.stderr.count(named) == 1
+    assert not scored_keys(tmp_path / "runs" / "small" / "react_gone_seed-42")
+    live = tmp_path / "runs" / "small" / "react_gone_seed-42" / "live.jsonl"
+    assert not live.exists(), "nothing was played against a server that is not there"
+
+
+def test_where_no_model_answers_nothing_is_made(tmp_path: Path) -> None:
+    text = """
+name: small
+models: [{model: gone, base_url: "http://127.0.0.1:1/v1", max_retries: 0}]
+seeds: [1, 2]
+run: {benchmark: mastermind, num_games: 2}
+"""
+    written(tmp_path, text)
+    done = agentquest(tmp_path, "sweep", "sweep.yaml")
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.count("gone at http://127.0.0.1:1/v1 cannot be asked") == 1
+    assert not (tmp_path / "runs").exists()
