@@ -286,3 +286,20 @@ def test_charts_take_hostile_labels_and_no_values() -> None:
         found = Page(drawn)
         assert {tag for tag, _ in found.elements} <= ELEMENTS
         assert not any(name.startswith("on") for _, attrs in found.elements for name in attrs)
+
+
+def test_a_large_run_has_pages_of_those_that_failed_first(tmp_path: Path) -> None:
+    ends = [End.SOLVED, End.STEP_LIMIT, End.SOLVED, End.FAILED, End.SOLVED]
+    named = [record(f"task-{place}", end) for place, end in enumerate(ends)]
+    saved(tmp_path / "run", named, manifest(task_ids=[one.task_id for one in named]))
+    export(Library(tmp_path / "run"), tmp_path / "some", most_episodes=3)
+    some = tmp_path / "some"
+    assert {file.name for file in some.glob("[0-9]*.html")} == {"1.html", "2.html", "4.html"}
+    listed = (some / "index.html").read_text(encoding="utf-8")
+    assert all(f"task-{place}" in listed for place in range(5)), "every episode is listed"
+    assert "3 episodes of 5 have pages here" in listed
+    links = re.findall(r'href="(\d+\.html)', listed)
+    assert set(links) == {"1.html", "2.html", "4.html"}
+    export(Library(tmp_path / "run"), tmp_path / "all")
+    assert len([*(tmp_path / "all").glob("[0-9]*.html")]) == 5
+    assert "have pages here" not in (tmp_path / "all" / "index.html").read_text(encoding="utf-8")

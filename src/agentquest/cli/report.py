@@ -7,7 +7,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from agentquest.cli.runs import PriceOption, listing, read_price
+from agentquest.cli.runs import Episodes, PriceOption, listing, read_price
 from agentquest.cli.terminal import terminal_width
 from agentquest.errors import UserError
 from agentquest.files import write_atomically
@@ -19,6 +19,7 @@ from agentquest.reports.render.text import markdown_report, text_report
 from agentquest.store.folder import RunFolder
 from agentquest.store.library import Library, RunSummary
 from agentquest.store.stored_run import StoredRun
+from agentquest.viewer.addresses import MOST_EPISODES
 
 _MEANINGS = "; ".join(f"{name}: {one.meaning}" for name, one in FORMATS.items())
 
@@ -52,6 +53,7 @@ def command(
             "--output", "-o", help="Output file; for html a folder, by default RUN/report."
         ),
     ] = None,
+    episodes: Episodes = MOST_EPISODES,
     price: PriceOption = None,
 ) -> None:
     """Report on a run, finished or not: what was run, and the results by task type.
@@ -63,7 +65,7 @@ def command(
         _list_instead(run)
     if format is ReportFormat.HTML:
         directory.manifest()  # raises a clear error if this is not a run
-        _write_pages(run, output or run / "report", read_price(price))
+        _write_pages(run, output or run / "report", read_price(price), episodes)
         return
     content = _PRINTED[format](StoredRun(run, price=read_price(price)).report)
     if output is None:
@@ -115,8 +117,8 @@ def _list_instead(folder: Path) -> NoReturn:
     raise typer.Exit
 
 
-def _write_pages(run: Path, folder: Path, price: Price | None) -> None:
+def _write_pages(run: Path, folder: Path, price: Price | None, most_episodes: int) -> None:
     from agentquest.viewer.export import export as export_pages
 
-    export_pages(Library(run, price), folder)
+    export_pages(Library(run, price), folder, most_episodes)
     typer.echo(f"wrote {folder / 'index.html'}", err=True)

@@ -18,6 +18,13 @@ from agentquest.store.library import BrokenRun, Library, RunSummary
 from agentquest.store.stored_run import StoredRun
 
 _LEAST_WANTED = ("tags", "cost", "benchmark", "model", "agent")
+Episodes = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        help="How many episodes of each run get pages of their own, those not solved first.",
+    ),
+]
 _STATES = ("complete", "pending", "running", "stopped")
 _FACTS = {
     "created_at", "benchmark", "protocol", "agent", "informed", "model", "trials", "max_steps",

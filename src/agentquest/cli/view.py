@@ -6,11 +6,12 @@ from typing import Annotated
 
 import typer
 
-from agentquest.cli.runs import open_library
+from agentquest.cli.runs import Episodes, open_library
 from agentquest.cli.serving_options import Host, InsecureNoToken, Port
 from agentquest.extras import require
 from agentquest.http.access import Access
 from agentquest.http.sockets import LOOPBACK
+from agentquest.viewer.addresses import MOST_EPISODES
 from agentquest.words import counted
 
 PORT = 7575
@@ -25,6 +26,7 @@ def command(
     export: Annotated[
         Path | None, typer.Option(help="Write the pages as files to this folder, and exit.")
     ] = None,
+    episodes: Episodes = MOST_EPISODES,
 ) -> None:
     """Browse runs: their figures, every episode step by step, runs side by side.
 
@@ -36,7 +38,7 @@ def command(
     if export is not None:
         from agentquest.viewer.export import export as write
 
-        number = write(open_library(folder), export)
+        number = write(open_library(folder), export, episodes)
         typer.echo(f"wrote {counted(number, 'file')}; start at {export / 'index.html'}", err=True)
         return
     serve_viewer(folder, Access.read(host, None, insecure_no_token), port, open_browser)

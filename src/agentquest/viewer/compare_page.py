@@ -232,7 +232,7 @@ def _cell(site: Addresses, run: str, record: EpisodeRecord, step: Step | None) -
         return ""
     return _STEP(
         "act" if step.valid else "act invalid",
-        site.episode(run, record.key, step.index),
+        site.episode(run, record.key, step.index) or site.run(run),
         step.action if step.action is not None else "no action",
         step.progress,
         step.observation[:_OBSERVATION_SHOWN],

@@ -303,7 +303,7 @@ def progress_chart(site: Addresses, run: str, record: EpisodeRecord, seen: Analy
         kinds.add(kind)
         title = f"step {step.index}: {step.action or 'no action'}"
         title += "" if kind == "plain" else f" ({MARKS[kind]})"
-        address = site.episode(run, record.key, step.index)
+        address = site.episode(run, record.key, step.index) or ""
         left = x(step.index) - wide / 2
         sign = draw_mark(kind, x(step.index), y(step.progress), min(4.0, max(1.6, wide / 2)))
         shapes.append(_STEP_ON_CHART(address, step.index, title, title, left, wide, _BOTTOM, sign))

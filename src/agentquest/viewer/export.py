@@ -17,7 +17,7 @@ from agentquest.errors import AgentQuestError, UserError, explain
 from agentquest.metrics.rows import EpisodeRow
 from agentquest.store.library import BrokenRun, Library, RunSummary
 from agentquest.store.stored_run import StoredRun
-from agentquest.viewer.addresses import FileAddresses, Files
+from agentquest.viewer.addresses import MOST_EPISODES, FileAddresses, Files
 from agentquest.viewer.compare_page import compare_page, flipped_tasks
 from agentquest.viewer.episode_page import episode_page
 from agentquest.viewer.pages import PAGES, navigation_page, page, problem_page
@@ -37,14 +37,17 @@ def asset(name: str) -> bytes:
     return files("agentquest.viewer.static").joinpath(name).read_bytes()
 
 
-def export(library: Library, target: Path) -> int:
-    """Write all pages below `target`, in place of an earlier export; returns how many files."""
+def export(library: Library, target: Path, most_episodes: int = MOST_EPISODES) -> int:
+    """Write the pages below `target`, in place of an earlier export; returns how many files.
+
+    At most so many episodes of a run have pages of their own: those that were not solved first.
+    """
     if target.exists() and not (target / _MARKER).is_file() and any(target.iterdir()):
         raise UserError(f"{target} is not empty and not an export; choose another folder")
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         draft.mkdir(parents=True)
-        number = _Export(library, draft).write()
+        number = _Export(library, draft, most_episodes).write()
         (draft / _MARKER).touch()
         if target.exists():
             shutil.rmtree(target)
@@ -57,8 +60,9 @@ def export(library: Library, target: Path) -> int:
 
 
 class _Export:
-    def __init__(self, library: Library, folder: Path) -> None:
+    def __init__(self, library: Library, folder: Path, most_episodes: int) -> None:
         self._library = library
+        self._most_episodes = most_episodes
         self._folder = folder
         self._files = Files(PAGE_SIZE)
         self._runs: dict[str, StoredRun] = {}
@@ -77,8 +81,11 @@ class _Export:
         for name in names:
             with suppress(AgentQuestError, OSError):  # its page says what is wrong
                 self._runs[name] = self._library.run(name)
-            keys = [one.key for one in self._runs[name].rows] if name in self._runs else []
-            self._files.add_run(name, keys, self._library.alone)
+            rows = self._runs[name].rows if name in self._runs else []
+            shown = sorted(rows, key=lambda row: row.success)[: self._most_episodes]
+            self._files.add_run(
+                name, [row.key for row in rows], {row.key for row in shown}, self._library.alone
+            )
         pairs = list(self._pairs(summaries))
         for name, file in self._files.pages.items():
             self._put(file, navigation_page(self._at(file), self._library, name, {}).encode())
@@ -99,7 +106,8 @@ class _Export:
             make = partial(episode_list, here, run, {"from": str(start)})
             self._page(self._files.run_file(name, start), name, make)
         for row in run.rows:
-            self._episode(here, run, row)
+            if self._files.has_page(name, row.key):
+                self._episode(here, run, row)
 
     def _episode(self, here: FileAddresses, run: StoredRun, row: EpisodeRow) -> None:
         record = cache(partial(run.record, row.key))

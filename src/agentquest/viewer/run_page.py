@@ -98,11 +98,24 @@ def episode_list(
         listed = h.p["No episode matches. ", link(site.run(run.name), "All episodes")]
     return h.section[
         h.h2("#episodes")["Episodes"],
-        _filters(site, run, query),
+        _filters(site, run.rows if site.served else shown, query),
         h.p("#fitting.note")[f"{len(found.rows):,} of {episodes}"],
+        _unlinked(site, run),
         _search_state(site, run, query, found),
         listed,
         _page_links(site, run, len(found.rows), start, query),
+    ]
+
+
+def _unlinked(site: Addresses, run: StoredRun) -> h.Node:
+    number = site.count_unlinked(run.name)
+    if not number:
+        return None
+    return h.p(".note")[
+        f"{counted(len(run.rows) - number, 'episode')} of {len(run.rows):,} have pages here, those"
+        " that were not solved first. To write more: ",
+        h.code["--episodes N"],
+        ".",
     ]
 
 
@@ -138,9 +151,9 @@ def _value(metric: Metric, one: EpisodeRow) -> str:
     return "–" if value is None else metric.format_value(value)
 
 
-def _filters(site: Addresses, run: StoredRun, query: Mapping[str, str]) -> Markup:
+def _filters(site: Addresses, rows: Sequence[EpisodeRow], query: Mapping[str, str]) -> Markup:
     fields = [
-        choice(name, name, sorted(set(map(value_of, run.rows))), query.get(name, ""))
+        choice(name, name, sorted(set(map(value_of, rows))), query.get(name, ""))
         for name, value_of in CHOICES.items()
     ]
     for name in LEAST:
@@ -217,7 +230,7 @@ def _linked_squares(site: Addresses, run: StoredRun, rows: Sequence[EpisodeRow])
 def _square(site: Addresses, run: str, row: EpisodeRow) -> Markup:
     kind = outcome(row.scored, row.success)
     title = f"{row.goal} ({KINDS[kind]}, {counted(row.steps, 'step')})"
-    return _SQUARE(kind, _tenths(row), site.episode(run, row.key), title, title)
+    return _SQUARE(kind, _tenths(row), site.episode(run, row.key) or "#episodes", title, title)
 
 
 def _tenths(one: EpisodeRow) -> int:
