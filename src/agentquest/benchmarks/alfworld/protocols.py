@@ -308,7 +308,7 @@ ETO_UNSEEN = Protocol(
 AGENTBOARD = Protocol(
     "agentboard-alfworld",
     "AgentBoard's setting: all 134 unseen games in dialect 0.3, an example of the type, 30 steps, "
-    "greedy, 100 tokens; progress is the share of subgoals reached.",
+    "greedy, 100 tokens; its progress rate and grounding accuracy are metrics to add.",
     {
         **_games("valid_unseen", max_steps=30, dialect="0.3"),
         **PROMPTED,
