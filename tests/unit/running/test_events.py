@@ -1,6 +1,5 @@
 """Every listener hears everything, whoever else listens."""
 
-import asyncio
 import inspect
 from pathlib import Path
 from typing import Any
@@ -62,4 +61,4 @@ def test_with_sinks_a_watcher_sees_everything_that_it_sees_without(tmp_path: Pat
     without = _events_of(tmp_path / "without")
     assert _events_of(tmp_path / "with", sinks=[f"{__name__}:Silent"]) == without
     assert set(without) == {"playing", "started", "introduced", "stepped", "save", "finished"}
-    assert asyncio.iscoroutinefunction(RunEvents.save)
+    assert inspect.iscoroutinefunction(RunEvents.save)

@@ -1,6 +1,7 @@
 """When a run gives up, what it writes and when."""
 
 import asyncio
+import time
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,7 @@ class Disk:
         self.batches: list[list[str]] = []
 
     def append(self, *records: EpisodeRecord) -> None:
+        time.sleep(0.001)  # a thread that is done at once lets its task go on before all others
         self.batches.append([record.key for record in records])
 
     @property
