@@ -142,4 +142,5 @@ def read_usage(metadata: dict[str, Any]) -> tuple[Call, ...]:
 def _write_call(call: Call) -> dict[str, Any]:
     usage = call.usage.model_dump() if call.usage is not None else {}
     cost = {"cost": call.cost} if call.cost is not None else {}
-    return {"model": call.model, **usage, **cost}
+    latency = {"latency_s": call.latency_s} if call.latency_s is not None else {}
+    return {"model": call.model, **usage, **cost, **latency}

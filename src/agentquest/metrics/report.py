@@ -284,7 +284,7 @@ def _spending(summary: Summary) -> tuple[tuple[str, str], ...]:
 
 def _replaced(spent: Spent) -> str:
     calls = counted(spent.calls, "call")
-    return calls if spent.cost is None else f"{calls}, {_at_least(spent)}{spent.cost:.4f}"
+    return calls if spent.cost is None else f"{calls}, {amount_text(spent)}"
 
 
 def figure_text(value: float | None, decimals: int) -> str:
@@ -292,8 +292,11 @@ def figure_text(value: float | None, decimals: int) -> str:
     return NOTHING if value is None else f"{value:,.{decimals}f}"
 
 
-def _at_least(spent: Spent) -> str:
-    return "at least " if spent.unpriced_calls else ""
+def amount_text(spent: Spent) -> str:
+    """The cost as far as it is known; a dash where no call has one."""
+    if spent.cost is None:
+        return NOTHING
+    return f"at least {spent.cost:.4f}" if spent.unpriced_calls else f"{spent.cost:.4f}"
 
 
 def tokens_text(spent: Spent, number: int) -> str:
@@ -307,10 +310,9 @@ def cost_text(spent: Spent) -> str:
     """What the calls cost, as far as it is known."""
     if spent.cost is None:
         return "unknown (no price known; `agentquest report --price` applies one)"
-    text = f"{_at_least(spent)}{spent.cost:.4f}"
     if spent.unpriced_calls:
-        return f"{text} ({counted(spent.unpriced_calls, 'call')} without a price)"
-    return f"{text} (in the currency of the price)"
+        return f"{amount_text(spent)} ({counted(spent.unpriced_calls, 'call')} without a price)"
+    return f"{amount_text(spent)} (in the currency of the price)"
 
 
 def _describe_run(manifest: Manifest, settings: Iterable[Setting]) -> tuple[tuple[str, str], ...]:

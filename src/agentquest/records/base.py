@@ -11,8 +11,9 @@ from pydantic import (
     PlainSerializer,
     ValidationError,
 )
-from pydantic_core import core_schema
+from pydantic_core import core_schema, to_jsonable_python
 
+_LARGEST = 10**300
 # Levels of nesting in what others give us to record. Readers of JSON stop at 200.
 DEEPEST = 64
 
@@ -21,17 +22,25 @@ def writable(value: Any, levels: int = DEEPEST) -> Any:
     """The value as JSON in UTF-8 can hold it.
 
     Models and data can contain half a surrogate pair, which UTF-8 cannot: it is escaped. What
-    is nested so deeply that no reader would follow is left out.
+    is nested so deeply that no reader would follow is left out, and what JSON has no form for
+    is described in words: a benchmark of the user's own may record anything.
     """
-    if isinstance(value, str) and not value.isascii():
-        return value.encode("utf-8", "backslashreplace").decode("utf-8")
-    if isinstance(value, dict | list | tuple) and not levels:
+    if isinstance(value, str):
+        is_plain = value.isascii()
+        return value if is_plain else value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if value is None or isinstance(value, float):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) <= _LARGEST else "(too large a number)"
+    if not levels:
         return "(nested too deeply)"
     if isinstance(value, dict):
-        return {writable(key): writable(item, levels - 1) for key, item in value.items()}
+        return {writable(str(key)): writable(item, levels - 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [writable(item, levels - 1) for item in value]
-    return value
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return writable(to_jsonable_python(value, serialize_unknown=True), levels - 1)
 
 
 def check_nesting(value: Any, levels: int = DEEPEST) -> Any:
@@ -42,13 +51,6 @@ def check_nesting(value: Any, levels: int = DEEPEST) -> Any:
         for item in value.values() if isinstance(value, dict) else value:
             check_nesting(item, levels - 1)
     return value
-
-
-Anything = Annotated[dict[str, Any], BeforeValidator(writable)]
-# What a provider wants back as it came: kept exactly, and escaped only where it is written.
-Opaque = Annotated[
-    dict[str, Any], BeforeValidator(check_nesting), PlainSerializer(writable, when_used="json")
-]
 
 
 class _Writable:
@@ -69,6 +71,21 @@ class _Writable:
 
 Text = Annotated[str, _Writable()]
 Texts = list[Text]
+
+
+def _describe_facts(facts: Any) -> Any:
+    """Facts are texts; what a benchmark gives in another form is written as one."""
+    if not isinstance(facts, dict):
+        return facts
+    return {str(k): v if isinstance(v, str) else str(writable(v)) for k, v in facts.items()}
+
+
+Facts = Annotated[dict[str, Text], BeforeValidator(_describe_facts)]
+Anything = Annotated[dict[str, Any], BeforeValidator(writable)]
+# What a provider wants back as it came: kept exactly, and escaped only where it is written.
+Opaque = Annotated[
+    dict[str, Any], BeforeValidator(check_nesting), PlainSerializer(writable, when_used="json")
+]
 
 
 class Record(BaseModel):

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from agentquest.records.base import Anything, Record, Text, Texts
+from agentquest.records.base import Anything, Facts, Record, Text, Texts
 from agentquest.records.how import How
 from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
 from agentquest.records.outcome import End
@@ -116,7 +116,7 @@ class EpisodeRecord(Record):
     problem: Text
     game_file: Text = ""  # the main file of a problem that is a folder
     data_hash: str
-    facts: dict[str, Text] = Field(default_factory=dict)
+    facts: Facts = Field(default_factory=dict)
     goal: Text
     agent: str
     model: Text | None = None

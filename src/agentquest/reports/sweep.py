@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from agentquest.errors import UserError
-from agentquest.metrics.report import NOTHING, Cell, Table, figure_cell, figure_text, mark_few
+from agentquest.metrics.report import (
+    NOTHING,
+    Cell,
+    Table,
+    amount_text,
+    figure_cell,
+    figure_text,
+    mark_few,
+)
 from agentquest.metrics.rows import Pace, Spent, total
 from agentquest.metrics.summary import summarise
 from agentquest.reports.compare import (
@@ -80,9 +88,7 @@ def sweep_table(rows: Sequence[SweepRow]) -> Table:
             figure_text(row.pace.tokens_per_step, 0),
             figure_text(row.pace.latency_p50, 2),
             figure_text(row.pace.latency_p95, 2),
-            f"at least {row.spent.cost:.4f}"
-            if row.spent.cost and row.spent.unpriced_calls
-            else figure_text(row.spent.cost if row.spent.calls else None, 4),
+            amount_text(row.spent) if row.spent.calls else NOTHING,
         )
         for row in rows
     )

@@ -7,6 +7,8 @@ import htpy as h
 from markupsafe import Markup
 
 from agentquest.lib.markup import Piece, Template, join
+from agentquest.metrics.report import amount_text, tokens_text
+from agentquest.metrics.rows import add_up_calls
 from agentquest.records.episode import Call, EpisodeRecord, Step
 from agentquest.records.messages import ReplyKind
 from agentquest.records.outcome import MEANINGS
@@ -100,9 +102,8 @@ def episode_page(
 
 def _facts(record: EpisodeRecord) -> Iterator[h.Node]:
     kind = outcome(record.scored, record.success)
-    spent = [call.usage for call in record.calls if call.usage is not None]
-    tokens = sum(usage.prompt_tokens + usage.completion_tokens for usage in spent)
-    priced = [call.cost for call in record.calls if call.cost is not None]
+    spent = add_up_calls(record.calls)
+    tokens = tokens_text(spent, spent.prompt_tokens + spent.completion_tokens)
     shown: Mapping[str, Piece] = {
         "outcome": badge(kind, MEANINGS[record.end]),
         "task": record.task_id,
@@ -115,8 +116,8 @@ def _facts(record: EpisodeRecord) -> Iterator[h.Node]:
         "reward": f"{record.reward:.2f}",
         "invalid": str(record.invalid_actions),
         "repetition": f"{record.repetition_rate:.2f}",
-        "tokens": f"{tokens:,}" if spent else "–",
-        "cost": f"{sum(priced):.4f}" if priced else "–",
+        "tokens": tokens if spent.calls else "–",
+        "cost": amount_text(spent) if spent.calls else "–",
         "seconds": f"{record.seconds:.1f}",
         "seed": str(record.seed),
         **record.facts,

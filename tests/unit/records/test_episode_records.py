@@ -236,6 +236,21 @@ def test_what_is_nested_too_deeply_for_readers_is_refused_or_left_out(tmp_path: 
     assert "(nested too deeply)" in json.dumps(read.details["cut"])
 
 
+def test_a_benchmark_of_one_s_own_may_record_anything(tmp_path: Path) -> None:
+    class Strange:
+        def __str__(self) -> str:
+            return "strange"
+
+    details = {"set": {1}, "bytes": b"\xff", "large": 10**5000, 7: Strange(), "time": math.inf}
+    facts = {"number": 3, "nothing": None, "strange": Strange()}
+    (read,) = a_run(tmp_path, a_record(details=details, facts=facts)).records()
+    assert read.details["set"] == [1]
+    assert read.details["bytes"] == "\\xff"
+    assert read.details["large"] == "(too large a number)"
+    assert read.details["7"] == "strange"
+    assert read.facts == {"number": "3", "nothing": "None", "strange": "strange"}
+
+
 def test_records_do_not_change_and_have_no_other_fields() -> None:
     with pytest.raises(ValidationError, match="frozen"):
         a_record().success = False  # type: ignore[misc]
