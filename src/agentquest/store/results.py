@@ -104,6 +104,8 @@ def _frame(report: Report, rows: Sequence[EpisodeRow]) -> dict[str, Any]:
         "warnings": list(report.warnings),
         "provenance": manifest.provenance.model_dump(),
         "versions": manifest.versions,
+        # Apart from the figures, which are the same whenever the same games are played.
+        "pace": asdict(report.summary.pace),
     }
 
 
@@ -151,7 +153,6 @@ def summary_section(report: Report) -> dict[str, Any]:
         "unread_replies": dict(group.unread),
         "spent": report.summary.spent.plain(),
         "spent_on_replaced": report.summary.replaced.plain(),
-        "pace": asdict(report.summary.pace),
     }
 
 

@@ -130,7 +130,7 @@ def results(run: Path) -> dict[str, Any]:
 
 
 def comparable_results(run: Path) -> dict[str, Any]:
-    return {k: v for k, v in results(run).items() if k not in ("timestamp", "run_id")}
+    return {k: v for k, v in results(run).items() if k not in ("timestamp", "run_id", "pace")}
 
 
 async def evaluate(

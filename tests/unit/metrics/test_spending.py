@@ -19,6 +19,7 @@ from agentquest.records.usage import Price
 from agentquest.reports.render.csv import csv_report
 from agentquest.reports.render.text import text_report
 from agentquest.reports.sweep import SweptRun, json_rows, sweep_rows, sweep_table
+from agentquest.store.folder import RESULTS
 from agentquest.store.library import Library, RunSummary
 from agentquest.store.stored_run import StoredRun
 from report_runs import manifest, record, saved, step
@@ -148,7 +149,10 @@ def test_the_pace_is_in_report_csv_rows_results_and_sweep(tmp_path: Path) -> Non
     assert (whole["latency_p50"], whole["time_to_first_action"]) == ("0.5", "2.0")
     (row,) = run.to_rows()
     assert (row["latency_p50"], row["tokens_per_step"]) == (0.5, 2_200_000.0)
-    assert json.loads(json.dumps(run.summary))["pace"]["latency_p95"] == pytest.approx(0.725)
+    with run.open_for_writing():
+        run.save_results()
+    written = json.loads((folder.path / RESULTS).read_text())
+    assert written["pace"]["latency_p95"] == pytest.approx(0.725)
     swept = sweep_rows([SweptRun("react", "m", None, 1, folder.path)])
     assert json_rows(swept)[0]["pace"]["latency_p50"] == 0.5
     assert json_rows(swept)[0]["spent"]["cost"] == 1.0
