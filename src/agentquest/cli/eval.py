@@ -20,6 +20,7 @@ from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import MEANINGS, End
 from agentquest.reports.render.text import text_summary
 from agentquest.reports.safe_text import one_line
+from agentquest.running.monitor import COST_REACHED
 from agentquest.running.run import Run
 from agentquest.running.spec import EpisodeSpec
 from agentquest.store.folder import LOG
@@ -110,7 +111,7 @@ def show(warnings: Sequence[str], run: Run) -> None:
     """Warnings that should be seen before anything is played."""
     for warning in warnings:
         typer.secho(f"warning: {warning}", fg="yellow", err=True)
-    for note in run.selection.notes:
+    for note in filter(None, (run.stand_ins, *run.selection.notes)):
         typer.secho(f"note: {note}", fg="yellow", err=True)
 
 
@@ -156,10 +157,17 @@ def _report(run: Run, result: RunResult) -> None:
     if not result.complete:
         typer.secho(
             f"{len(run.pending)} of {counted(len(run.specs), 'episode')} still to play;"
-            " run the same command again to play the rest",
+            f" {_advise(result)}",
             fg="yellow",
             err=True,
         )
+
+
+def _advise(result: RunResult) -> str:
+    """How to play the rest; a limit that is reached stops the same command at once."""
+    if (result.reason or "").startswith(COST_REACHED):
+        return "raise cost_limit to play the rest (what was spent before counts)"
+    return "run the same command again to play the rest"
 
 
 def _tell(failures: Sequence[tuple[str, int]]) -> None:

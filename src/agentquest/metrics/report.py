@@ -315,6 +315,9 @@ def cost_text(spent: Spent) -> str:
     return f"{amount_text(spent)} (in the currency of the price)"
 
 
+_DATA = {"builtin": "builtin (made by AgentQuest, not the benchmark's own)"}
+
+
 def _describe_run(manifest: Manifest, settings: Iterable[Setting]) -> tuple[tuple[str, str], ...]:
     """The header of a report. What the records say of themselves overrides what was planned."""
     origin = manifest.provenance
@@ -326,14 +329,14 @@ def _describe_run(manifest: Manifest, settings: Iterable[Setting]) -> tuple[tupl
     informed = " (is shown the oracle's plan: an upper bound, not an agent under test)"
     found = (
         ("benchmark", manifest.benchmark_title or manifest.benchmark),
-        ("data", origin.data),
+        ("data", _DATA.get(origin.data, origin.data)),
         ("data path", origin.data_path or ""),
         ("split", origin.split),
         *details.items(),
         ("protocol", manifest.protocol or "none (settings of its own)"),
         ("agent", manifest.agent + (informed if manifest.informed else "")),
         ("agent version", manifest.assessed.version if manifest.assessed else ""),
-        ("model", manifest.model or ("not told by the agent" if manifest.assessed else "none")),
+        ("model", describe_model(manifest)),
         ("agent faults", _FAULTS[manifest.agent_faults]),
         ("max steps", str(manifest.max_steps)),
         ("tasks", f"{len(manifest.task_ids):,}"),
@@ -346,6 +349,15 @@ def _describe_run(manifest: Manifest, settings: Iterable[Setting]) -> tuple[tupl
     return tuple((name, value) for name, value in found if value)
 
 
+def describe_model(manifest: Manifest) -> str:
+    """The model, and what is special about it."""
+    if manifest.assessed is not None:
+        return manifest.model or "not told by the agent"
+    if manifest.model == "scripted":
+        return "scripted (built-in rules, no language model)"
+    return manifest.model or "none"
+
+
 def _warnings(
     manifest: Manifest,
     rows: Sequence[EpisodeRow],
@@ -355,7 +367,7 @@ def _warnings(
 ) -> tuple[str, ...]:
     """One loud line for each way in which the figures are not what they seem."""
     return (
-        *_unscored_episodes(manifest, rows, running),
+        *_unscored_episodes(manifest, rows, running, summary.spent),
         *manifest.changes,
         *_unread_replies(summary),
         *_mixed_settings({row.setting for row in rows}),
@@ -396,11 +408,16 @@ def _notes(
     return tuple(lines)
 
 
-def _unscored_episodes(manifest: Manifest, rows: Sequence[EpisodeRow], running: bool) -> list[str]:
+def _unscored_episodes(
+    manifest: Manifest, rows: Sequence[EpisodeRow], running: bool, spent: Spent
+) -> list[str]:
     found = []
     advice = "run the same command again to complete the run."
+    limit = manifest.config.get("cost_limit")
     if running:
         advice = "the run is still going on."
+    elif limit is not None and (spent.cost or 0.0) >= limit:
+        advice = f"the cost limit of {limit:g} is reached: raise cost_limit to complete the run."
     requested = max(manifest.requested, len(rows))
     unscored = [row for row in rows if not row.scored]
     if unscored:

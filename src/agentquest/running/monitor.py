@@ -129,6 +129,9 @@ class FailureWatch(RunEvents):
             )
 
 
+COST_REACHED = "the cost limit of"
+
+
 class Budget(RunEvents):
     """Adds up what a run costs and gives up at the limit; `limit` None: there is none.
 
@@ -188,7 +191,7 @@ class Budget(RunEvents):
     def _check(self) -> None:
         if self._limit is not None and self.cost >= self._limit:
             about = "about " if self._estimates else ""
-            self._give_up(f"the cost limit of {self._limit:g} is reached ({about}{self.cost:.4f})")
+            self._give_up(f"{COST_REACHED} {self._limit:g} is reached ({about}{self.cost:.4f})")
 
 
 def _live_event(

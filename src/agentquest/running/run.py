@@ -174,6 +174,16 @@ class Run:
         return str(self.config.llm.settings["model"]) if self.config.llm else "scripted"
 
     @property
+    def stand_ins(self) -> str:
+        """What was not configured and so is replaced, in a line; empty if nothing is."""
+        if self.config.llm is not None or not asks_a_model(self.config.agent.name):
+            return ""
+        line = "no model is configured: the scripted one answers, by rules (llm.model names one)"
+        if self.benchmark.provenance().data == "builtin":
+            line += "; the data is built-in, not the benchmark's own"
+        return line
+
+    @property
     def max_steps(self) -> int:
         """The step limit: the one configured, or the benchmark's own."""
         return self.config.max_steps or self.benchmark.step_limit
@@ -311,6 +321,8 @@ class Run:
             kept += ["assessed", "agent", "model"]
         update: dict[str, Any] = {name: getattr(manifest, name) for name in kept}
         update["price"] = manifest.price or saved.price
+        # What stopped an earlier part may have been raised.
+        update["config"] = {**saved.config, "cost_limit": self.config.cost_limit}
         if self.pending:
             update["sources"] = self.sources
             if changed := find_changed(saved.sources, self.sources):

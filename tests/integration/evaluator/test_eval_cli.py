@@ -350,3 +350,31 @@ def test_edited_code_is_named_and_fresh_starts_anew(tmp_path: Path) -> None:
     fresh = agentquest(tmp_path, *arguments, "--fresh")
     assert fresh.returncode == 0
     assert sorted(folder.name for folder in (tmp_path / "runs").iterdir()) == ["mine", "mine-2"]
+
+
+def test_without_a_model_it_is_said_that_rules_answer(tmp_path: Path) -> None:
+    arguments = ["eval", "data_path=builtin", "num_games=1", "run_name=r"]
+    done = agentquest(tmp_path, *arguments)
+    first = done.stderr.splitlines()[0]
+    assert first.startswith("note: no model is configured: the scripted one answers, by rules")
+    assert "the data is built-in" in first
+    said = "scripted (built-in rules, no language model)"
+    assert said in " ".join(done.stdout.split())
+    report = " ".join(agentquest(tmp_path, "report", "runs/r").stdout.split())
+    assert said in report
+    assert "builtin (made by AgentQuest, not the benchmark's own)" in report
+    silent = agentquest(tmp_path, *arguments[:-1], "agent=oracle")
+    assert "no model" not in silent.stderr
+
+
+def test_after_a_cost_limit_the_hint_is_to_raise_it(tmp_path: Path) -> None:
+    """The same command would stop at once, for ever."""
+    with rule_server() as url:
+        prices = ["llm.price_per_million_prompt=1000", "llm.price_per_million_completion=1000"]
+        arguments = ["eval", *model_at(url), *prices, "num_games=3", "run_name=r", "parallel=1"]
+        for _ in range(2):
+            stopped = agentquest(tmp_path, *arguments, "cost_limit=0.5")
+            assert stopped.returncode == 1
+            assert "episodes still to play; raise cost_limit" in stopped.stderr
+            assert "run the same command again" not in stopped.stderr + stopped.stdout
+        assert agentquest(tmp_path, *arguments, "cost_limit=5000").returncode == 0

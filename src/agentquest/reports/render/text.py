@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from agentquest.metrics.report import Report, Table, cost_text, tokens_text
+from agentquest.metrics.report import Report, Table, cost_text, describe_model, tokens_text
 from agentquest.reports.safe_text import markdown_text, one_line
 from agentquest.words import counted
 
@@ -35,7 +35,9 @@ def text_summary(report: Report, width: int = WIDTH) -> str:
     """The lines of a report that matter most; the run's own metrics are among them."""
     manifest, overall, spent = report.manifest, report.overall, report.summary.spent
     origin = manifest.provenance
-    who = f"agent {manifest.agent}" + (f", model {manifest.model}" if manifest.model else "")
+    who = f"agent {manifest.agent}" + (
+        f", model {describe_model(manifest)}" if manifest.model else ""
+    )
     played = (
         f"{manifest.benchmark_title or manifest.benchmark} {origin.split} ({origin.data} data), "
         f"{counted(len(manifest.task_ids), 'task')}, {who}"
