@@ -11,6 +11,7 @@ from agentquest.cli.terminal import terminal_width
 from agentquest.errors import UserError
 from agentquest.files import to_json
 from agentquest.metrics.report import NOTHING, Table, figure_text, short_rate
+from agentquest.metrics.statistics import FEW
 from agentquest.records.usage import Price, read_amount
 from agentquest.reports.render.text import keep_columns, text_table, wrap_text
 from agentquest.reports.safe_text import one_line
@@ -133,7 +134,9 @@ def listing(runs: Sequence[RunSummary], width: int) -> str:
         for run in runs
         if run.standing is not None
     ]
-    below = map("\n".join, (playing, notes))
+    few = [run.name for run in runs if not run.standing and _has_few_tasks(run)]
+    marked = [wrap_text(f"fewer than {FEW} tasks: {', '.join(few)}", width, "  ")] if few else []
+    below = map("\n".join, (playing, marked, notes))
     return "\n\n".join(filter(None, [text_table(table, width), more, *below]))
 
 
@@ -158,6 +161,10 @@ def _success(run: RunSummary) -> str:
         return "{:.0%} to {:.0%}".format(*run.standing.bounds)
     rate = run.figures.success
     return NOTHING if rate is None else "{} [{}]".format(*short_rate(rate))
+
+
+def _has_few_tasks(run: RunSummary) -> bool:
+    return run.figures.success is not None and run.figures.success.of_few_tasks
 
 
 def _matches(run: RunSummary, tags: Sequence[str] | None, state: str | None, match: str) -> bool:

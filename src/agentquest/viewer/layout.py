@@ -176,7 +176,9 @@ def interval(estimate: Estimate | None) -> Piece:
     if estimate is None:
         return "–"
     low, dot, high = (100 * v for v in (estimate.low, estimate.value, estimate.high))
-    return _INTERVAL(*short_rate(estimate), low, max(high - low, 0.8), max(dot - 0.8, 0))
+    value, ends = short_rate(estimate)
+    ends += " few" if estimate.of_few_tasks else ""
+    return _INTERVAL(value, ends, low, max(high - low, 0.8), max(dot - 0.8, 0))
 
 
 def standing(found: Standing) -> Markup:

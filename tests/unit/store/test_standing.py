@@ -58,3 +58,4 @@ def test_a_run_that_has_stopped_has_its_interval(tmp_path: Path) -> None:
     assert isinstance(found, RunSummary)
     assert (found.state, found.standing) == ("stopped", None)
     assert "50.0% [0–100]" in listing([found], 100)
+    assert "fewer than 10 tasks: run" in listing([found], 100)

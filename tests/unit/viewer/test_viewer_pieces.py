@@ -88,7 +88,8 @@ def test_unknown_is_not_zero() -> None:
     ]  # fmt: skip
     assert interval(None) == "–"
     assert ">50.0%<" in str(interval(Estimate(0.5, 0.25, 0.75, 8, 8)))
-    assert ">25–75<" in str(interval(Estimate(0.5, 0.25, 0.75, 8, 8)))
+    assert ">25–75<" in str(interval(Estimate(0.5, 0.25, 0.75, 10, 10)))
+    assert ">25–75 few<" in str(interval(Estimate(0.5, 0.25, 0.75, 20, 9)))
 
 
 def test_a_rate_is_rounded_once() -> None:
