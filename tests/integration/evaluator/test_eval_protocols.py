@@ -131,7 +131,10 @@ async def test_a_thought_is_a_turn_of_its_own(name: str, tokens: int, tmp_path: 
     asked = server.requests[2]
     assert asked["max_tokens"] == tokens
     prompt = asked["messages"][0]["content"]
-    assert prompt.startswith(f"An example of {record.task_type}.\nYou are in the middle of a room.")
+    example, room, task, *_ = prompt.split("\n")
+    assert example == f"An example of {record.task_type}."
+    assert room.startswith("You are in the middle of a room. Looking quickly around you, you see a")
+    assert task == f"Your task is to: {record.goal}."
     assert "> think: I look.\nOK.\n> look\nYou are in" in prompt
 
 

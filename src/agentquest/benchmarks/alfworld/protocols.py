@@ -98,8 +98,13 @@ GIGPO_READING: dict[str, Any] = {
     "llm.temperature": 0.4,
     "llm.max_tokens": 512,
 }
-ARRIVAL = r"You arrive at loc \d+\. "
-WELCOME = r"^-= Welcome to TextWorld, ALFRED! =-\n\n"
+# What most leave out: the greeting, an empty line above the task, and numbers of locations.
+CUTS = [
+    r"^-= Welcome to TextWorld, ALFRED! =-\n\n",
+    r"\n(?=\nYour task is to: )",
+    r"You arrive at loc \d+\. ",
+]
+
 
 GIGPO = Protocol(
     "gigpo-alfworld",
@@ -148,7 +153,7 @@ AGENTGYM_200 = Protocol(
         "agent.style": "chat",
         "agent.reader": "as_agentgym",
         "agent.read_cut_off": True,
-        "agent.leave_out": [WELCOME, ARRIVAL],
+        "agent.leave_out": CUTS,
         "llm.temperature": 0,
     },
     (
@@ -180,7 +185,7 @@ AGENTBENCH_FC = Protocol(
         "agent.style": "chat",
         "agent.reader": "as_agentbench",
         "agent.admissible_join": "\n",
-        "agent.leave_out": [WELCOME, ARRIVAL],
+        "agent.leave_out": CUTS,
         "agent.tools": [
             {
                 "name": "take_action",
@@ -210,7 +215,7 @@ _REACT: dict[str, Any] = {
     "agent.read_cut_off": True,
     "agent.thought_turns": "think:",
     "agent.history_length": 49,
-    "agent.leave_out": [WELCOME, ARRIVAL],
+    "agent.leave_out": CUTS,
     "llm.temperature": 0,
 }
 _REACT_TEXTS = {
@@ -267,7 +272,7 @@ _ETO: dict[str, Any] = {
     "agent.style": "chat",
     "agent.reader": "as_eto",
     "agent.read_cut_off": True,
-    "agent.leave_out": [WELCOME, ARRIVAL],
+    "agent.leave_out": CUTS,
     "llm.temperature": 0,
     "llm.max_tokens": 512,
 }
@@ -317,7 +322,7 @@ AGENTBOARD = Protocol(
         "agent.rewrite": [["put", " in ", " in/on "], ["put", " on ", " in/on "]],
         "agent.read_cut_off": True,
         "agent.history_length": 100,
-        "agent.leave_out": [WELCOME, ARRIVAL],
+        "agent.leave_out": [*CUTS, r"\n+Your task is to: [^\n]*"],
         "llm.temperature": 0,
         "llm.max_tokens": 100,
     },
