@@ -116,6 +116,26 @@ async def test_it_asks_and_reads_as_published(name: str, tmp_path: Path) -> None
     assert len(run.specs) == counts.get(name, len(run.specs))
 
 
+@pytest.mark.parametrize(
+    ("said", "action", "how"),
+    [
+        ("<think>first. <action>look</action>", "look", "tag"),
+        ("<think><action>Look</action></think><action>go</action>", "look", "tag"),
+        (
+            "<think>a</think>I would say: Go To Fridge 1",
+            "</think>i would say: go to fridge 1",
+            "tail",
+        ),
+    ],
+)
+async def test_gigpo_reads_the_thoughts_too(
+    said: str, action: str, how: str, tmp_path: Path
+) -> None:
+    async with ChatServer(lambda messages: said) as server:
+        _, record = await played("gigpo-alfworld", tmp_path, server.url, WORDS, [])
+    assert (record.steps[0].action, record.steps[0].how) == (action[-30:], how)
+
+
 @pytest.mark.parametrize(("name", "tokens"), [("react-alfworld", 100), ("reflexion-alfworld", 256)])
 async def test_a_thought_is_a_turn_of_its_own(name: str, tokens: int, tmp_path: Path) -> None:
     async with ChatServer(by_thinking) as server:
