@@ -35,7 +35,9 @@ from boundary_samples import (
     USAGE,
 )
 
+from agentquest.a2a.addresses import AllowList, find_fault, origin_of, without_password
 from agentquest.a2a.client.cards import make_reachable, read_card
+from agentquest.a2a.client.connection import restrict_card
 from agentquest.a2a.client.wire import AgentError, PendingReply, add_result, read_result
 from agentquest.a2a.messages import read_message, read_usage
 from agentquest.a2a.remote_agent import parse_action
@@ -145,8 +147,18 @@ def _json(read: Callable[[Any], object]) -> Callable[[bytes, Path], object]:
 
 def _card(content: Any) -> object:
     with contextlib.suppress(ValueError):  # by which it says what is wrong with the card
-        return make_reachable(read_card(content), "http://127.0.0.1:9000/")
+        url = "http://127.0.0.1:9000/"
+        card = restrict_card(make_reachable(read_card(content), url), url, AllowList(["*"]))
+        assert {origin_of(one.url) for one in card.interfaces} == {origin_of(url)}
+        return card
     return None
+
+
+def _address(text: str) -> object:
+    """One that may be called has nothing in it that others read differently."""
+    is_allowed = AllowList(["*"]).allows(text)
+    assert not is_allowed or text.isprintable()
+    return origin_of(without_password(text).url) if is_allowed else find_fault(text)
 
 
 def _turn(content: Any) -> object:
@@ -237,6 +249,7 @@ BOUNDARIES: dict[str, tuple[bytes, Callable[[bytes, Path], object]]] = {
     "A2A request": (_bytes(REQUEST), _text(parse_request)),
     "A2A tagged request": (TAGGED, _text(parse_request)),
     "A2A card": (_bytes(CARD), _json(_card)),
+    "A2A address": (b"http://user:pw@localhost:9002/agent?x=1", _text(_address)),
     "A2A response": (_bytes(TALK), _json(_turn)),
     "OpenAI": (_bytes(CHAT), _model(OpenAIChat(OpenAISettings(model="m")))),
     "OpenAI stream": (_stream(CHAT), _model(OpenAIChat(OpenAISettings(model="m", stream=True)))),

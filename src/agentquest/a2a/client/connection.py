@@ -115,10 +115,10 @@ async def find_agent(
         card = make_reachable(read_card(content), url)
     except ValueError as error:
         raise AgentBroken(f"{url}: not a usable A2A agent card: {error}") from None
-    return A2AEndpoint(url, _restrict(card, url, allowed or AllowList()), new_http)
+    return A2AEndpoint(url, restrict_card(card, url, allowed or AllowList()), new_http)
 
 
-def _restrict(card: Card, url: str, allowed: AllowList) -> Card:
+def restrict_card(card: Card, url: str, allowed: AllowList) -> Card:
     """The card with only those addresses that may be called.
 
     Behind a gateway and in containers, cards name addresses that only their own machine can
