@@ -16,7 +16,11 @@ from agentquest.running.spec import EpisodeSpec
 
 
 class Executor(Protocol):
-    """Plays many episodes; where, is its own business."""
+    """Plays many episodes; where, is its own business.
+
+    One that depends on something out there may also have `check()`, which raises UserError if
+    that is missing; it is called before a run directory is made.
+    """
 
     async def run(
         self,
