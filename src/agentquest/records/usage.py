@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Annotated, Any
 
-from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import Field, GetCoreSchemaHandler, ValidationError
+from pydantic_core import core_schema
 
 from agentquest.records.base import Record
 
@@ -49,16 +50,22 @@ def _warn_once(what: str) -> None:
     logger.warning("%s is not a number from 0 to %s, so it counts as unknown", what, f"{MOST:,}")
 
 
-def _read_or_none(value: Any, read: ValidatorFunctionWrapHandler) -> Any:
-    try:
-        return read(value)
-    except ValidationError:
+class _OrUnknown:
+    """What is sensible is taken without a detour through Python; anything else is None."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        unknown = core_schema.no_info_plain_validator_function(self._forget)
+        return core_schema.union_schema([handler(source), unknown], mode="left_to_right")
+
+    @staticmethod
+    def _forget(value: object) -> None:
         _warn_once("a recorded usage, cost or latency")
-        return None
 
 
 # What a record stores of such numbers; one that is not sensible reads as unknown.
-OrUnknown = WrapValidator(_read_or_none)
+OrUnknown = _OrUnknown()
 Count = Annotated[int, Field(ge=0, le=MOST, strict=True)]
 Amount = Annotated[Annotated[float, Field(ge=0.0, le=MOST, strict=True)] | None, OrUnknown]
 # What an environment or our own clock says: may be negative, and is never unknown.
@@ -201,14 +208,19 @@ def _as_mapping(value: object) -> Mapping[str, Any] | None:
 
 
 def _find(block: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
-    return next((read_count(block[name], name) for name in names if name in block), None)
+    for name in names:
+        if name in block:
+            return read_count(block[name], name)
+    return None
 
 
 def _find_detail(
     block: Mapping[str, Any], holders: tuple[str, ...], names: tuple[str, ...]
 ) -> int | None:
     """A count in the block's details, or else beside the main counts."""
-    details = (_as_mapping(block.get(holder)) for holder in holders)
-    found = (_find(one, names) for one in details if one is not None)
-    inside = next((count for count in found if count is not None), None)
-    return _find(block, names) if inside is None else inside
+    for holder in holders:
+        details = _as_mapping(block.get(holder))
+        count = None if details is None else _find(details, names)
+        if count is not None:
+            return count
+    return _find(block, names)
