@@ -11,7 +11,7 @@ from agentquest.cli.runs import Episodes, PriceOption, listing, read_price
 from agentquest.cli.terminal import terminal_width
 from agentquest.errors import UserError
 from agentquest.files import write_atomically
-from agentquest.metrics.report import Report
+from agentquest.metrics.report import Report, hide_success
 from agentquest.records.usage import Price
 from agentquest.reports.exports import FORMATS, export_run
 from agentquest.reports.render.csv import csv_report
@@ -67,7 +67,9 @@ def command(
         directory.manifest()  # raises a clear error if this is not a run
         _write_pages(run, output or run / "report", read_price(price), episodes)
         return
-    content = _PRINTED[format](StoredRun(run, price=read_price(price)).report)
+    stored = StoredRun(run, price=read_price(price))
+    found = hide_success(stored.report, stored.standing) if stored.standing else stored.report
+    content = _PRINTED[format](found)
     if output is None:
         typer.echo(content, nl=False)
         return

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from agentquest.metrics.published import list_published
 from agentquest.metrics.rows import NO_CALLS, EpisodeRow, Setting, Spent
 from agentquest.metrics.statistics import FEW, Estimate
-from agentquest.metrics.summary import Group, Summary, summarise
+from agentquest.metrics.summary import Group, Standing, Summary, summarise
 from agentquest.metrics.table import PERCENT, Metric
 from agentquest.records.manifest import Manifest
 from agentquest.records.messages import ReplyKind
@@ -155,7 +155,7 @@ def figure_cell(metric: Metric, estimate: Estimate | None, usual_n: int | None) 
     return Cell(text, estimate)
 
 
-def hide_success(report: Report) -> Report:
+def hide_success(report: Report, standing: Standing) -> Report:
     """The report of a run that is being played: counts in place of success rates, whose
     intervals would be of the episodes that happened to end first."""
 
@@ -165,7 +165,14 @@ def hide_success(report: Report) -> Report:
 
     overall, by_type = hide(report.overall), tuple(map(hide, report.by_type))
     first = _figures((*by_type, overall), report.shown)
-    return replace(report, overall=overall, by_type=by_type, tables=(first, *report.tables[1:]))
+    so_far = f"So far: {', '.join(standing.counts)}; {standing.outlook}."
+    return replace(
+        report,
+        overall=overall,
+        by_type=by_type,
+        tables=(first, *report.tables[1:]),
+        warnings=(*report.warnings, so_far),
+    )
 
 
 def short_rate(estimate: Estimate) -> tuple[str, str]:

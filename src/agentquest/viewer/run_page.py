@@ -66,7 +66,7 @@ def run_page(
 ) -> Iterator[h.Node]:
     """The whole page of a run; `query` chooses among its episodes."""
     standing = run.standing
-    report = hide_success(run.report) if standing else run.report
+    report = hide_success(run.report, standing) if standing else run.report
     yield up_link(site.page("runs"), "All runs")
     yield opening(report, standing)
     if site.served and standing:

@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from agentquest.cli.runs import listing
+from agentquest.metrics.report import hide_success
 from agentquest.metrics.summary import Standing
 from agentquest.records.episode import LiveEvent
 from agentquest.records.outcome import End
+from agentquest.reports.render.text import text_report
 from agentquest.store.library import Library, RunSummary
 from agentquest.store.live import LiveLog
 from agentquest.store.stored_run import StoredRun
@@ -41,6 +43,9 @@ def test_a_run_in_progress_has_counts_and_bounds_instead_of_an_interval(tmp_path
         assert "[" not in listed
         run = StoredRun(folder.path, full=True)
         page = render(*run_page(SITE, run, {}))
+        printed = text_report(hide_success(run.report, found.standing))
+        assert f"!!! So far: {said};" in printed
+        assert "50.0%" not in printed
         rows = render(*runs_page(SITE, Library(tmp_path), {}))
         assert said in rows
         assert "success will be 16.7–83.3%" in rows
