@@ -269,33 +269,71 @@ def test_a_vector_says_what_its_actors_wait_for(
 
 
 @pytest.mark.timeout(600)
-def test_an_actor_does_not_outlive_its_node(cluster: Any) -> None:
+def test_an_actor_does_not_outlive_its_node(cluster: Any, tmp_path: Path) -> None:
     node = cluster.add_node(num_cpus=1, resources={"doomed": 1})
     cluster.wait_for_nodes(timeout=180)
-    games = RayVector("mastermind", 1, address=cluster.address, resources={"doomed": 1})
     raylet = node.all_processes["raylet"][0].process.pid
-    (actor,) = (pid for pid in actors() if _parent(pid) == raylet)
-    node.kill_raylet()
-    until = time.monotonic() + 60
-    while actor in actors():
-        assert time.monotonic() < until, "it outlives its node"
-        time.sleep(0.1)
-    games.close()
+    where = on(cluster.address, 1, doomed=1.0)
+    run = configured(tmp_path, f"agent.name={__name__}:Stuck", *where)
+
+    async def work() -> list[int]:
+        stop = asyncio.Event()
+        playing = asyncio.create_task(run.play(run.prepare(), RunEvents(), stop, lambda: None))
+        live = run.directory.path / "live.jsonl"
+        await eventually(lambda: live.exists() and live.stat().st_size > 0)
+        actors = find_actors(raylet)
+        node.kill_raylet()
+        await eventually(lambda: not any(is_alive(actor) for actor in actors))
+        stop.set()
+        await playing
+        return actors
+
+    assert len(asyncio.run(work())) == 1
     cluster.remove_node(node, allow_graceful=False)
 
 
-def _parent(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+async def eventually(condition: Callable[[], bool]) -> None:
+    for _ in range(600):
+        if condition():
+            return
+        await asyncio.sleep(0.1)
+    raise AssertionError("it never came true")
 
 
-def actors() -> set[int]:
-    """The pids of all actors of vectors on this machine."""
-    found = set()
+def is_alive(pid: int) -> bool:
+    try:
+        return _read_stat(pid)[0] != "Z"
+    except OSError:
+        return False
+
+
+def find_actors(raylet: int) -> list[int]:
+    """The pids of a node's workers that are actors of ours."""
+    found = []
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if (folder / "cmdline").read_bytes().startswith(b"ray::SlotActor"):
-                found.add(int(folder.name))
+            is_actor = (folder / "cmdline").read_bytes().startswith(b"ray::EpisodeActor")
+            if is_actor and int(_read_stat(int(folder.name))[1]) == raylet:
+                found.append(int(folder.name))
     return found
+
+
+def _read_stat(pid: int) -> list[str]:
+    """The state of a process, its parent, and more."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+
+
+class Stuck(ScriptedAgent):
+    """Waits after a while and lets nothing else of its process happen."""
+
+    acted = 0
+
+    async def act(self, observation: Observation) -> Answer:
+        Stuck.acted += 1
+        if Stuck.acted > 20:
+            time.sleep(600)  # noqa: ASYNC251
+        await asyncio.sleep(0.05)
+        return await super().act(observation)
 
 
 ENDLESS = f"{__name__}:Endless"
