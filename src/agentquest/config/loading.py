@@ -290,6 +290,8 @@ def _read_task_list(file: Path) -> dict[str, str]:
 
     They are copied into the configuration, so that a run does not depend on the file.
     """
+    if file.exists() and not file.is_file():  # a pipe may wait, a device never end
+        raise ConfigError(f"tasks.file: {file} is not a regular file")
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -320,6 +322,8 @@ def _json_lines(text: str, file: Path) -> list[tuple[int, str]]:
         raise ConfigError(
             f"tasks.file: {file} is not JSON, line {error.lineno}: {error.msg}"
         ) from None
+    except RecursionError:
+        raise ConfigError(f"tasks.file: {file} is nested too deeply for a list of ids") from None
     lines, at = [], 0
     for place, name in enumerate(names, start=1):
         if not isinstance(name, str):

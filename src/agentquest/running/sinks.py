@@ -13,6 +13,7 @@ from queue import Full, Queue
 from typing import Any
 
 from agentquest import registry
+from agentquest.errors import explain
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.manifest import Manifest
 from agentquest.running.events import RunEvents
@@ -74,14 +75,11 @@ class QueuedSink(RunEvents):
             sink = make()
             while (tell := self._queue.get()) is not None:
                 tell(sink)
-        except Exception as error:
-            # Foreign code and servers: whatever is raised here must not stop the run.
-            logger.warning(
-                "sink %s: %s: %s; the run continues without it",
-                self._name,
-                type(error).__name__,
-                error,
-            )
+        except BaseException as error:
+            # Foreign code and servers: whatever is raised here, `SystemExit` and `KeyboardInterrupt`
+            # included, ends this thread alone, and must not do so unsaid.
+            said = explain(error)
+            logger.warning("sink %s: %s; the run continues without it", self._name, said)
             while self._queue.get() is not None:
                 continue
 

@@ -1,5 +1,6 @@
 """`${NAME}` in files, lists of tasks in files, and notes: what is not a setting of its own."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -151,3 +152,16 @@ def test_notes_and_tags_stand_in_the_manifest_and_decide_nothing(tmp_path: Path)
     noted.prepare()
     manifest = noted.directory.manifest()
     assert (manifest.note, manifest.tags) == ("after the fix", ["a", "b"])
+
+
+def test_a_list_of_tasks_is_read_from_a_file_that_can_be_one(tmp_path: Path) -> None:
+    deep, pipe = tmp_path / "deep.json", tmp_path / "pipe"
+    deep.write_text("[" * 100_000)
+    os.mkfifo(pipe)
+    for file, reason in (
+        (deep, "is nested too deeply"),
+        (pipe, "is not a regular file"),
+        (Path("/dev/zero"), "is not a regular file"),
+    ):
+        with pytest.raises(ConfigError, match=reason):
+            load_config(None, ["benchmark=mastermind", f"tasks.file={file}"])

@@ -1,6 +1,7 @@
 """Sinks are told of every episode, and whatever they do costs the run nothing."""
 
 import logging
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,6 +43,16 @@ class BrokenClosing(Sink):
         raise KeyError("gone")
 
 
+class Exiting(Sink):
+    def finished(self, record: EpisodeRecord) -> None:
+        sys.exit("enough")
+
+
+class Interrupting(Sink):
+    def finished(self, record: EpisodeRecord) -> None:
+        raise KeyboardInterrupt
+
+
 class Hanging(Sink):
     def finished(self, record: EpisodeRecord) -> None:
         HANGING.wait()
@@ -75,6 +86,8 @@ def test_a_sink_hears_every_episode_and_the_end(tmp_path: Path) -> None:
         ("BrokenMaking", "ConnectionError: no such server"),
         ("BrokenHearing", "ValueError: not like this"),
         ("BrokenClosing", "KeyError: 'gone'"),
+        ("Exiting", "SystemExit: enough"),
+        ("Interrupting", "KeyboardInterrupt"),
     ],
 )
 def test_a_failing_sink_harms_nobody(
