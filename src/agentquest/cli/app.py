@@ -18,7 +18,7 @@ import typer
 
 from agentquest.cli.env_file import OPTION as ENV_FILE
 from agentquest.cli.env_file import take_env_files
-from agentquest.cli.terminal import announce_start, prepare_streams
+from agentquest.cli.terminal import announce_start, prepare_streams, say
 from agentquest.errors import AgentQuestError
 from agentquest.version import __version__
 
@@ -208,7 +208,7 @@ def _name_failure(error: OSError) -> str:
 
 def _refuse(message: str) -> NoReturn:
     try:
-        typer.secho(f"agentquest: {message}", fg="red", err=True)
+        say(f"agentquest: {message}", fg="red", err=True)
     except OSError:  # the message cannot be shown anywhere; the exit code still tells
         _discard(sys.stderr)
     sys.exit(2)
@@ -235,7 +235,7 @@ def _discard(stream: TextIO) -> None:
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"agentquest {__version__}")
+        say(f"agentquest {__version__}")
         raise typer.Exit
 
 

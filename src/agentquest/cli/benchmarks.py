@@ -19,7 +19,7 @@ from agentquest.cli.benchmark_choice import (
     chosen_settings,
     read_words,
 )
-from agentquest.cli.terminal import terminal_width
+from agentquest.cli.terminal import say, terminal_width
 from agentquest.errors import UnknownName
 from agentquest.lib import Benchmark
 from agentquest.lib.settings import suggestion
@@ -48,11 +48,9 @@ _MORE = "`python main.py …` does the same. Without OPENAI_API_KEY a scripted a
 def command() -> None:
     """List the benchmarks: their splits (the first is the default), task types and commands."""
     for name, found in all_benchmarks().items():
-        typer.echo(f"{name}: {found.title}")
+        say(f"{name}: {found.title}")
         for heading, text in _describe(found):
-            typer.echo(
-                textwrap.fill(text, terminal_width(), initial_indent=f"  {heading:10}", **_LAYOUT)
-            )
+            say(textwrap.fill(text, terminal_width(), initial_indent=f"  {heading:10}", **_LAYOUT))
 
 
 def _describe(found: type[Benchmark]) -> list[tuple[str, str]]:
@@ -92,25 +90,25 @@ def list_tasks(
     found = [task for task in source.tasks() if match.lower() in task.id.lower()]
     if not count:
         for task in found:
-            typer.echo(task.id)
+            say(task.id)
     for task_type_name in source.task_types:
         number = sum(task.task_type == task_type_name for task in found)
         if number:
-            typer.echo(f"{number:5d} {task_type_name}", err=not count)
+            say(f"{number:5d} {task_type_name}", err=not count)
     total = f"{len(found):5d} {plural(len(found), 'task')}"
-    typer.echo(f"{total} ({source.provenance().data} data)", err=not count)
+    say(f"{total} ({source.provenance().data} data)", err=not count)
 
 
 def show_info() -> None:
     """Print the task types and the commands that run an assessment."""
     for name in registry.BENCHMARKS:
         benchmark = registry.load("benchmark", name)
-        typer.echo(f"{benchmark.title} task types:")
+        say(f"{benchmark.title} task types:")
         for number, task_type in enumerate(benchmark.task_types, start=1):
-            typer.echo(f"  {number}  {task_type}")
+            say(f"  {number}  {task_type}")
     width = terminal_width()
     usage = pairs(((f"agentquest {words}", meaning) for words, meaning in _USAGE), width)
-    typer.echo(f"\nUsage:\n{usage}\n\n{wrap_text(_MORE, width)}")
+    say(f"\nUsage:\n{usage}\n\n{wrap_text(_MORE, width)}")
 
 
 def all_benchmarks() -> dict[str, type[Benchmark]]:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from agentquest.cli.benchmark_choice import chosen_settings
+from agentquest.cli.terminal import say
 from agentquest.running.check import CHECKS, CheckResult, check_benchmark
 from agentquest.words import counted
 
@@ -36,17 +37,17 @@ def command(
         _show(result)
         results.append(result)
     broken = sum(not result.ok for result in results)
-    typer.echo(f"{counted(len(results), 'check')}, {broken} with problems")
+    say(f"{counted(len(results), 'check')}, {broken} with problems")
     raise typer.Exit(1 if broken else 0)
 
 
 def _show(result: CheckResult) -> None:
     name = f"{result.check.name:{_WIDTH}}"
     if result.ok:
-        typer.echo(f"ok       {name}  {result.check.promise}")
+        say(f"ok       {name}  {result.check.promise}")
         return
-    typer.secho(f"problem  {name}  failed: {result.check.promise}", fg="red")
+    say(f"problem  {name}  failed: {result.check.promise}", fg="red")
     for problem in result.problems:
-        typer.echo(textwrap.indent(problem, " " * 9))
+        say(textwrap.indent(problem, " " * 9))
     remedy = textwrap.fill(f"To fix it: {result.check.remedy}", 90)
-    typer.echo(textwrap.indent(remedy, " " * 9))
+    say(textwrap.indent(remedy, " " * 9))

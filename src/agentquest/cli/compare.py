@@ -8,9 +8,8 @@ from typing import Annotated
 
 import typer
 
-from agentquest.cli.terminal import terminal_width
+from agentquest.cli.terminal import say, say_json, terminal_width
 from agentquest.errors import UserError
-from agentquest.files import to_json
 from agentquest.reports.compare import Comparison, compare_runs, open_runs
 from agentquest.reports.render.comparison import (
     json_comparison,
@@ -52,11 +51,11 @@ def command(
     before = {run.path for run in found}.intersection(runs[: baseline - 1])
     comparisons = compare_runs(found, len(before) + 1 if broken else baseline)
     if format is ComparisonFormat.JSON:
-        typer.echo(to_json(json_comparison(comparisons)), nl=False)
+        say_json(json_comparison(comparisons))
     else:
-        typer.echo(format_comparisons(comparisons, format, list_tasks), nl=False)
+        say(format_comparisons(comparisons, format, list_tasks), nl=False)
     for one in broken:
-        typer.secho(f"{one.name} cannot be read: {one.problem}", fg="yellow", err=True)
+        say(f"{one.name} cannot be read: {one.problem}", fg="yellow", err=True)
     if broken:
         raise typer.Exit(1)
 

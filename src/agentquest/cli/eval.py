@@ -12,7 +12,7 @@ import typer
 from agentquest.api import RunResult, play_pending, prepare_run, start_anew
 from agentquest.cli.benchmark_choice import as_overrides
 from agentquest.cli.live import LiveView, Tally
-from agentquest.cli.terminal import StopSignals, terminal_width
+from agentquest.cli.terminal import StopSignals, say, terminal_width
 from agentquest.config import load_config
 from agentquest.config.example import example_config
 from agentquest.errors import UserError
@@ -76,8 +76,8 @@ def command(
     show(warnings, run)
     if dry_run:
         run.check_directory()
-        typer.echo(settings.to_yaml())
-        typer.echo(f"{counted(len(run.specs), 'episode')}, run directory {run.directory.path}")
+        say(settings.to_yaml())
+        say(f"{counted(len(run.specs), 'episode')}, run directory {run.directory.path}")
         return
     evaluate_here(run)
 
@@ -96,7 +96,7 @@ def write_example(
       agentquest eval -c run.yaml
     """
     if str(file) == "-":
-        typer.echo(example_config(), nl=False)
+        say(example_config(), nl=False)
         return
     if file.exists() and not force:
         raise UserError(f"{file} already exists; use --force to overwrite it")
@@ -104,26 +104,26 @@ def write_example(
         file.write_text(example_config(), encoding="utf-8")
     except OSError as error:
         raise UserError(f"cannot write {file}: {error.strerror}") from None
-    typer.echo(f"wrote {file}; next: agentquest eval -c {file}")
+    say(f"wrote {file}; next: agentquest eval -c {file}")
 
 
 def show(warnings: Sequence[str], run: Run) -> None:
     """Warnings that should be seen before anything is played."""
     for warning in warnings:
-        typer.secho(f"warning: {warning}", fg="yellow", err=True)
+        say(f"warning: {warning}", fg="yellow", err=True)
     for note in filter(None, (run.stand_ins, *run.selection.notes)):
-        typer.secho(f"note: {note}", fg="yellow", err=True)
+        say(f"note: {note}", fg="yellow", err=True)
 
 
 def evaluate_here(run: Run) -> None:
     """Play the remaining episodes with the live view, and report."""
-    pending, remarks = asyncio.run(prepare_run(run, lambda text: typer.echo(text, err=True)))
+    pending, remarks = asyncio.run(prepare_run(run, lambda text: say(text, err=True)))
     for remark in remarks:
-        typer.secho(f"note: {one_line(remark)}", fg="yellow", err=True)
-    typer.echo(f"run directory: {run.directory.path}", err=True)
+        say(f"note: {one_line(remark)}", fg="yellow", err=True)
+    say(f"run directory: {run.directory.path}", err=True)
     if done := len(run.specs) - len(pending):
         episodes = counted(len(run.specs), "episode")
-        typer.echo(f"resuming: {done} of {episodes} already played", err=True)
+        say(f"resuming: {done} of {episodes} already played", err=True)
     signals = StopSignals()
     result = asyncio.run(play_watched(run, pending, signals))
     if not signals.has_hung_up:
@@ -148,14 +148,14 @@ def _report(run: Run, result: RunResult) -> None:
     if len(unscored) == len(rows):
         # There is nothing else to report, so this comes first.
         _tell(failures)
-    typer.echo(text_summary(result.report, terminal_width()))
-    typer.echo(f"next: agentquest report {result.path}", err=True)
+    say(text_summary(result.report, terminal_width()))
+    say(f"next: agentquest report {result.path}", err=True)
     if len(unscored) != len(rows):
         _tell(failures)
     if result.reason is not None:
-        typer.secho(f"stopped: {result.reason}", fg="red", err=True)
+        say(f"stopped: {result.reason}", fg="red", err=True)
     if not result.complete:
-        typer.secho(
+        say(
             f"{len(run.pending)} of {counted(len(run.specs), 'episode')} still to play;"
             f" {_advise(result)}",
             fg="yellow",
@@ -173,7 +173,7 @@ def _advise(result: RunResult) -> str:
 def _tell(failures: Sequence[tuple[str, int]]) -> None:
     for failure, number in failures:
         times = "once" if number == 1 else f"{number} times"
-        typer.secho(f"{times}: {failure}", fg="yellow", err=True)
+        say(f"{times}: {failure}", fg="yellow", err=True)
 
 
 def _failures(records: Sequence[EpisodeRecord]) -> list[tuple[str, int]]:

@@ -2,7 +2,6 @@
 
 import asyncio
 import inspect
-import json
 import os
 import time
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from pydantic.fields import FieldInfo
 from agentquest.a2a import require_a2a
 from agentquest.a2a.config import AssessmentConfig
 from agentquest.cli.a2a import AgentHeader, DataPath, LogDir, Resume
+from agentquest.cli.terminal import say, say_json
 from agentquest.errors import ConfigError
 from agentquest.lib.settings import in_words
 
@@ -93,8 +93,8 @@ def command(
     from agentquest.a2a.addresses import find_fault
     from agentquest.a2a.launcher import Launch, read_agent_headers
 
-    def say(text: str) -> None:
-        typer.echo(text, err=as_json)
+    def tell(text: str) -> None:
+        say(text, err=as_json)
 
     if settings["concurrency"] is None and agent_url is None:
         settings["concurrency"] = _OWN_CONCURRENCY
@@ -102,10 +102,10 @@ def command(
     if agent_url is not None and (fault := find_fault(agent_url)):
         raise ConfigError(f"--agent-url: {fault}")
     config.select_games(config.make_benchmark(data_path))  # raises if there are no such games
-    say(f"{_RULE}\nAgentQuest A2A assessment ({config.benchmark})\n{_RULE}")
-    white = _choose_white_type(white_agent_type, agent_url, say)
+    tell(f"{_RULE}\nAgentQuest A2A assessment ({config.benchmark})\n{_RULE}")
+    white = _choose_white_type(white_agent_type, agent_url, tell)
     if white == "llm" and agent_url is None:
-        _try_model(say)
+        _try_model(tell)
     launch = Launch(
         config=config,
         white_agent_type=white,
@@ -119,21 +119,21 @@ def command(
         resume=resume,
         headers=read_agent_headers(agent_header or ()),
     )
-    _run(launch, say, as_json)
+    _run(launch, tell, as_json)
 
 
-def _run(launch: "Launch", say: Callable[[str], None], as_json: bool) -> None:
+def _run(launch: "Launch", tell: Callable[[str], None], as_json: bool) -> None:
     from agentquest.a2a import launcher
 
     begun = time.time()
     try:
-        result = launcher.run(launch, say)
+        result = launcher.run(launch, tell)
     except launcher.Interrupted as error:
-        typer.secho(f"agentquest: {error}", fg="red", err=True)
-        typer.secho(_where_to_continue(launch.log_dir, begun), fg="yellow", err=True)
+        say(f"agentquest: {error}", fg="red", err=True)
+        say(_where_to_continue(launch.log_dir, begun), fg="yellow", err=True)
         raise typer.Exit(128 + error.number) from None
     if as_json:
-        typer.echo(json.dumps(result.data, indent=2, ensure_ascii=False))
+        say_json(result.data)
     if result.data.get("errors"):
         raise typer.Exit(1)
 
@@ -147,13 +147,13 @@ def _where_to_continue(log_dir: Path, begun: float) -> str:
     return f"the finished games are in {newest}; the same command with --resume plays the rest"
 
 
-def _try_model(say: Callable[[str], None]) -> None:
+def _try_model(tell: Callable[[str], None]) -> None:
     from agentquest.a2a.white import read_model_settings, try_model
 
     model = read_model_settings(os.environ)
-    say(f"asking {model.model} at {model.base_url} …")
+    tell(f"asking {model.model} at {model.base_url} …")
     for remark in asyncio.run(try_model(os.environ)):
-        say(f"note: {remark}")
+        tell(f"note: {remark}")
 
 
 def _validate(settings: dict[str, Any]) -> AssessmentConfig:
@@ -166,7 +166,7 @@ def _validate(settings: dict[str, Any]) -> AssessmentConfig:
 
 
 def _choose_white_type(
-    wanted: str | None, agent_url: str | None, say: Callable[[str], None]
+    wanted: str | None, agent_url: str | None, tell: Callable[[str], None]
 ) -> str:
     from agentquest.a2a.white import has_key
 
@@ -174,7 +174,7 @@ def _choose_white_type(
         return wanted
     if agent_url is not None or has_key(os.environ):
         return "llm"
-    say(
+    tell(
         "OPENAI_API_KEY is not set: using the scripted white agent, which follows rules.\n"
         "Set the key to test a model, or choose with --white-agent-type."
     )

@@ -9,7 +9,7 @@ import typer
 from agentquest.adapters.mcp_callers import AGENT, CallerExecutor
 from agentquest.cli.benchmark_choice import BenchmarkWords, read_words
 from agentquest.cli.serving_options import AllowHost, InsecureNoToken
-from agentquest.cli.terminal import StopSignals
+from agentquest.cli.terminal import StopSignals, say
 from agentquest.config import load_config
 from agentquest.extras import require
 from agentquest.http.access import Access
@@ -71,14 +71,12 @@ def command(
     settings = {name: value for name, value in given.items() if value is not None}
     config, warnings = load_config(None, overrides, settings=settings)
     for warning in warnings:
-        typer.secho(f"warning: {warning}", fg="yellow", err=True)
+        say(f"warning: {warning}", fg="yellow", err=True)
     access = Access.read(host, allow_host, insecure_no_token)
     sock = None if http is None else access.listen(http, option="--http")
     run = Run(config)
     pending = run.prepare()
-    typer.echo(
-        f"{counted(len(pending), 'episode')} to play, recorded in {run.directory.path}", err=True
-    )
+    say(f"{counted(len(pending), 'episode')} to play, recorded in {run.directory.path}", err=True)
     signals = StopSignals()
 
     async def work() -> None:
@@ -120,6 +118,6 @@ async def _serve_http(server: "GameServer", access: Access, sock: Socket) -> Non
     names = Names(access.host, access.names)
     rules = Rules(names, max_body=1024 * 1024, token=access.token, open_paths={"/health"})
     served = Served(guard_app(server.http_app(), rules), sock)
-    typer.echo(f"MCP: {served.url}/mcp", err=True)
+    say(f"MCP: {served.url}/mcp", err=True)
     async with server.expire_callers():
         await Serving([served], hears_signals=False).run()

@@ -6,9 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from agentquest.cli.terminal import terminal_width
+from agentquest.cli.terminal import say, say_json, terminal_width
 from agentquest.errors import UserError
-from agentquest.files import to_json
 from agentquest.metrics.power import ASSUMED_ICC, POWER, Prospect, expect
 from agentquest.metrics.report import NOTHING, Table
 from agentquest.reports.render.text import text_table, wrap_text
@@ -74,10 +73,10 @@ def command(
     ]
     if as_json:
         facts = {"rate": prospect.rate, "icc": prospect.icc, "shared": prospect.shared}
-        typer.echo(to_json({**facts, "power": power, "rows": rows}), nl=False)
+        say_json({**facts, "power": power, "rows": rows})
     else:
         for line in _lines(prospect, rows, precision, difference, tasks, power):
-            typer.echo(line)
+            say(line)
 
 
 def _expect(

@@ -8,7 +8,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from agentquest.cli.runs import Episodes, PriceOption, listing, read_price
-from agentquest.cli.terminal import terminal_width
+from agentquest.cli.terminal import say, terminal_width
 from agentquest.errors import UserError
 from agentquest.files import write_atomically
 from agentquest.metrics.report import Report, hide_success
@@ -71,7 +71,7 @@ def command(
     found = hide_success(stored.report, stored.standing) if stored.standing else stored.report
     content = _PRINTED[format](found)
     if output is None:
-        typer.echo(content, nl=False)
+        say(content, nl=False)
         return
     try:
         if output.exists() and not output.is_file():
@@ -80,7 +80,7 @@ def command(
             write_atomically(output, content)
     except OSError as error:
         raise UserError(f"cannot write {output}: {error.strerror}") from None
-    typer.echo(f"wrote {output}", err=True)
+    say(f"wrote {output}", err=True)
 
 
 def export(
@@ -104,7 +104,7 @@ def export(
     if to not in FORMATS:
         known = ", ".join(map(repr, FORMATS))
         raise typer.BadParameter(f"{to!r} is not one of {known}.", param_hint="'--to'")
-    typer.echo(str(export_run(StoredRun(run), to, output or run)))
+    say(str(export_run(StoredRun(run), to, output or run)))
 
 
 def _list_instead(folder: Path) -> NoReturn:
@@ -114,8 +114,8 @@ def _list_instead(folder: Path) -> NoReturn:
         raise UserError(
             f"{folder} is not a run directory and contains none; `agentquest runs` lists runs"
         )
-    typer.echo(listing(found, terminal_width()))
-    typer.echo(f"to report on one: agentquest report {folder / found[-1].name}", err=True)
+    say(listing(found, terminal_width()))
+    say(f"to report on one: agentquest report {folder / found[-1].name}", err=True)
     raise typer.Exit
 
 
@@ -123,4 +123,4 @@ def _write_pages(run: Path, folder: Path, price: Price | None, most_episodes: in
     from agentquest.viewer.export import export as export_pages
 
     export_pages(Library(run, price), folder, most_episodes)
-    typer.echo(f"wrote {folder / 'index.html'}", err=True)
+    say(f"wrote {folder / 'index.html'}", err=True)

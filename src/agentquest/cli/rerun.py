@@ -10,6 +10,7 @@ import typer
 from agentquest.api import free_name
 from agentquest.cli.benchmark_choice import as_overrides
 from agentquest.cli.eval import evaluate_here, show
+from agentquest.cli.terminal import say
 from agentquest.config import load_config
 from agentquest.files import explain_read_errors, require_regular
 from agentquest.lib.yaml_files import read_yaml
@@ -49,13 +50,13 @@ def command(
     settings, warnings = load_config(None, changes, {**saved, **here})
     again = Run(settings)
     show(warnings, again)
-    typer.echo(f"again: {run} -> {again.directory.path}", err=True)
+    say(f"again: {run} -> {again.directory.path}", err=True)
     for line in _differences(manifest, again.manifest()) or ["nothing differs"]:
-        typer.echo(f"  {line}", err=True)
+        say(f"  {line}", err=True)
     if dry_run:
-        typer.echo(f"{counted(len(again.specs), 'episode')}, run directory {again.directory.path}")
+        say(f"{counted(len(again.specs), 'episode')}, run directory {again.directory.path}")
         return
-    typer.echo(f"to resume it: agentquest eval -c {again.directory.path / CONFIG}", err=True)
+    say(f"to resume it: agentquest eval -c {again.directory.path / CONFIG}", err=True)
     evaluate_here(again)
 
 

@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from agentquest.cli.terminal import terminal_width
+from agentquest.cli.terminal import say, say_json, terminal_width
 from agentquest.errors import UserError
-from agentquest.files import to_json
 from agentquest.metrics.report import NOTHING, Table, figure_text, short_rate
 from agentquest.metrics.statistics import FEW
 from agentquest.records.usage import Price, read_amount
@@ -94,12 +93,12 @@ def command(
     ]
     chosen.sort(key=lambda run: (run.manifest.created_at, run.name))
     if as_json:
-        typer.echo(to_json([_plain(library.run(run.name)) for run in chosen]), nl=False)
+        say_json([_plain(library.run(run.name)) for run in chosen])
     else:
-        typer.echo(listing(chosen, terminal_width()))
+        say(listing(chosen, terminal_width()))
     for run in found:
         if isinstance(run, BrokenRun):
-            typer.secho(f"{run.name} cannot be read: {run.problem}", fg="yellow", err=True)
+            say(f"{run.name} cannot be read: {run.problem}", fg="yellow", err=True)
 
 
 def open_library(folder: Path, price: Price | None = None) -> Library:

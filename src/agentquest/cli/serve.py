@@ -8,6 +8,7 @@ import typer
 from agentquest.adapters.bleu import Repair
 from agentquest.cli.benchmark_choice import BenchmarkWords, read_settings, read_words
 from agentquest.cli.serving_options import AllowHost, Host, InsecureOrOpen, Port
+from agentquest.cli.terminal import say
 from agentquest.errors import UserError
 from agentquest.extras import require
 from agentquest.http.access import Access
@@ -174,14 +175,14 @@ def openenv(
         from agentquest.adapters.openenv_package import write_package
 
         write_package(arena, package, max_steps)
-        typer.echo(f"wrote {package}")
+        say(f"wrote {package}")
         return
     _check_extra()
     from agentquest.adapters.openenv_server import OpenEnvServer, Terms
     from agentquest.adapters.openenv_wire import LONGEST_MESSAGE
 
     server = OpenEnvServer(arena, Terms(max_sessions, idle, max_steps, oracle))
-    typer.echo(f"{counted(len(arena.tasks()), 'task')} in split {arena.split!r}", err=True)
+    say(f"{counted(len(arena.tasks()), 'task')} in split {arena.split!r}", err=True)
     _serve(
         server.app(),
         f"{arena.benchmark.title} for OpenEnv",
@@ -222,7 +223,7 @@ def _serve(
     names = Names(access.host, access.names)
     rules = Rules(names, max_body or MAX_BODY, token=access.token, open_paths={"/health"})
     served = Served(guard_app(app, rules), access.listen(port), websocket_bytes)
-    typer.echo(f"{what}: {served.url}")
+    say(f"{what}: {served.url}")
     serve(served, limits=ConnectionLimits(connections=sessions + 100))
 
 
@@ -230,7 +231,7 @@ def _allow_files(sessions: int) -> None:
     """Every connection is an open file: raise the limit as far as the system allows."""
     allowed = allow_files(2 * (sessions + 500))
     if allowed < 2 * sessions:
-        typer.secho(
+        say(
             f"warning: this process may open only {allowed} files, fewer than"
             f" {sessions} sessions may need; raise `ulimit -n` or lower --max-sessions",
             fg="yellow",

@@ -12,9 +12,8 @@ from agentquest.api import name_model, try_model
 from agentquest.cli.benchmark_choice import as_overrides
 from agentquest.cli.compare import ComparisonFormat, format_comparisons
 from agentquest.cli.eval import play_watched
-from agentquest.cli.terminal import StopSignals, terminal_width
+from agentquest.cli.terminal import StopSignals, say, say_json, terminal_width
 from agentquest.errors import AgentQuestError
-from agentquest.files import to_json
 from agentquest.reports.render.comparison import json_comparison
 from agentquest.reports.render.text import markdown_table, text_table
 from agentquest.reports.safe_text import one_line
@@ -66,7 +65,7 @@ def command(
     sys.path.append(str(Path.cwd()))
     sweep = load_sweep(file, as_overrides(overrides or [], ["--dry-run"]))
     for warning in sweep.warnings:
-        typer.secho(f"warning: {warning}", fg="yellow", err=True)
+        say(f"warning: {warning}", fg="yellow", err=True)
     runs = [Run(one.config) for one in sweep.runs]
     if dry_run:
         _list(runs)
@@ -74,9 +73,9 @@ def command(
     dead = _ask_models(runs)
     pending = {run.run_id: run.prepare() for run in runs}
     for remark in dict.fromkeys(remark for run in runs for remark in run.remarks):
-        typer.secho(f"note: {remark}", fg="yellow", err=True)
+        say(f"note: {remark}", fg="yellow", err=True)
     missing = sum(map(len, pending.values()))
-    typer.echo(
+    say(
         f"{counted(len(runs), 'run')} in {sweep.folder}, {counted(missing, 'episode')} to play",
         err=True,
     )
@@ -85,7 +84,7 @@ def command(
     if not signals.has_hung_up:
         _show(sweep, format, list_tasks)
     if not is_complete:
-        typer.secho(
+        say(
             "some episodes have no score; run the same command again to play them",
             fg="yellow",
             err=True,
@@ -95,9 +94,9 @@ def command(
 
 def _list(runs: Sequence[Run]) -> None:
     for run in runs:
-        typer.echo(f"{run.directory.path}: {counted(len(run.specs), 'episode')}")
+        say(f"{run.directory.path}: {counted(len(run.specs), 'episode')}")
     total = sum(len(run.specs) for run in runs)
-    typer.echo(f"{counted(len(runs), 'run')}, {counted(total, 'episode')}")
+    say(f"{counted(len(runs), 'run')}, {counted(total, 'episode')}")
 
 
 def _ask_models(runs: Sequence[Run]) -> set[str]:
@@ -114,11 +113,11 @@ def _ask_models(runs: Sequence[Run]) -> set[str]:
         if question not in asked:
             try:
                 for remark in asyncio.run(try_model(run)):
-                    typer.secho(f"note: {one_line(remark)}", fg="yellow", err=True)
+                    say(f"note: {one_line(remark)}", fg="yellow", err=True)
                 asked[question] = None
             except AgentQuestError as error:
                 asked[question] = error
-                typer.secho(
+                say(
                     f"{name_model(run)} cannot be asked, and its runs are not played: {error}",
                     fg="red",
                     err=True,
@@ -137,7 +136,7 @@ def _play(runs: Sequence[Run], signals: StopSignals) -> bool:
         pending = run.pending
         if signals.received is None:
             if pending:
-                typer.echo(f"run {place} of {len(runs)}: {run.run_id}", err=True)
+                say(f"run {place} of {len(runs)}: {run.run_id}", err=True)
             try:
                 if pending:
                     asyncio.run(run.identify_agent())
@@ -145,7 +144,7 @@ def _play(runs: Sequence[Run], signals: StopSignals) -> bool:
             except AgentQuestError as error:
                 reason = str(error)
             if reason is not None:
-                typer.secho(f"{run.run_id} stopped: {reason}", fg="red", err=True)
+                say(f"{run.run_id} stopped: {reason}", fg="red", err=True)
         is_complete = is_complete and not run.pending
     return is_complete
 
@@ -159,11 +158,11 @@ def _show(sweep: Sweep, format: ComparisonFormat, list_tasks: bool) -> None:
     comparisons, problems = sweep_comparison(played)
     if format is ComparisonFormat.JSON:
         content = {"runs": json_rows(rows), **json_comparison(comparisons)}
-        typer.echo(to_json(content), nl=False)
+        say_json(content)
     else:
         is_text, table = format is ComparisonFormat.TEXT, sweep_table(rows)
-        typer.echo(text_table(table, terminal_width()) if is_text else markdown_table(table))
+        say(text_table(table, terminal_width()) if is_text else markdown_table(table))
         if comparisons:
-            typer.echo("\n" + format_comparisons(comparisons, format, list_tasks), nl=False)
+            say("\n" + format_comparisons(comparisons, format, list_tasks), nl=False)
     for problem in problems:
-        typer.secho(f"not compared: {problem}", fg="yellow", err=True)
+        say(f"not compared: {problem}", fg="yellow", err=True)

@@ -3,6 +3,7 @@
 import asyncio
 import codecs
 import io
+import json
 import os
 import shutil
 import signal
@@ -10,10 +11,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 import typer
 
 from agentquest.platform import handle_signals, leave_at_once_on, stop_signals
+from agentquest.reports.safe_text import visible
 
 _NEAREST = str.maketrans("█░━─–·×✓‘’“”", "#.---|x+''\"\"") | {ord("…"): "..."}
 _HANDLER = "agentquest.nearest"
@@ -53,6 +56,19 @@ def announce_start(words: Sequence[str]) -> None:
         sys.stderr.flush()
 
 
+def say(text: str = "", *, err: bool = False, fg: str | None = None, nl: bool = True) -> None:
+    """Print for people. Whatever a run, a model or a server put into the text only shows."""
+    if fg is None:
+        typer.echo(visible(text), err=err, nl=nl)
+    else:
+        typer.secho(visible(text), err=err, fg=fg, nl=nl)
+
+
+def say_json(content: Any) -> None:
+    """Print data for programs, in ASCII, so that a terminal shows it as well."""
+    typer.echo(json.dumps(content, indent=2, allow_nan=False))
+
+
 def terminal_width() -> int:
     """The width of the terminal, within what can be read; 80 where there is none."""
     return max(50, min(shutil.get_terminal_size((80, 24)).columns, 120))
@@ -74,7 +90,7 @@ class StopSignals:
             stop.set()
             leave_at_once_on(signals, _leave)
             if not self.has_hung_up:
-                typer.echo("stopping; press again to stop at once", err=True)
+                say("stopping; press again to stop at once", err=True)
 
         with handle_signals(signals, received):
             yield stop

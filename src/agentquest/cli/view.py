@@ -8,6 +8,7 @@ import typer
 
 from agentquest.cli.runs import Episodes, open_library
 from agentquest.cli.serving_options import Host, InsecureNoToken, Port
+from agentquest.cli.terminal import say
 from agentquest.extras import require
 from agentquest.http.access import Access
 from agentquest.http.sockets import LOOPBACK
@@ -39,7 +40,7 @@ def command(
         from agentquest.viewer.export import export as write
 
         number = write(open_library(folder), export, episodes)
-        typer.echo(f"wrote {counted(number, 'file')}; start at {export / 'index.html'}", err=True)
+        say(f"wrote {counted(number, 'file')}; start at {export / 'index.html'}", err=True)
         return
     serve_viewer(folder, Access.read(host, None, insecure_no_token), port, open_browser)
 
@@ -66,7 +67,7 @@ def serve_viewer(folder: Path, access: Access, port: int, open_browser: bool) ->
     pages = viewer_app(library, lambda viewer: PlayRoutes(viewer, games))
     app = with_cookie(guard_app(pages, rules))
     served = Served(app, access.listen(port))
-    typer.echo(f"runs in {folder}: {served.url}{'/enter' if token else ''}")
+    say(f"runs in {folder}: {served.url}{'/enter' if token else ''}")
     if open_browser:
         webbrowser.open(served.url + ("/enter" if token else ""))
     serve(served)

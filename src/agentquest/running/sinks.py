@@ -76,8 +76,8 @@ class QueuedSink(RunEvents):
             while (tell := self._queue.get()) is not None:
                 tell(sink)
         except BaseException as error:
-            # Foreign code and servers: whatever is raised here, `SystemExit` and `KeyboardInterrupt`
-            # included, ends this thread alone, and must not do so unsaid.
+            # Foreign code and servers: whatever is raised here, `SystemExit` included, must not
+            # stop the run, nor end this thread without a word.
             said = explain(error)
             logger.warning("sink %s: %s; the run continues without it", self._name, said)
             while self._queue.get() is not None:
