@@ -1,6 +1,7 @@
 """Commands work with what they were started with: closed streams, full disks, plain signs."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -66,8 +67,8 @@ def test_a_terminal_without_blocks_can_tell_a_full_bar_from_an_empty_one(
     line = "agentquest demo mastermind --games 2 --max-steps 2"
     done = shell(tmp_path, line, PYTHONIOENCODING=encoding)
     assert done.returncode == 0, done.stderr
-    assert b"########## 100% 34-100" in done.stdout
-    assert b"..........   0% 0-66" in done.stdout
+    assert re.search(rb"########## 100% \d+-100", done.stdout)
+    assert re.search(rb"\.{10} +0% 0-\d+", done.stdout)
     assert b"?" not in done.stdout
 
 
