@@ -251,6 +251,33 @@ def test_half_a_reply_is_not_a_reply(name: str, body: Any) -> None:
     assert isinstance(read(client_called(name), body), Transient)
 
 
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("anthropic, streamed", sse({"type": "message_start", "message": 5}, STOP)),
+        ("anthropic, streamed", sse(START, block("start", index=[], content_block=TEXT), STOP)),
+        (
+            "gemini, streamed",
+            sse({"candidates": [{"content": {"parts": [{"text": None}, {"text": "look"}]}}]})
+            + sse({"candidates": [{"finishReason": "STOP"}]}),
+        ),
+        ("openai, streamed", sse(chunk({"tool_calls": 5}), chunk(finish_reason="stop"))),
+    ],
+)
+def test_a_field_of_the_wrong_type_is_the_server_s_fault(name: str, body: bytes) -> None:
+    assert isinstance(read(client_called(name), body), Transient)
+
+
+@pytest.mark.parametrize("name", ["openai", "responses", "anthropic", "gemini"])
+def test_what_is_nested_too_deeply_to_be_sent_back_is_asked_for_again(name: str) -> None:
+    deep: Any = []
+    for _ in range(300):
+        deep = [deep]
+    failure = read(WHOLE[name], _responses_of(name, {"more": deep}, None))
+    assert isinstance(failure, Transient)
+    assert "nested more than 64 levels" in str(failure)
+
+
 def test_what_follows_the_end_of_a_stream_changes_nothing() -> None:
     message = sse(START, block("start", content_block=TEXT), block("delta", delta=SAID), ENDED)
     reply = read(STREAMED["anthropic"], message + sse(STOP, {"type": "ping"}))
