@@ -111,7 +111,8 @@ def show(warnings: Sequence[str], run: Run) -> None:
     """Warnings that should be seen before anything is played."""
     for warning in warnings:
         say(f"warning: {warning}", fg="yellow", err=True)
-    for note in filter(None, (run.stand_ins, *run.selection.notes)):
+    data = run.benchmark.provenance().warning
+    for note in filter(None, (run.stand_ins, data, *run.selection.notes)):
         say(f"note: {note}", fg="yellow", err=True)
 
 

@@ -375,6 +375,7 @@ def _warnings(
     """One loud line for each way in which the figures are not what they seem."""
     return (
         *_unscored_episodes(manifest, rows, running, summary.spent),
+        *filter(None, [manifest.provenance.warning]),
         *manifest.changes,
         *_unread_replies(summary),
         *_mixed_settings({row.setting for row in rows}),

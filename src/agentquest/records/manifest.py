@@ -50,6 +50,7 @@ class Provenance(Record):
     data_path: Text | None = None
     split: Text
     details: dict[str, Text] = Field(default_factory=dict)
+    warning: Text = ""  # what is wrong with the data, for reports
 
 
 class Verbs(Record):

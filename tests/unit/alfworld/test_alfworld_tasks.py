@@ -1,5 +1,6 @@
 """Which games there are, on a machine with data of its own making."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,8 @@ import pytest
 from agentquest.benchmarks.alfworld import AlfWorldDriver, AlfWorldUtils
 from agentquest.benchmarks.alfworld.tasks import find_tasks
 from agentquest.errors import DataError, UnknownName
+from agentquest.running.factory import make_benchmark
+from shared_data import ALFWORLD, needs_alfworld
 
 PICK = "pick_and_place_simple-Pen-None-Desk-301"
 HEAT = "pick_heat_then_place_in_recep-Egg-None-Fridge-2"
@@ -95,3 +98,27 @@ def test_built_in_homes_have_the_published_sizes(split: str, size: int) -> None:
 def test_an_unknown_type_is_refused() -> None:
     with pytest.raises(UnknownName, match="not a task type"):
         find_tasks("valid_seen", ["pick_"], "builtin")
+
+
+@needs_alfworld
+def test_a_copy_of_the_data_is_named_and_an_unknown_one_warned_about(tmp_path: Path) -> None:
+    """One other byte in one game is another copy."""
+    known = make_benchmark("alfworld", {"data_path": str(ALFWORLD)}).provenance()
+    assert known.details["copy"].endswith("(the one AgentQuest is checked with)")
+    assert known.warning == ""
+    for game in Path(known.data_path or "", "valid_unseen").glob("*/*/"):
+        (tmp_path / "valid_unseen" / game.parent.name).mkdir(parents=True, exist_ok=True)
+        (tmp_path / "valid_unseen" / game.parent.name / game.name).symlink_to(game)
+    folder = {"data_path": str(tmp_path)}
+    assert make_benchmark("alfworld", folder).provenance().details == known.details
+    changed = next((tmp_path / "valid_unseen").glob("*/*/"))
+    original = changed.resolve()
+    changed.unlink()
+    shutil.copytree(original, changed)
+    with (changed / "game.tw-pddl").open("ab") as file:
+        file.write(b" ")
+    other = make_benchmark("alfworld", folder).provenance()
+    assert other.details["copy"].endswith("(unknown)")
+    assert "compare only with runs on the same one" in other.warning
+    builtin = make_benchmark("alfworld", {"data_path": "builtin"}).provenance()
+    assert ("copy" in builtin.details, builtin.warning) == (False, "")

@@ -1,6 +1,7 @@
 """ALFWorld as the rest of AgentQuest knows it, and as people see it."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -16,7 +17,14 @@ from agentquest.benchmarks.alfworld.explorer import AlfWorldExplorer
 from agentquest.benchmarks.alfworld.game import AlfWorldGame, ParsedGames
 from agentquest.benchmarks.alfworld.reading import kind_of, read_goal, read_statements
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES, task_type
-from agentquest.benchmarks.alfworld.tasks import BUILTIN, data_root, find_tasks, open_problem
+from agentquest.benchmarks.alfworld.tasks import (
+    BUILTIN,
+    CHECKED_COPIES,
+    data_root,
+    find_tasks,
+    hash_copy,
+    open_problem,
+)
 from agentquest.lib import (
     Benchmark,
     BenchmarkSettings,
@@ -139,15 +147,34 @@ class AlfWorldBenchmark(Benchmark):
 
     def provenance(self) -> Provenance:
         root = data_root(self.settings.data_path)
+        details = {
+            "dialect": self.dialect.value if self.dialect else "the game file's own",
+            "games": "playable only" if self.settings.playable else "all",
+        }
+        warning = ""
+        if self._copy:
+            is_known = self._copy == CHECKED_COPIES[self.split]
+            known = "the one AgentQuest is checked with" if is_known else "unknown"
+            details["copy"] = f"{self._copy[:12]} ({known})"
+            if not is_known:
+                warning = (
+                    f"The games of {self.split} are an unknown copy of the data"
+                    f" ({self._copy[:12]}): copies differ in the wording of goals, so compare only"
+                    " with runs on the same one."
+                )
         return Provenance(
             data=BUILTIN if root is None else "real",
             data_path=None if root is None else str(root),
             split=self.split,
-            details={
-                "dialect": self.dialect.value if self.dialect else "the game file's own",
-                "games": "playable only" if self.settings.playable else "all",
-            },
+            details=details,
+            warning=warning,
         )
+
+    @cached_property
+    def _copy(self) -> str:
+        """The hash of the copy of the data, for splits of which one is known; else empty."""
+        root = data_root(self.settings.data_path)
+        return hash_copy(root, self.split) if root and self.split in CHECKED_COPIES else ""
 
 
 class AlfWorldView(TerminalView):

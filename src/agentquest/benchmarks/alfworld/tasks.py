@@ -5,6 +5,7 @@ and in the default cache `~/.cache/alfworld`. A named folder without games is an
 silently replaced. `builtin` in either place asks for the built-in homes.
 """
 
+import hashlib
 import os
 import re
 from collections.abc import Iterable
@@ -23,11 +24,18 @@ from agentquest.benchmarks.alfworld.engine.game_files import (
 )
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES, task_type
 from agentquest.errors import DataError, UnknownName
+from agentquest.files import hash_file
 from agentquest.lib import Task
 
 SPLITS = homes.SPLITS
 BUILTIN = "builtin"
 DATA_FOLDER = "json_2.1.1"
+# Public copies of the data word the goals of many games differently. These are the SHA-256 of the
+# playable games, by `hash_copy`, of the copy that AgentQuest's texts were checked with.
+CHECKED_COPIES = {
+    "valid_seen": "7ec7b94ade39a7c6319a800fc23a58874606c0b44914da61342e960bae07fb35",
+    "valid_unseen": "31033d8b6e52c64f4e4490c42af67a2b5ea9ba5816c2b51387fb169bc4fb30ea",
+}
 _SOLVABLE = re.compile(rb'[^\\]"solvable"\s*:\s*true')
 
 
@@ -48,6 +56,15 @@ def find_tasks(
     root = data_root(data_path)
     tasks = _builtin_tasks(split) if root is None else _real_tasks(root, split, playable)
     return [task for task in tasks if task.task_type in names]
+
+
+def hash_copy(root: Path, split: str) -> str:
+    """What tells a copy of the real data from another: a hash over its playable games."""
+    digest = hashlib.sha256()
+    for task in _real_tasks(root, split, playable=True):
+        content = hash_file(Path(task.file))
+        digest.update(f"{task.id.partition('/')[2]}\0{content}\n".encode())
+    return digest.hexdigest()
 
 
 def data_root(data_path: str | Path | None = None) -> Path | None:
