@@ -82,7 +82,7 @@ class CrashingDriver(GuessDriver):
 class Crashing(OfDriver):
     """records"""
 
-    SAYS = "environment failed: the fiftieth"
+    SAYS = "environment failed: ZeroDivisionError: the fiftieth at broken_players.py:"
     driver_class = CrashingDriver
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import pytest
 
@@ -61,6 +62,8 @@ def samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     work = Work(monkeypatch, engine, set(KINDS.values()))
     monkeypatch.setattr(alfworld_speed, "seconds_of", work.of)
+    # Other tests of this process may hold the same games.
+    monkeypatch.setattr(engine, "_in_use", WeakValueDictionary())
     taken = alfworld_speed.Samples()
     files = alfworld_games.game_files(None, 1, random.Random(0), tmp_path, None)[:2]
     for file in files:
