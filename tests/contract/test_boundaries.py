@@ -59,6 +59,9 @@ from agentquest.records.episode import LiveEvent, read_call
 from agentquest.records.manifest import MeasuredMetrics
 from agentquest.reports.render.text import text_report
 from agentquest.store.folder import EPISODES, MANIFEST, METRICS
+from agentquest.store.index import INDEX, stamp_episodes
+from agentquest.store.library import Library
+from agentquest.store.lines import seal
 from agentquest.store.live import LIVE, read_live
 from agentquest.store.stored_run import StoredRun
 from report_runs import manifest, record, saved
@@ -127,6 +130,22 @@ def _episode(content: bytes, folder: Path) -> object:
     body = content.strip().removesuffix(b"}").replace(b"\n", b" ")
     line = b'%b,"crc32":"%08x"}\n' % (body, zlib.crc32(body))
     (folder / EPISODES).write_bytes(line)
+    return text_report(StoredRun(folder).report, 80)
+
+
+def _packed(content: bytes, folder: Path) -> object:
+    """Packed, whatever it is, under a right checksum."""
+    (folder / EPISODES).write_bytes(seal(content.strip() or b"{}", packed=True))
+    return text_report(StoredRun(folder, verify=True).report, 80)
+
+
+def _index(content: bytes, folder: Path) -> object:
+    """As an entry that was sealed like ours; a list of runs and a report believe it or not."""
+    StoredRun(folder).save_figures(stamp_episodes(folder))
+    head = (folder / INDEX).read_bytes().splitlines(keepends=True)[0]
+    line = content.strip().replace(b"\n", b" ") or b"{}"
+    (folder / INDEX).write_bytes(head + seal(line))
+    Library(folder).summaries()
     return text_report(StoredRun(folder).report, 80)
 
 
@@ -217,6 +236,11 @@ BOUNDARIES: dict[str, tuple[bytes, Callable[[bytes, Path], object]]] = {
     "manifest": (manifest().model_dump_json().encode(), _in_file(MANIFEST, _report)),
     "episode": (record("a").model_dump_json().encode(), _episode),
     "episodes file": (record("a").model_dump_json().encode(), _in_file(EPISODES, _report)),
+    "packed episode": (record("a").model_dump_json().encode(), _packed),
+    "index": (
+        _bytes({"at": 0, "next": 9, "crc": 1, "goal": "", "progress": "", "setting": "[]"}),
+        _index,
+    ),
     "metrics file": (MeasuredMetrics().model_dump_json().encode(), _in_file(METRICS, _report)),
     "live": (
         LiveEvent(event="start", key="a#0", task_id="a", trial=0).model_dump_json().encode(),

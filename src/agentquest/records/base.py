@@ -16,6 +16,7 @@ from pydantic_core import core_schema, to_jsonable_python
 _LARGEST = 10**300
 # Levels of nesting in what others give us to record. Readers of JSON stop at 200.
 DEEPEST = 64
+MOST_FACTS, LONGEST_FACT = 100, 1000
 
 
 def writable(value: Any, levels: int = DEEPEST) -> Any:
@@ -74,10 +75,19 @@ Texts = list[Text]
 
 
 def _describe_facts(facts: Any) -> Any:
-    """Facts are texts; what a benchmark gives in another form is written as one."""
+    """Facts are short texts, as every row repeats them; what a benchmark gives in another form is
+    written as one."""
     if not isinstance(facts, dict):
         return facts
-    return {str(k): v if isinstance(v, str) else str(writable(v)) for k, v in facts.items()}
+    few = list(facts.items())[:MOST_FACTS]
+    return {
+        writable(_cut(str(name))): _cut(one if isinstance(one, str) else str(writable(one)))
+        for name, one in few
+    }
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_FACT else f"{text[: LONGEST_FACT - 1]}…"
 
 
 Facts = Annotated[dict[str, Text], BeforeValidator(_describe_facts)]

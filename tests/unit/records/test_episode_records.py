@@ -22,6 +22,7 @@ from agentquest.records.manifest import Manifest, Provenance
 from agentquest.records.messages import Message, ToolCall, Usage
 from agentquest.records.outcome import AgentFaults, End, is_scored
 from agentquest.store.folder import EPISODES, RunFolder
+from report_runs import record as hand_made
 
 # Any text, halves of surrogate pairs too: servers send them as JSON escapes.
 ANY = st.text(st.characters(), max_size=20)
@@ -277,3 +278,11 @@ def test_what_was_attempted() -> None:
         "invalid:i do not know"
     )
     assert episode_key("valid/x", 3) == "valid/x#3"
+
+
+def test_facts_of_a_plug_in_are_short_and_can_be_written() -> None:
+    facts = {f"{number}\ud800": "x" * 10_000 for number in range(1000)}
+    made = hand_made("a", facts=facts)
+    assert len(made.facts) == 100
+    assert max(map(len, made.facts.values())) == 1000
+    assert EpisodeRecord.model_validate_json(made.model_dump_json()) == made
