@@ -162,7 +162,7 @@ MISTAKES: list[tuple[str, str]] = [
     ("eval tasks.file=ids.txt benchmark=mastermind", "ids.txt, line 1: no task of this split"),
     ("eval tasks.file=no-ids.txt", "no-ids.txt lists no tasks"),
     ("eval tasks.file=ids.json", "ids.json is not JSON, line 1"),
-    ("eval tasks.file={empty}", "Is a directory"),
+    ("eval tasks.file={empty}", "tasks.file: empty is not a regular file"),
     # Reports, lists, comparisons.
     ("report", "RUN is missing"),
     ("report none", "none is not a run directory"),
