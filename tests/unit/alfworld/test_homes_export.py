@@ -67,7 +67,11 @@ def test_a_grammar_without_a_place_for_the_goal_is_refused(tmp_path: Path) -> No
 @pytest.mark.skipif(
     importlib.util.find_spec("alfworld") is not None, reason="the reference is installed here"
 )
-def test_without_the_reference_the_error_says_what_to_install() -> None:
+def test_without_the_reference_the_error_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "alfworld").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(UserError, match=r"install the package 'alfworld'.* --logic "):
         reference_logic()
 

@@ -21,7 +21,8 @@ Walkthrough = Callable[[HomeGame], Sequence[str]]
 def reference_logic() -> tuple[str, str]:
     """The domain and the grammar of the installed `alfworld` package, which is not imported."""
     spec = importlib.util.find_spec("alfworld")
-    if spec is None or not spec.submodule_search_locations:
+    # A folder of that name somewhere on the path is no package: it has no origin.
+    if spec is None or spec.origin is None or not spec.submodule_search_locations:
         raise UserError(
             "writing game folders needs the domain and grammar of the reference engine:"
             " install the package 'alfworld' into this environment, or name a folder that has"
