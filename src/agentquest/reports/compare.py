@@ -75,7 +75,7 @@ class LeftOut:
 class Comparison:
     """`other` against `baseline`; `trials` is how many a task has on average. `worse` and `better`
     are the tasks whose success changed; `counts` is None where the trials of a task went
-    differently."""
+    differently. `by_type` is success in each task type, where there are several."""
 
     baseline: str
     other: str
@@ -83,6 +83,7 @@ class Comparison:
     trials: float
     several_trials: bool
     differences: Mapping[str, Difference]
+    by_type: Mapping[str, Difference]
     counts: PairedCounts | None
     worse: tuple[str, ...]
     better: tuple[str, ...]
@@ -127,20 +128,28 @@ def compare_runs(runs: Sequence[ComparedRun], baseline: int = 1) -> list[Compari
 
 def correct_together(comparisons: Sequence[Comparison]) -> list[Comparison]:
     """Correct the p-values of comparisons that are shown together (Holm): those of success, which
-    the answers are about, among themselves, and those of all other metrics among themselves."""
-    places = [(at, key) for at, one in enumerate(comparisons) for key in one.differences]
-    corrected: list[dict[str, Difference]] = [{} for _ in comparisons]
-    for family in (
-        [place for place in places if place[1] == "success"],
-        [place for place in places if place[1] != "success"],
-    ):
-        found = [comparisons[at].differences[key] for at, key in family]
-        p_values = correct_p_values([one.p_value for one in found])
-        for (at, key), one, p_value in zip(family, found, p_values, strict=True):
-            corrected[at][key] = replace(one, corrected_p_value=p_value)
+    the answers are about, among themselves, and so those of all other metrics and those of success
+    in the task types."""
+    success = _correct([{"success": one.success} for one in comparisons])
+    others = _correct(
+        [
+            {key: it for key, it in one.differences.items() if key != "success"}
+            for one in comparisons
+        ]
+    )
+    types = _correct([one.by_type for one in comparisons])
     return [
-        replace(one, differences={key: corrected[at][key] for key in one.differences})
+        replace(one, differences={**success[at], **others[at]}, by_type=types[at])
         for at, one in enumerate(comparisons)
+    ]
+
+
+def _correct(family: Sequence[Mapping[str, Difference]]) -> list[dict[str, Difference]]:
+    """The same differences, with their p-values corrected for all of the family."""
+    p_values = iter(correct_p_values([it.p_value for one in family for it in one.values()]))
+    return [
+        {key: replace(it, corrected_p_value=next(p_values)) for key, it in one.items()}
+        for one in family
     ]
 
 
@@ -175,6 +184,16 @@ def _compare(baseline: ComparedRun, other: ComparedRun) -> Comparison:
         found = _difference(metric, was, now, fsum(telling) / len(shared))
         if found is not None:
             differences[metric.key] = found
+    places: dict[str, list[int]] = {}
+    for place, task in enumerate(shared):
+        places.setdefault(before[task][0].task_type, []).append(place)
+    by_type = {}
+    for name, members in sorted(places.items()) if len(places) > 1 else ():
+        some_was, some_now = [was[at] for at in members], [now[at] for at in members]
+        trials_of_type = fsum(telling[at] for at in members) / len(members)
+        found = _difference(table[0], some_was, some_now, trials_of_type)
+        assert found is not None, "every scored episode has a success"
+        by_type[name] = found
     changed = tuple(
         task
         for task in shared
@@ -187,6 +206,7 @@ def _compare(baseline: ComparedRun, other: ComparedRun) -> Comparison:
         trials=fsum(trials.values()) / len(shared),
         several_trials=any(row.trial for run in (baseline, other) for row in run.rows),
         differences=differences,
+        by_type=by_type,
         counts=counts,
         worse=tuple(task for task, was, now in rates if now < was),
         better=tuple(task for task, was, now in rates if now > was),

@@ -14,7 +14,7 @@ from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.reports.compare import Comparison, compare_runs
 from agentquest.reports.render.comparison import (
     answer,
-    difference_table,
+    difference_tables,
     sentences,
     state_power,
 )
@@ -72,7 +72,7 @@ def compare_page(site: Addresses, runs: Sequence[StoredRun], task: str | None) -
         yield h.section[
             h.h2(".answer")[answer(comparison)],
             map(alert, comparison.warnings),
-            data_table(difference_table(comparison)),
+            map(data_table, difference_tables(comparison)),
             h.p(".note")[" ".join([*sentences(comparison), state_power(comparison)])],
             h.p(".legend")[legend(_LEGEND)],
             h.div(".grid")[_scatters(comparison, tasks[0], tasks[place])],

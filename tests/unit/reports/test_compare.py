@@ -282,6 +282,26 @@ def test_several_comparisons_are_corrected_together() -> None:
     assert "after Holm's correction" in answer(together[0])
 
 
+def test_success_is_compared_in_each_task_type_and_corrected_for_their_number() -> None:
+
+    def of_types(wins: str) -> list[EpisodeRecord]:
+        kinds = ("easy", "hard")
+        return [
+            one.model_copy(update={"task_type": kinds[place >= 10]})
+            for place, one in enumerate(outcomes(wins))
+        ]
+
+    found = compare_runs([run("a", of_types("l" * 20)), run("b", of_types("w" * 7 + "l" * 13))])[0]
+    easy, hard = found.by_type["easy"], found.by_type["hard"]
+    assert (easy.difference.value, easy.difference.tasks) == (pytest.approx(0.7), 10)
+    assert (hard.difference.value, hard.p_value) == (0, 1)
+    assert easy.corrected_p_value == pytest.approx(2 * easy.p_value)
+    written = text_comparison([found])
+    assert "task type" in written
+    assert json_comparison([found])["comparisons"][0]["by_type"]["easy"]["other"] == 0.7
+    assert not compare("wl", "ll").by_type, "a single type is what the answer is about"
+
+
 def test_a_difference_that_only_the_correction_hides_is_said_to_be_so() -> None:
     """Six of fifteen tasks won instead of none: p is 0.04 alone, more among three comparisons."""
     lost, won = outcomes("l" * 11), outcomes("w" * 5 + "l" * 6)

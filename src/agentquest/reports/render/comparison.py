@@ -1,6 +1,6 @@
 """A comparison as text, Markdown and JSON: the answer first, then the figures."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -25,7 +25,7 @@ def text_comparison(
         title = f"{one_line(comparison.other)} against {one_line(comparison.baseline)} (baseline)"
         parts.append(wrap_text(title, width, "  "))
         parts += [wrap_text(f"!!! {one_line(line)}", width, "    ") for line in comparison.warnings]
-        parts.append(text_table(difference_table(comparison), width))
+        parts += [text_table(table, width) for table in difference_tables(comparison)]
         parts.append("\n".join(wrap_text(line, width) for line in sentences(comparison)))
         for name, tasks in _lists(comparison) if list_tasks else ():
             listed = "\n".join(f"  {one_line(task)}" for task in tasks)
@@ -41,7 +41,7 @@ def markdown_comparison(comparisons: Sequence[Comparison], list_tasks: bool = Fa
         other, baseline = markdown_text(comparison.other), markdown_text(comparison.baseline)
         parts.append(f"## {other} against {baseline} (baseline)")
         parts += [f"> **Warning:** {markdown_text(line)}" for line in comparison.warnings]
-        parts.append(markdown_table(difference_table(comparison)))
+        parts += [markdown_table(table) for table in difference_tables(comparison)]
         parts.append("\n".join(f"- {markdown_text(line)}" for line in sentences(comparison)))
         for name, tasks in _lists(comparison) if list_tasks else ():
             listed = "\n".join(f"- {markdown_text(task)}" for task in tasks)
@@ -57,24 +57,29 @@ def json_comparison(comparisons: Sequence[Comparison]) -> dict[str, Any]:
         "comparisons": [
             {
                 "answer": answer(one),
-                **{name: value for name, value in vars(one).items() if name != "differences"},
+                **vars(one),
                 "counts": asdict(one.counts) if one.counts else None,
                 "left_out": asdict(one.left_out),
                 "detectable_difference": find_detectable(one.success.spread),
-                "differences": {
-                    key: {
-                        "metric": key,
-                        "baseline": found.baseline,
-                        "other": found.other,
-                        "difference": asdict(found.difference),
-                        "p_value": found.p_value,
-                        "corrected_p_value": found.corrected_p_value,
-                    }
-                    for key, found in one.differences.items()
-                },
+                "differences": _plain(one.differences),
+                "by_type": _plain(one.by_type),
             }
             for one in comparisons
         ],
+    }
+
+
+def _plain(differences: Mapping[str, Difference]) -> dict[str, Any]:
+    return {
+        key: {
+            "metric": found.metric.key,
+            "baseline": found.baseline,
+            "other": found.other,
+            "difference": asdict(found.difference),
+            "p_value": found.p_value,
+            "corrected_p_value": found.corrected_p_value,
+        }
+        for key, found in differences.items()
     }
 
 
@@ -97,11 +102,18 @@ def answer(comparison: Comparison) -> str:
     return f"{verdict}: {shown[2]} against {shown[1]} of {tasks}, {shown[3]} {shown[4]}, {p_value}."
 
 
-def difference_table(comparison: Comparison) -> Table:
-    """Every metric of both runs, its difference, and how sure that is."""
-    rows = [_row(difference) for difference in comparison.differences.values()]
-    headings = ("metric", "baseline", "other", "difference", "95% interval", "p", "p (Holm)")
-    return Table("Differences", headings, tuple(rows))
+def difference_tables(comparison: Comparison) -> list[Table]:
+    """Every metric of both runs, its difference, and how sure that is; then success by type."""
+    headings = ("baseline", "other", "difference", "95% interval", "p", "p (Holm)")
+    rows = tuple(_row(difference) for difference in comparison.differences.values())
+    tables = [Table("Differences", ("metric", *headings), rows)]
+    if comparison.by_type:
+        rows = tuple(
+            (name, str(found.difference.tasks), *_row(found)[1:])
+            for name, found in comparison.by_type.items()
+        )
+        tables.append(Table("Success by task type", ("task type", "tasks", *headings), rows))
+    return tables
 
 
 def _row(found: Difference) -> tuple[str, ...]:
@@ -153,7 +165,8 @@ def sentences(comparison: Comparison) -> Iterator[str]:
         )
     yield (
         "Intervals and p, two-sided, are Student's over the tasks' differences and agree; p (Holm)"
-        " is corrected, success for the comparisons shown here, the other metrics for all of them."
+        " is corrected, success for the comparisons shown here, the other metrics for all of them,"
+        " task types for each other."
     )
     partial = [
         f"{one.metric.heading} {one.difference.n}"
