@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
 from pydantic import ValidationError
@@ -56,7 +56,9 @@ def _option(name: str, field: FieldInfo) -> inspect.Parameter:
 
 
 def _is_option(kind: Any) -> bool:
-    return inspect.isclass(kind) and issubclass(kind, int | float | Enum)
+    # On Python 3.10 `list[int]` counts as a class.
+    is_class = inspect.isclass(kind) and get_origin(kind) is None
+    return is_class and issubclass(kind, int | float | Enum)
 
 
 @_with_settings
