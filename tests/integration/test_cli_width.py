@@ -64,7 +64,9 @@ def test_the_runs_are_one_table(
     heading, *rows = table.splitlines()
     assert heading.split()[:4] == ["run", "state", "scored", "success"]
     assert len(rows) == 2
-    assert more.pop().split()[:5] == ["fewer", "than", "10", "tasks:", "one,"]
+    few = more.pop().split()
+    assert few[:4] == ["fewer", "than", "10", "tasks:"]
+    assert "one" in {name.rstrip(",") for name in few[4:]}, "in whichever second they began"
     left_out = {"agent", "model", "benchmark", "tags"} - set(heading.split())
     assert {*more} == ({*more} if left_out else set())
     assert all(name in more[0] for name in left_out)
