@@ -202,7 +202,7 @@ async def test_filters_and_runs_to_compare_are_chosen_with_the_mouse(site: Site)
         for name in (names["scripted"], names["random"]):
             await tab.click(f'input[value="{name}"]', moves=False)
         await tab.click("#compare button")
-        assert "p = 0.03" in await tab.text("h2.answer")
+        assert "p = 0.0065" in await tab.text("h2.answer")
         await tab.click("table.flips a")
         assert "first difference" in await tab.text("#pair")
         assert tab.console == []
