@@ -7,6 +7,7 @@ FOLDER has checkouts under their repositories' names (`WebShop`, `alfworld`, `re
 must be installed; where it is not, the script's own error is shown and it counts as not run.
 """
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -69,9 +70,12 @@ def _run(script: Script, folder: Path) -> tuple[str, str]:
         command = [sys.executable, "-c", code]
     else:
         command = [sys.executable, "-m", "agentquest.dropin", *given]
+    # Some read their model's key when they are imported.
+    environment = {"OPENAI_API_KEY": "none", **os.environ}
     with subprocess.Popen(
-        command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    ) as process:
+        command, cwd=folder, env=environment, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    ) as process:  # fmt: skip
         try:
             said, _ = process.communicate(timeout=script.seconds)
         except subprocess.TimeoutExpired:

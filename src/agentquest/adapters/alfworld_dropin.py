@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from agentquest.adapters.textworld_core import DIALECT, EnvInfos, Wrapper
+from agentquest.adapters.textworld_core import EnvInfos, Wrapper
 from agentquest.adapters.textworld_gym import TextworldBatchGymEnv, make, register_games
 from agentquest.benchmarks.alfworld import homes
 from agentquest.benchmarks.alfworld.engine.game_files import GAME_FILE
@@ -35,18 +35,21 @@ _DATA_PATHS = {
 
 
 class AlfredDemangler(Wrapper):
-    """Readable names, such as `apple 1`: the only ones our games have."""
+    """Readable names, such as `apple 1`: the only ones our games have; `dialect` is their wording,
+    which the original cannot choose."""
 
-    def __init__(self, *args: Any, shuffle: bool = False, **named: Any) -> None:
+    def __init__(self, *args: Any, shuffle: bool = False, dialect: str = "", **named: Any) -> None:
         super().__init__(*args, **named)
         if shuffle:
             raise NotImplementedError(
                 "domain_randomization (AlfredDemangler(shuffle=True)) is not offered by AgentQuest"
             )
         self.shuffle = shuffle
+        self.dialect = dialect
 
     def load(self, *args: Any, **named: Any) -> None:
-        """Load the game, and note that readable names are wanted."""
+        """Load the game, and note that readable names are wanted, and in which words."""
+        self.unwrapped.dialect = self.dialect
         super().load(*args, **named)
         self.unwrapped.demangled = True
 
@@ -138,8 +141,6 @@ class AlfredTWEnv:
         self.train_eval = train_eval
         if config["env"]["goal_desc_human_anns_prob"] > 0:
             _say("Warning! `goal_desc_human_anns_prob` is ignored: games are played as they are.")
-        if config["env"].get("dialect"):
-            os.environ[DIALECT] = str(config["env"]["dialect"])
         self.collect_game_files()
 
     def collect_game_files(self, verbose: bool = False) -> None:
@@ -208,7 +209,9 @@ class AlfredTWEnv:
     def _make_env(self, game_files: list[str], batch_size: int) -> TextworldBatchGymEnv:
         training = self.train_eval == "train"
         randomized = bool(self.config["env"]["domain_randomization"]) and training
-        wrappers: list[Any] = [AlfredDemangler(shuffle=randomized), AlfredInfos]
+        dialect = str(self.config["env"].get("dialect") or "")
+        demangler = AlfredDemangler(shuffle=randomized, dialect=dialect)
+        wrappers: list[Any] = [demangler, AlfredInfos]
         infos = EnvInfos(won=True, admissible_commands=True, extras=["gamefile"])
         method = self.config["general"]["training_method"]
         if method not in ("dqn", "dagger"):

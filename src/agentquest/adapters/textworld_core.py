@@ -151,17 +151,17 @@ class Wrapper:
 _GAMES: dict[str, ParsedGames] = {}  # by dialect, parsed once for all of the process
 
 
-def _parsed_games() -> ParsedGames:
-    """Those of the dialect that the environment variable asks for, else of each game's own."""
-    asked = os.environ.get(DIALECT, "")
+def _parsed_games(asked: str) -> ParsedGames:
+    """Those of a dialect, or of each game's own where none is asked for."""
     if asked and asked not in {each.value for each in Dialect}:
-        raise UserError(f"{DIALECT} is 0.3 or 0.4, not {asked!r}")
+        raise UserError(f"the dialect ({DIALECT}, or env.dialect) is 0.3 or 0.4, not {asked!r}")
     return _GAMES.setdefault(asked, ParsedGames(Dialect(asked) if asked else None))
 
 
 class AlfredGame(Environment):
     """One game of ALFWorld."""
 
+    dialect = ""
     has_hinted = False  # once for all games
 
     game: AlfWorldGame
@@ -172,7 +172,7 @@ class AlfredGame(Environment):
         """Open a game file, or a built-in game by its name."""
         self._path = str(path)
         problem = self._path.removesuffix(f"/{GAME_FILE}") if _is_builtin(path) else self._path
-        self.game = _parsed_games().game(problem)
+        self.game = _parsed_games(self.dialect or os.environ.get(DIALECT, "")).game(problem)
 
     def reset(self) -> GameState:
         """Begin the game; raises UserError unless AlfredDemangler stands before it."""
