@@ -10,6 +10,7 @@ Nothing resets by itself. Once an episode is over nothing changes it: every
 further step returns the last turn again.
 """
 
+import copy
 from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
@@ -59,6 +60,14 @@ class Session:
         self._last: Turn | None = None
         self._steps = 0
         self._closed = False
+
+    def __copy__(self) -> "Session":
+        """Another session in the same state: the arena is shared, the game is not."""
+        twin = Session(self.arena, self.max_steps)
+        twin._game = copy.deepcopy(self._game, {id(self.arena): self.arena})
+        twin._task, twin._last = self._task, self._last
+        twin._steps, twin._closed = self._steps, self._closed
+        return twin
 
     def reset(self, task: Wanted | None = None, split: str | None = None) -> Turn:
         """Start a task; without one, the same task again, or the first of the split."""

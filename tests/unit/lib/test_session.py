@@ -1,7 +1,9 @@
 """One session: the same turns as the driver's, and nothing that happens by itself."""
 
+import copy
 import pickle
 import random
+from collections.abc import Callable
 
 import pytest
 
@@ -166,13 +168,21 @@ def test_wrong_use_is_said_clearly(arena: Arena) -> None:
         Session(arena, max_steps=0)
 
 
-def test_sessions_can_be_pickled_and_share_nothing_that_changes(arena: Arena) -> None:
+@pytest.mark.parametrize(
+    "duplicate", [copy.copy, lambda session: pickle.loads(pickle.dumps(session))]
+)
+def test_copies_of_sessions_share_nothing_that_changes(
+    arena: Arena, duplicate: Callable[[Session], Session]
+) -> None:
     session = Session(arena)
     session.reset(1)
-    copy = pickle.loads(pickle.dumps(session))
-    for command in session.plan():
+    session.step(session.plan()[0])
+    twin = duplicate(session)
+    rest = session.plan()
+    for command in rest:
         session.step(command)
     assert session.last.won
-    assert copy.last.steps == 0
-    assert copy.step("no such command").steps == 1
-    assert not copy.last.won
+    assert twin.last.steps == 1
+    assert twin.plan() == rest
+    assert twin.step("no such command").steps == 2
+    assert not twin.last.won
