@@ -80,7 +80,7 @@ bench: $(DEV)  ## measure speed, side by side with what people run otherwise
 conformance: $(DEV) ## with the real others: reference engine, frameworks, packages, killed nodes (PUBLIC=folder: scripts of checkouts)
 	$(BIN)/python conformance/run.py $(CONFORMANCE)
 	$(if $(LOGS),$(BIN)/python conformance/logs.py $(LOGS))
-	$(if $(PUBLIC),$(BIN)/python conformance/public_scripts.py $(PUBLIC))
+	$(if $(PUBLIC),$(BIN)/python conformance/public_scripts.py $(PUBLIC) $(PUBLIC_PYTHON))
 	AGENTQUEST_OTHERS=all $(BIN)/python -m pytest $(OTHERS)
 	AGENTQUEST_RAY_KILLS=20 $(BIN)/python -m pytest -m long tests/ray/test_ray_executor.py -k dies
 

@@ -44,7 +44,7 @@ def main(folder: str, base_url: str, episodes: str, steps: str, parallel: str) -
     asyncio.run(_play(run, owed))
     taken = {"wall": time.perf_counter() - wall, "processor": time.process_time() - processor}
     occupied = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    records = run.directory.records(slim=True)
+    records = run.directory.records()
     assert len(records) == int(episodes)
     assert all(record.scored for record in records)
     calls = sum(len(record.calls) for record in records)

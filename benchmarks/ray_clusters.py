@@ -97,10 +97,10 @@ def _run(episodes: int, *settings: str) -> Taken:
         run, watch = Run(config), Stopwatch()
         owed = run.prepare()
         processor = time.process_time()
-        asyncio.run(run.play(owed, watch, asyncio.Event(), lambda: None))
+        asyncio.run(run.play(owed, watch, asyncio.Event(), lambda running: None))
         wall = time.perf_counter() - watch.began
         processor = time.process_time() - processor
-        records = run.directory.records(slim=True)
+        records = run.directory.records()
         assert len(records) == episodes
         assert all(record.scored for record in records)
         size = (Path(run.directory.path) / "episodes.jsonl").stat().st_size

@@ -26,7 +26,7 @@ from agentquest.benchmarks.alfworld.engine.game_files import (
     read_text,
 )
 from agentquest.benchmarks.alfworld.engine.pddl import read_problem
-from agentquest.benchmarks.alfworld.homes.export import write_out
+from agentquest.benchmarks.alfworld.homes.export import write_game
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES
 from agentquest.benchmarks.alfworld.tasks import SPLITS, data_root
 from agentquest.errors import UserError
@@ -56,7 +56,8 @@ def builtin_cases(
             dice.shuffle(names)
         turns = zip_longest(*(rooms[room] for room in sorted(rooms)))
         chosen += [name for turn in turns for name in turn if name][:per_type]
-    folders = write_out(chosen, folder, logic.domain, logic.grammar)
+    made = [homes.game(game_id) for game_id in chosen]
+    folders = [write_game(each, folder, logic.domain, logic.grammar) for each in made]
     cases = [Case(name, path / GAME_FILE) for name, path in zip(chosen, folders, strict=True)]
     if change is not None:
         for case in cases:

@@ -3,10 +3,12 @@
 from typing import Any
 
 from agentquest.lib import Agent, Benchmark, Briefing, Episode
+from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import AgentFaults
 from agentquest.running.episode import EpisodePlayer
 from agentquest.running.factory import Resources, make_benchmark
-from agentquest.running.play import make_player
+from agentquest.running.play import make_player, play
+from agentquest.running.run import Run
 from agentquest.running.spec import Choice, EpisodeSpec, Limits, RunContext
 
 HOMES = {"data_path": "builtin"}
@@ -71,3 +73,12 @@ def an_episode(benchmark: Benchmark, place: int = 0, examples: int = 0, **given:
 
 LOSE = AgentFaults.LOSE
 NO_BRIEFING = Briefing(instructions="")
+
+
+async def play_unrecorded(run: Run) -> list[EpisodeRecord]:
+    """Play all of a run one by one, without a directory."""
+    resources = Resources(run.context, run.benchmark)
+    try:
+        return [await play(spec, resources) for spec in run.specs]
+    finally:
+        await resources.close()

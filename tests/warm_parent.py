@@ -27,6 +27,7 @@ ALSO = (
     "agentquest.a2a.green",
     "agentquest.a2a.launcher",
     "agentquest.a2a.serving",
+    "agentquest.a2a.llm_white",
     "agentquest.a2a.white",
     "agentquest.agents.baselines",
     "agentquest.agents.react",
@@ -44,7 +45,10 @@ ALSO = (
 
 
 def import_everything() -> None:
-    for name in (*(place.partition(":")[0] for place, _ in COMMANDS.values()), *ALSO):
+    for name in (
+        *(f"agentquest.cli.{place.partition(':')[0]}" for place, _ in COMMANDS.values()),
+        *ALSO,
+    ):
         importlib.import_module(name)
     gc.collect()
     gc.freeze()  # so that collecting garbage in a child does not copy what it shares

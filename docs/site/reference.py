@@ -19,6 +19,7 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 from agentquest import registry
 from agentquest.cli.app import COMMANDS, build
 from agentquest.config.settings import RunConfig, settings_model
+from agentquest.lib.settings import describe_fields
 
 KINDS = {"agent": "agent", "model": "llm", "executor": "executor", "benchmark": "benchmark"}
 _NAMED_BLOCK = re.compile(r"^```(\w+) ([\w./-]+)$", re.MULTILINE)
@@ -103,10 +104,11 @@ def settings_page() -> str:
 
 def _table(model: type[BaseModel]) -> str:
     rows = ["| key | default | meaning |", "|---|---|---|"]
+    texts = describe_fields(model)
     for name, field in model.model_fields.items():
         default = field.get_default(call_default_factory=True) if not field.is_required() else None
         shown = "required" if field.is_required() else f"`{_plain(default)}`"
-        rows.append(_row(f"`{name}`", shown, field.description or ""))
+        rows.append(_row(f"`{name}`", shown, texts[name]))
     return "\n".join(rows)
 
 

@@ -24,13 +24,12 @@ from agentquest.errors import ConfigError
 from agentquest.lib import Agent
 from agentquest.records.episode import EpisodeRecord
 from agentquest.running.events import Broadcast, RunEvents
-from agentquest.running.factory import Resources
 from agentquest.running.play import play as play_episode
 from agentquest.running.play import preflight, run_in_thread
 from agentquest.running.run import Run
 from agentquest.running.sinks import open_sinks
 from agentquest.running.spec import EpisodeSpec
-from agentquest.store.folder import EPISODES, RESULTS
+from agentquest.store.folder import EPISODES, MANIFEST, RESULTS
 from agentquest.store.stored_run import StoredRun as RunResult
 
 __all__ = ["RunResult", "evaluate", "load_run", "play"]
@@ -136,35 +135,18 @@ async def play_pending(
     """Play the rest of a prepared run, keeping results.json up to date, until `stop` is set."""
     result = run.stored
     if pending:
-        sinks = open_sinks(run.config.sinks, run.saved_manifest, run.directory.path)
-        events = Broadcast([watcher or RunEvents(), *sinks])
-        try:
-            result.reason = await run.play(
-                pending, events, stop or asyncio.Event(), result.save_results
-            )
-        finally:
-            for sink in sinks:
-                await asyncio.to_thread(sink.close, result.summary)
-    elif _results_lag(run.directory.path) or not _is_measured(run):
+        sinks = open_sinks(run.config.sinks, run.stored.manifest, run.directory.path)
+        events, stop = Broadcast([watcher or RunEvents(), *sinks]), stop or asyncio.Event()
+        with run.discard_if_unplayable():
+            try:
+                result.reason = await run.play(pending, events, stop, result.save_results)
+            finally:
+                for sink in sinks:
+                    await asyncio.to_thread(sink.close, result.summary)
+    elif _results_lag(run.directory.path):
         with run.directory.lock():
             result.save_results()
     return result
-
-
-async def play_unrecorded(
-    run: Run, finished: Callable[[EpisodeRecord], None] | None = None
-) -> list[EpisodeRecord]:
-    """Play all of a run one by one without a directory, for demonstrations."""
-    resources = Resources(run.context, run.benchmark)
-    records = []
-    try:
-        for spec in run.specs:
-            records.append(await play_episode(spec, resources))
-            if finished is not None:
-                finished(records[-1])
-    finally:
-        await resources.close()
-    return records
 
 
 def _build_config(
@@ -209,16 +191,10 @@ def free_name(folder: Path) -> str:
 
 
 def _results_lag(folder: Path) -> bool:
-    """Whether a run was killed after its last episode and before its results."""
-    results, episodes = folder / RESULTS, folder / EPISODES
+    """Whether results.json is older than what it tells: a run was killed after its last episode,
+    or has got a price or a metric since."""
+    results, episodes, manifest = folder / RESULTS, folder / EPISODES, folder / MANIFEST
     if not episodes.is_file():
         return False
-    return not results.is_file() or results.stat().st_mtime < episodes.stat().st_mtime
-
-
-def _is_measured(run: Run) -> bool:
-    """Whether metrics.json has the metrics that are asked for now."""
-    if not run.saved_manifest.metrics:
-        return True
-    there = {metric.path for metric in run.directory.measured().metrics}
-    return there == {metric.path for metric in run.table if metric.path}
+    newest = max(file.stat().st_mtime for file in (episodes, manifest))
+    return not results.is_file() or results.stat().st_mtime < newest

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from agentquest.adapters import dropin
 from agentquest.errors import UserError
+from agentquest.safe_text import say
 
 
 def main(arguments: list[str]) -> int:
@@ -20,16 +21,16 @@ def main(arguments: list[str]) -> int:
     as_module = arguments[:1] == ["-m"]
     given = arguments[1:] if as_module else arguments
     if not given or given[0] in ("-h", "--help"):
-        sys.stdout.write(f"{__doc__}\n")
+        say(__doc__ or "")
         return 0 if given else 2
     target = given[0]
     if not as_module and not Path(target).is_file():
-        sys.stderr.write(f"agentquest.dropin: no such script: {target}\n")
+        say(f"agentquest.dropin: no such script: {target}", err=True)
         return 2
     try:
         dropin()
     except UserError as error:
-        sys.stderr.write(f"agentquest.dropin: {error}\n")
+        say(f"agentquest.dropin: {error}", err=True)
         return 2
     sys.argv[:] = given
     if as_module:

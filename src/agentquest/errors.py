@@ -50,8 +50,12 @@ class NetworkError(AgentQuestError):
 
 def explain(error: BaseException) -> str:
     """An error on one line; the text of one that was not raised on purpose says little alone."""
+    try:
+        text = str(error)
+    except BaseException:  # an exception of the user's own may raise anything when it is read
+        text = ""
     if isinstance(error, AgentQuestError):
-        return str(error)
+        return text
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -26,7 +26,7 @@ def write_atomically(file: Path, content: str | bytes) -> None:
 def open_regular(file: Path, mode: str = "rb", **options: Any) -> IO[Any]:
     """`open` for files of a run folder, which may come from anybody: raises OSError for anything
     that is not a file itself, such as a link, which could lead away, or a pipe, which could wait
-    for ever."""
+    for ever, and for what is but holes."""
     return open(file, mode, opener=_open_regular, **options)
 
 
@@ -34,7 +34,11 @@ def _open_regular(path: str, flags: int) -> int:
     require_regular(path)  # before it is opened, which waits for a pipe and may start a device
     flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     number = os.open(path, flags, 0o666)
-    if not stat.S_ISREG(os.fstat(number).st_mode):
+    found = os.fstat(number)
+    # A file of holes has any size on no disk space, and would take all memory.
+    on_disk = 512 * getattr(found, "st_blocks", found.st_size)
+    is_hollow = found.st_size > max(1 << 30, 1000 * on_disk)
+    if is_hollow or not stat.S_ISREG(found.st_mode):
         os.close(number)
         raise _not_regular(path)
     return number
@@ -45,6 +49,13 @@ def require_regular(path: str | Path) -> None:
     with contextlib.suppress(FileNotFoundError):
         if not stat.S_ISREG(os.lstat(path).st_mode):
             raise _not_regular(path)
+
+
+def require_file(named: Path) -> None:
+    """OSError for what a configuration names in place of a file: a pipe may wait and a device
+    never end. Links are followed; what is missing is noticed when it is read."""
+    if named.exists() and not named.is_file():
+        raise _not_regular(named)
 
 
 def _not_regular(path: str | Path) -> OSError:

@@ -15,6 +15,7 @@ import sys
 from types import FrameType
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_HANDLED = (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _told = False
 
 
@@ -29,7 +30,7 @@ def _call_prctl(option: int, value: int) -> bool:
 
 def _tell(number: int, frame: FrameType | None) -> None:
     global _told
-    _told = number == signal.SIGTERM or _told
+    _told = number != signal.SIGCHLD or _told
 
 
 def _start(command: list[str]) -> int:
@@ -40,7 +41,7 @@ def _start(command: list[str]) -> int:
     os.setsid()
     _call_prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.set_wakeup_fd(-1)
-    for number in (signal.SIGPIPE, signal.SIGTERM, signal.SIGCHLD):
+    for number in (signal.SIGPIPE, *_HANDLED):
         signal.signal(number, signal.SIG_DFL)
     try:
         os.execvp(command[0], command)
@@ -108,9 +109,11 @@ def main() -> None:
     for number in (wake, woken):
         os.set_blocking(number, False)
     signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
-    for handled in (signal.SIGCHLD, signal.SIGTERM):
+    for handled in _HANDLED:
         signal.signal(handled, _tell)
     adopts = _call_prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    # The program may have stopped us when our starter is killed.
+    _call_prctl(_PR_SET_PDEATHSIG, signal.SIGCONT)
     child = _start(command)
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):  # the program's alone, so that it can close them
@@ -119,9 +122,7 @@ def main() -> None:
     rest = _end_all(child, adopts)
     status = rest if status is None else status
     if status is not None and os.WIFSIGNALED(status):
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        number = os.WTERMSIG(status)
-        if number != signal.SIGKILL:
+        if (number := os.WTERMSIG(status)) != signal.SIGKILL:
             signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
     os._exit(0 if status is None else os.WEXITSTATUS(status))

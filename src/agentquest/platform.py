@@ -159,6 +159,8 @@ class Tree:
         if self._leash is not None:
             os.close(self._leash)  # the keeper ends all and then itself
             self._leash = None
+            with suppress(ProcessLookupError):
+                self.process.send_signal(signal.SIGCONT)  # the program may have stopped it
         elif self.process.returncode is None:
             end_group(self.process.pid, at_once=True)
         await self.process.wait()

@@ -15,6 +15,7 @@ from typing import Any
 
 from agentquest import registry
 from agentquest.errors import ConfigError
+from agentquest.lib.settings import validated
 from agentquest.lib.yaml_files import read_yaml
 from agentquest.records.manifest import PublishedScore
 
@@ -41,6 +42,27 @@ ALL_TASKS: dict[str, Any] = {
     "tasks": None,
 }
 OUR_PROMPT: dict[str, Any] = {"agent.prompt_file": None}
+# The agent for authors' own settings, and how GiGPO reads on every benchmark: what has no tags is
+# played by its end, which records call `tail`.
+PROMPTED: dict[str, Any] = {
+    "agent.name": "prompted",
+    "agent.num_examples": 0,
+    "agent.pieces": None,
+    "agent.longest_prompt": None,
+    "agent.when_full": "end",
+    "agent.thought_turns": None,
+    "agent.ends_on_repeat": False,
+}
+GIGPO_READING: dict[str, Any] = {
+    **PROMPTED,
+    "agent.style": "message",
+    "agent.reader": "as_gigpo",
+    "agent.read_cut_off": True,
+    "agent.history_length": 2,
+    "agent.history_join": "\n",
+    "llm.temperature": 0.4,
+    "llm.max_tokens": 512,
+}
 
 
 def protocol(name: str) -> Protocol:
@@ -70,16 +92,25 @@ def read_protocol(file: Path) -> Protocol:
     for name in ("agent.prompt_file", "agent.opening_file", "agent.examples_file"):
         if settings.get(name) is not None:
             settings[name] = str(file.parent / str(settings[name]))
+    scores = content.get("published") or []
+    if not isinstance(scores, list) or not all(isinstance(one, dict) for one in scores):
+        raise ConfigError(f"{file}: published: must be a list of scores (docs/protocols.md)")
+    for name in ("refused", "needs"):
+        if not isinstance(content.get(name) or {}, dict):
+            raise ConfigError(f"{file}: {name}: must be names with texts")
     try:
         return Protocol(
             str(content.get("name") or file.stem),
             str(content.get("description") or ""),
             settings,
-            tuple(PublishedScore(**entry) for entry in content.get("published") or ()),
-            dict(content.get("refused") or {}),
-            dict(content.get("needs") or {}),
+            tuple(
+                validated(PublishedScore, entry, f"published.{place}")
+                for place, entry in enumerate(scores)
+            ),
+            content.get("refused") or {},
+            content.get("needs") or {},
         )
-    except (TypeError, ValueError) as error:
+    except ConfigError as error:
         raise ConfigError(f"{file}: {error}") from None
 
 

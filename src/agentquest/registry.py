@@ -10,7 +10,6 @@ paths: see `load_registered`.
 
 import traceback
 from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import PurePath
 from typing import Any
 
@@ -146,6 +145,8 @@ def _what_and_where(error: BaseException) -> str:
 
 
 def _plugins(kind: str) -> dict[str, str]:
+    from importlib.metadata import entry_points  # needed only for names that are not ours
+
     return {point.name: point.value for point in entry_points(group=f"agentquest.{kind}s")}
 
 

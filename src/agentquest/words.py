@@ -1,7 +1,9 @@
-"""Small functions of texts: counts with the right plural, names as file names, numbers, times."""
+"""Small functions of texts: counts with the right plural, names as file names, numbers, times,
+web addresses."""
 
 import re
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
 
 def counted(number: int, noun: str) -> str:
@@ -41,3 +43,12 @@ def slug(name: str) -> str:
 def parse_whole_number(text: str, digits: int = 9) -> int | None:
     """The number that a text is, if it is plain digits and not too many of them; else None."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else None
+
+
+def is_web_address(url: str) -> bool:
+    """Whether something can be requested there over HTTP or HTTPS."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False

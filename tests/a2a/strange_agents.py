@@ -99,6 +99,8 @@ async def post(request):
         raise web.HTTPTemporaryRedirect("/plain/")
     if manner == "redirect-away":
         raise web.HTTPTemporaryRedirect(f"http://127.0.0.1:{request.url.port}/plain/")
+    if manner == "redirect-nowhere":
+        return web.Response(status=307, headers={"Location": "//["})
     if manner == "busy" and asked[manner] % 2:
         headers = {"Retry-After": "0"}
         return web.Response(status=429 if asked[manner] % 4 == 1 else 503, headers=headers)

@@ -224,4 +224,4 @@ def test_info_lists_the_task_types():
         timeout=60,
     )
     assert done.returncode == 0
-    assert "6  pick_two_obj_and_place" in done.stdout
+    assert "6: pick_two_obj_and_place" in done.stdout

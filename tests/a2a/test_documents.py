@@ -193,14 +193,14 @@ async def test_a_record_is_read_once(tmp_path, monkeypatch):
     made = []
     from_record = AssessedGame.from_record
 
-    def count(index, record, manifest):
+    def count(index, record, verbs):
         made.append(index)
-        return from_record(index, record, manifest)
+        return from_record(index, record, verbs)
 
     monkeypatch.setattr(AssessedGame, "from_record", count)
     monkeypatch.setattr(monitor, "_FIRST_CHECKPOINT_S", 0.0)
     result = await assessed(tmp_path, *(saying(*["look"] * 9) for _ in range(4)))
-    assert sorted(made) == [game.index for game in result.games] == [0, 1, 2, 3]
+    assert sorted(made) == [game.document["game_idx"] for game in result.games] == [0, 1, 2, 3]
 
 
 async def test_metrics_of_a_benchmarks_own_are_saved(tmp_path, monkeypatch):

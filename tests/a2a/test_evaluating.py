@@ -28,7 +28,7 @@ def config(folder, url, **more):
 
 def played(run, specs=None):
     specs = run.prepare() if specs is None else specs
-    asyncio.run(run.play(specs, RunEvents(), asyncio.Event(), lambda: None))
+    asyncio.run(run.play(specs, RunEvents(), asyncio.Event(), lambda running: None))
     return {record.key: record for record in run.directory.records()}
 
 
@@ -87,8 +87,8 @@ def test_a_run_is_of_one_agent(tmp_path, scripted):
     first, *_ = asyncio.run(prepare_run(run))[0]
     name = "AgentQuest white agent (scripted)"
     assert played(run, [first])[first.key].agent == name
-    assert run.saved_manifest.agent == name
-    begun = run.saved_manifest.model_copy(
+    assert run.stored.manifest.agent == name
+    begun = run.stored.manifest.model_copy(
         update={"assessed": run.assessed.model_copy(update={"name": "another"})}
     )
     run.directory.create(run.config.to_yaml(), begun)

@@ -109,8 +109,9 @@ def test_interrupted(tmp_path, number):
     assert all(str(next(tmp_path.glob("run_*"))) in line for line in told)
 
 
-async def test_a_wrong_key_of_the_llm_agent_is_found_before_anything_starts(tmp_path):
-    launched = Launched(tmp_path, "--white-agent-type", "llm")
+@pytest.mark.parametrize("agent", ["llm", "react"])
+async def test_a_wrong_key_of_the_agent_is_found_before_anything_starts(tmp_path, agent):
+    launched = Launched(tmp_path, "--white-agent-type", agent)
     async with ChatServer(lambda messages: "look", api_key="right") as server:
         variables = {"OPENAI_API_KEY": "wrong-key", "OPENAI_BASE_URL": server.url}
         done = await asyncio.to_thread(launched.run, **variables)

@@ -3,19 +3,23 @@
 import asyncio
 import gzip
 import json
+import re
 import socket
+from pathlib import Path
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import httpx
 import pytest
 from a2a.server.context import ServerCallContext
 from a2a.types import ListTasksRequest, Message, Role, Task, TaskState, TaskStatus
-from agent_processes import agentquest
+from agent_processes import agentquest, eventually
 
 from agentquest.a2a import limits
 from agentquest.a2a.messages import next_message
 from agentquest.a2a.serving import OwnedTaskStore, ServerSettings, TaskOwner
 from agentquest.http.access import Access
+from agentquest.lib import Agent
 
 
 @pytest.fixture(scope="module")
@@ -24,12 +28,18 @@ def white():
         yield process.url
 
 
-@pytest.fixture(scope="module", params=["white", "green"])
+@pytest.fixture(scope="module")
+def player():
+    """One that reads what it is told, where the other repeats itself."""
+    with agentquest("white", "--type", "scripted", "--port", "0") as process:
+        yield process.url
+
+
+@pytest.fixture(scope="module", params=["white", "green", "player"])
 def agent(request):
-    """Either server: what one withstands the other must too."""
-    if request.param == "white":
-        return request.getfixturevalue("white")
-    return request.getfixturevalue("green").url
+    """Each server: what one withstands the others must too."""
+    found = request.getfixturevalue(request.param)
+    return found.url if request.param == "green" else found
 
 
 JSON = {"Content-Type": "application/json", "A2A-Version": "1.0"}
@@ -73,17 +83,29 @@ def test_a_web_page_cannot_use_it(agent, headers, status):
     assert post(agent, headers=headers).status_code == status
 
 
-def test_bodies_are_bounded_after_unpacking(agent):
+def test_bodies_are_bounded_and_never_unpacked(agent):
     big = json.dumps(turn("x" * limits.MAX_BODY_BYTES)).encode()
     assert post(agent, content=None).status_code == 200
     assert httpx.post(agent, content=big, headers=JSON).status_code == 413
     packed = gzip.compress(big)
     assert len(packed) < 10_000
     headers = {**JSON, "Content-Encoding": "gzip"}
-    assert httpx.post(agent, content=packed, headers=headers).status_code == 413
+    assert httpx.post(agent, content=packed, headers=headers).status_code == 415
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "\ud800", "\n" * 200_000])
+# The last two are what agents parse: numbers without end, and controls where commands stand.
+TEXTS = [
+    "[" * 100_000,
+    '{"a":' * 100_000,
+    "\ud800",
+    "\n" * 200_000,
+    "\0\x1b]0;title\x07\u202e\x9b2J",
+    next_message("look", f"You see a drawer {'9' * 10_000}.", (f"go to drawer {'9' * 10_000}",)),
+    next_message("look\0", "\0\x1b[2J\u2028\ufeff", ("\0", "go to\x1b[2J desk 1", "\u202e")),
+]
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
 def test_no_text_ends_or_stalls_it(agent, text):
     assert post(agent, turn(text)).status_code < 500
     raw = httpx.post(agent, content=text.encode("utf-8", "surrogatepass"), headers=JSON)
@@ -117,6 +139,11 @@ HOSTILE = [
     rpc(method="SendMessage", params={"message": {**MESSAGE, "contextId": "\0" * 1000}}),
     rpc(method="SendMessage", params={"message": {**MESSAGE, "contextId": "c" * 100_000}}),
     rpc(method="SendMessage", params={"message": {**MESSAGE, "taskId": "nobody's"}}),
+    rpc(method="SendMessage", params={"message": {**MESSAGE, "parts": [{"data": {"n": 1e300}}]}}),
+    rpc(method="SendMessage", params={"message": {**MESSAGE, "metadata": {"n": float("inf")}}}),
+    rpc(method="SendMessage", params={"message": MESSAGE, "configuration": {"historyLength": -1}}),
+    {**rpc(method="SendMessage", params={"message": MESSAGE}), "id": 10**4000},
+    {**rpc(method="SendMessage", params={"message": MESSAGE}), "id": {"a": [1]}},
     rpc(method="GetTask", params={"id": "nobody's"}),
     rpc(method="CancelTask", params={"id": "../../etc/passwd"}),
     rpc(method="ListTasks", params={"pageSize": 10**9}),
@@ -160,20 +187,23 @@ def test_slow_and_vanished_clients_keep_nobody_out(agent):
             client.close()
 
 
-def test_a_flood_of_conversations_takes_nobodys_game():
-    """Each client that begins many pushes out its own."""
+@pytest.mark.parametrize("machine", ["127.0.0.1", "127.0.0.2"])
+def test_a_flood_of_conversations_takes_nobodys_game(machine):
+    """Each client that begins many pushes out its own, and each machine too."""
 
     def say(client, context, text):
         message = {**MESSAGE, "messageId": str(uuid4()), "contextId": context}
         content = call(message={**message, "parts": [{"text": text}]})
-        answer = client.post(served.url, json=content, headers=JSON)
+        headers = JSON if machine == "127.0.0.1" else {**JSON, "Connection": "close"}
+        answer = client.post(f"http://127.0.0.1:{served.port}/", json=content, headers=headers)
         return answer.json()["result"]["message"]["parts"][0]["text"]
 
     options = next_message("look", "a room", ("go to desk 1", "go to shelf 1"))
+    transport = httpx.HTTPTransport(local_address=machine)
     with (
         agentquest("white", "--type", "alternating", "--port", "0") as served,
         httpx.Client(trust_env=False, timeout=60) as player,
-        httpx.Client(trust_env=False, timeout=60) as flood,
+        httpx.Client(trust_env=False, timeout=60, transport=transport) as flood,
     ):
         assert say(player, "game", options) == "go to desk 1"
         for number in range(limits.MAX_CONTEXTS + 20):
@@ -197,7 +227,33 @@ def test_a_gateway_can_use_its_own_names():
         assert post(served.url, headers={"Host": "other.internal"}).status_code == 200
 
 
+class Crashing(Agent):
+    async def act(self, observation):
+        raise KeyError("choices")
+
+
+def test_the_log_tells_of_the_agents_crashes_and_of_no_clients_mistakes():
+    kind = f"{Path(__file__).stem}:{Crashing.__name__}"
+    with agentquest("white", "--type", kind, "--port", "0") as served:
+        for content in HOSTILE:
+            httpx.post(served.url, content=json.dumps(content), headers=JSON)
+        reason = post(served.url, turn()).json()["error"]["message"]
+        assert re.fullmatch(r"KeyError: 'choices' at test_serving.py:\d+", reason)
+        assert eventually(lambda: "KeyError: 'choices'" in served.lines)
+    assert not any("Invalid" in line or "site-packages" in line for line in served.lines)
+
+
 class TestTheAddressOnTheCard:
+    @pytest.mark.parametrize("host", ["::1", "[::1]", "::"])
+    def test_it_is_valid_whatever_kind_of_address_it_is(self, monkeypatch, host):
+        monkeypatch.delenv("AGENT_URL", raising=False)
+        server = ServerSettings(Access(host, insecure=True))
+        with server.listen() as sock:
+            url = urlsplit(server.url(sock))
+            with socket.create_connection((url.hostname, url.port), timeout=5):
+                pass
+            assert server.rules(sock).names.hosts >= {url.hostname}
+
     def test_on_all_addresses_it_is_one_that_others_can_reach(self):
         server = ServerSettings(Access("0.0.0.0", insecure=True))
         with server.listen() as sock:
@@ -247,20 +303,30 @@ class TestTasks:
         # The id is the key; a client may come back over another connection.
         assert await store.get("task 1", client("connection a 2")) is not None
 
-    async def test_they_are_bounded_in_number_time_and_size(self):
-        store = OwnedTaskStore(max_tasks=3)
+    async def test_they_are_bounded_in_number_time_and_size(self, monkeypatch):
+        monkeypatch.setattr(limits, "MAX_TASKS", 3)
+        store = OwnedTaskStore()
         await store.save(task(0, TaskState.TASK_STATE_WORKING), client("one"))
         for number in range(1, 10):
             await store.save(task(number), client("one"))
         assert len(store) == 3
         assert await store.get("task 0", client("one")) is not None
-        short = OwnedTaskStore(finished_s=0.001)
+        monkeypatch.setattr(limits, "FINISHED_TASK_S", 0.001)
+        short = OwnedTaskStore()
         await short.save(task(1), client("one"))
         await asyncio.sleep(0.01)
         await short.save(task(2, TaskState.TASK_STATE_WORKING), client("one"))
         assert len(short) == 1
         await store.save(task(10, history=1000), client("one"))
         assert len((await store.get("task 10", client("one"))).history) == limits.MAX_TASK_HISTORY
+
+    async def test_a_machine_that_asks_much_pushes_out_its_own(self, monkeypatch):
+        monkeypatch.setattr(limits, "MAX_TASKS", 10)
+        store = OwnedTaskStore()
+        await store.save(task(0), client("connection a 1"))
+        for number in range(1, 30):
+            await store.save(task(number), client(f"connection b {number}"))
+        assert await store.get("task 0", client("connection a 1")) is not None
 
 
 def test_strangers_can_neither_list_nor_cancel(green, strange):

@@ -3,6 +3,7 @@
 import httpx
 import pytest
 
+from agentquest.a2a import limits
 from agentquest.a2a.addresses import AllowList
 from agentquest.a2a.client.connection import find_agent
 from agentquest.a2a.client.transport import AccessDenied, AgentBroken
@@ -12,9 +13,14 @@ from agentquest.lib import Briefing
 MESSAGE = first_message(Briefing(""), "A room.", ["go to cabinet 12", "look"])
 
 
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch):
+    monkeypatch.setattr(limits, "BUSY_WAITS_S", (0.0, 0.0))
+
+
 async def said(url, headers=None, turns=1, **options):
     """What the agent answers in the last of so many turns."""
-    party = await find_agent(url, 10, headers, busy_waits_s=(0.0, 0.0), **options)
+    party = await find_agent(url, 10, headers, **options)
     conversation = party.connect()
     try:
         for _ in range(turns):
@@ -91,6 +97,8 @@ async def test_after_a_refusal_no_game_is_begun(strange):
 async def test_other_servers_are_not_asked(strange):
     with pytest.raises(AgentBroken, match="redirects to another server"):
         await said(f"{strange}redirect-away/")
+    with pytest.raises(AgentBroken, match=r"redirects to another server \(//\[\)"):
+        await said(f"{strange}redirect-nowhere/")
 
 
 @pytest.mark.parametrize("path", ["", ".well-known/agent-card.json"])
@@ -104,7 +112,7 @@ async def test_a_card_that_sends_us_away_is_not_followed(strange, path):
 
 @pytest.mark.parametrize("manner", ["bomb", "endless"])
 async def test_an_answer_beyond_all_bounds_is_ended(strange, manner):
-    with pytest.raises(AgentBroken, match="larger than 8388608 bytes"):
+    with pytest.raises(AgentBroken, match="larger than 8,388,608 bytes"):
         await said(f"{strange}{manner}/")
 
 

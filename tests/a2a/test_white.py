@@ -7,22 +7,20 @@ import pytest
 from a2a.server.context import ServerCallContext
 from agent_processes import ROOT, agentquest, eventually, port_is_held, running
 
-from agentquest.a2a import new_agent_text_message
+from agentquest.a2a import limits, new_agent_text_message
 from agentquest.a2a.client.connection import find_agent
-from agentquest.a2a.messages import first_message, next_message, read_message
-from agentquest.a2a.serving import TaskOwner
-from agentquest.a2a.white import (
+from agentquest.a2a.llm_white import (
     ACT,
     THINK,
     LLMWhiteAgent,
     LLMWhiteSettings,
-    WhiteExecutor,
-    WhiteSource,
-    has_key,
-    make_source,
+    find_service,
     read_model_settings,
     wants_reasoning,
 )
+from agentquest.a2a.messages import first_message, next_message, read_message
+from agentquest.a2a.serving import TaskOwner
+from agentquest.a2a.white import WhiteExecutor, WhiteSource, make_source
 from agentquest.errors import ConfigError, UserError
 from agentquest.http.sockets import free_port
 from agentquest.lib import Agent, Answer, Briefing, InformedAgent, Observation
@@ -54,9 +52,10 @@ COUNTING = WhiteSource("counting", Counting)
 
 
 @pytest.fixture
-def counting():
+def counting(monkeypatch):
     Counting.alive = 0
-    return WhiteExecutor(COUNTING, max_contexts=3)
+    monkeypatch.setattr(limits, "MAX_CONTEXTS", 3)
+    return WhiteExecutor(COUNTING)
 
 
 class Request:
@@ -109,9 +108,10 @@ async def test_contexts_are_bounded_and_let_go(counting):
     assert Counting.alive == 0
 
 
-async def test_idle_contexts_are_forgotten():
+async def test_idle_contexts_are_forgotten(monkeypatch):
     Counting.alive = 0
-    executor = WhiteExecutor(COUNTING, idle_s=0.001)
+    monkeypatch.setattr(limits, "CONTEXT_IDLE_S", 0.001)
+    executor = WhiteExecutor(COUNTING)
     await turn(executor, "a", OPENING)
     await asyncio.sleep(0.01)
     await turn(executor, "b", OPENING)
@@ -159,7 +159,7 @@ class TestTheModel:
             {"LITELLM_PROXY_API_KEY": "k", "LITELLM_PROXY_API_BASE": "http://p/v1"}
         )
         assert config.base_url == "http://p/v1"
-        assert has_key({"LITELLM_PROXY_API_KEY": "k"})
+        assert find_service({"LITELLM_PROXY_API_KEY": "k"})
 
     @pytest.mark.parametrize(
         ("variables", "problem"),

@@ -167,7 +167,12 @@ def test_hostile_frames_are_answered_and_a_sample_goes_on(benchmark):
         assert out["env_out"]["messages"][0]["role"] == "tool"
     for number in (True, 1.5, "1", [1], {}):
         server.post("/api/sample_status", 422, session_id=number)
-    server.post("/api/sample_status", 400, session_id=10**400)
+    server.post("/api/sample_status", 422, session_id=10**400)
+    for reward in ("NaN", "-Infinity", "1e400", "1" + "0" * 400):
+        body = b'{"results": [{"result": {"reward": %b}}]}' % reward.encode()
+        assert server.raw("/api/calculate_overall", body, 422)["detail"]
+    too_much = [{"result": {"reward": reward}} for reward in (1e308, 1e308, -1e308)]
+    assert server.post("/api/calculate_overall", results=too_much)
     assert server.get("/api/get_sessions") == {"1": 0}
 
 
@@ -193,7 +198,7 @@ def test_agentbenchs_own_lists_choose_the_games(tmp_path):
     session.reset(chosen[1])
     told = server.post("/api/start_sample", index=1)["messages"][1]["content"]
     assert session.goal in told
-    for wrong in ("[]", '{"a": [3]}', "{"):
+    for wrong in ("[]", '{"a": [3]}', "{", "[" * 50_000):
         file.write_text(wrong)
         with pytest.raises(DataError, match=r"new_std\.json"):
             agentbench_games(arena, file)

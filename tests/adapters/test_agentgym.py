@@ -123,11 +123,11 @@ def test_sessions_of_the_shop_are_freed_with_their_environments():
             server.post("/reset", env_idx=number, session_id=5)
             server.post("/step", env_idx=number, action="search[shirt]")
             server.post("/reset", env_idx=number, session_id=6)
-        assert len(gym._server.sessions) == 3
+        assert len(gym._server.user_sessions) == 3
         for number in numbers:
             server.post("/close", env_idx=number)
     assert server.get("/list_envs") == []
-    assert len(gym._server.sessions) == 0
+    assert len(gym._server.user_sessions) == 0
 
 
 HOSTILE = ["", " ", "\x00", "\ud800", "search[\ud800]", "search[<a> x]", "search[<c>]", "click[]"]

@@ -46,7 +46,7 @@ def test_an_episode(name):
     first, info = env.reset(options={"task": 5})
     assert env.reset(options={"task": info["task"]})[0] == first
     assert env.observation_space.contains(first)
-    for command in env.unwrapped.plan():
+    for command in env.unwrapped.session.plan():
         assert env.action_space.contains(command)
         text, reward, terminated, truncated, info = env.step(command)
         assert env.observation_space.contains(text)
@@ -107,7 +107,7 @@ def test_the_native_vector_does_what_gymnasiums_does(name, mode):
 
 
 def _plans(native):
-    return [plan or ["look"] for plan in native.plans()]
+    return [session.plan() or ["look"] for session in native.vector.sessions]
 
 
 @pytest.mark.parametrize("shared_memory", [True, False])

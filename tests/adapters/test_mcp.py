@@ -57,7 +57,7 @@ async def _playing(run, work):
     """Do `work` with a caller's tools while the run is open."""
     stop, executor = asyncio.Event(), CallerExecutor()
     task = asyncio.create_task(
-        run.play(run.prepare(), RunEvents(), stop, lambda: None, executor=executor)
+        run.play(run.prepare(), RunEvents(), stop, lambda running: None, executor=executor)
     )
     await executor.opened
     try:

@@ -220,19 +220,12 @@ async def test_http_routes():
         assert (await post("/alfworld/task_range", json={**seen, "start": -1}))[0] == 400
 
 
-async def test_mcp_goes_through_the_session():
+async def test_requests_for_tools_are_told_what_serves_them():
     async with _serving() as (_, http), http.ws_connect("/ws") as socket:
-        client = _Client(socket)
-        await client.ask("reset", {"index": 0})
-        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
-        call["params"] = {"name": "act", "arguments": {"command": "look"}}
-        answer = (await client.ask("mcp", call))["data"]
-        assert answer["result"]["structuredContent"]["done"] is False
-        assert (await client.ask("state"))["data"]["step_count"] == 1
-        async with http.ws_connect("/mcp") as other:
-            await other.send_str(json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}))
-            tools = json.loads((await other.receive()).data)["result"]["tools"]
-            assert [tool["name"] for tool in tools] == ["act", "observe"]
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        answer = (await _Client(socket).ask("mcp", call))["data"]
+        assert (answer["id"], answer["error"]["code"]) == (1, -32601)
+        assert "agentquest mcp" in answer["error"]["message"]
 
 
 def test_a_package_is_written_once(tmp_path):

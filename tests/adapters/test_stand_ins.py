@@ -1,5 +1,6 @@
 """Public scripts run unchanged: reloads, child processes, and the rest of their packages."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -26,13 +27,41 @@ def test_a_package_can_be_reloaded_and_one_game_opened(tmp_path):
     assert said.count("Evaluating with 134 games") == 2
 
 
-def test_child_processes_get_the_same_engines():
-    said = with_dropin(SCRIPTS / "children_of_dropin.py").split()
-    assert said == [
-        f"{OURS}.alfworld_dropin",
-        f"{OURS}.textworld_core",
-        f"{OURS}.webshop_dropin",
-    ]
+ENGINES = [f"{OURS}.alfworld_dropin", f"{OURS}.textworld_core", f"{OURS}.webshop_dropin"]
+
+
+@pytest.fixture
+def beside_other_engines(tmp_path):
+    """The script in a folder that has packages of these names, as their checkouts have."""
+    for package in ("alfworld", "textworld", "web_agent_site"):
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "__init__.py").write_text("raise RuntimeError('not this one')")
+    return shutil.copy(SCRIPTS / "children_of_dropin.py", tmp_path)
+
+
+def test_child_processes_get_the_same_engines(beside_other_engines):
+    assert with_dropin(beside_other_engines).split() == ENGINES * 2
+
+
+@pytest.mark.long
+def test_ray_workers_get_the_same_engines(beside_other_engines):
+    pytest.importorskip("ray")
+    assert with_dropin(beside_other_engines, "ray").split()[-3:] == ENGINES
+
+
+def test_children_get_what_was_asked_for_and_keep_their_own_start(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text("print('started')")
+    child = "import alfworld; print(alfworld.__doc__); import web_agent_site"
+    code = (
+        "import subprocess, sys; from agentquest.adapters import dropin; dropin(webshop=False)\n"
+        f"subprocess.run([sys.executable, '-c', {child!r}])"
+    )
+    command = [sys.executable, "-c", code]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines().count("started") == 2
+    assert "AgentQuest's stand-in" in done.stdout
+    assert done.stderr.endswith("No module named 'web_agent_site'\n")
 
 
 def test_what_we_do_not_offer_comes_from_the_checkout_beside_the_script(tmp_path):
@@ -67,11 +96,46 @@ def test_what_we_do_not_offer_comes_from_the_checkout_beside_the_script(tmp_path
     [
         ("import web_agent_site.models", "AgentQuest stands in for web_agent_site"),
         ("from web_agent_site.envs import Nothing", "agentquest/adapters/stand_ins"),
-        ("import textworld; textworld.nothing", "AgentQuest's stand-in for textworld has no"),
+        ("import textworld; textworld.nothing", "textworld has no 'nothing': AgentQuest stands in"),
+        (
+            "from textworld.gym.envs import TextworldBatchGymEnv as T; T(['x']).nothing",
+            "AgentQuest's stand-in for TextworldBatchGymEnv has no 'nothing'",
+        ),
+        (
+            "from web_agent_site.envs import WebAgentTextEnv as W; W(file_path='builtin').nothing",
+            "AgentQuest's stand-in for WebAgentTextEnv has no 'nothing'",
+        ),
+        (
+            "from webshop_minimal.env import SimServer; SimServer(file_path='builtin').nothing",
+            "AgentQuest's stand-in for SimServer has no 'nothing'",
+        ),
+        (
+            "from alfworld.agents.environment import AlfredTWEnv as A; A.__new__(A).nothing",
+            "AgentQuest's stand-in for AlfredTWEnv has no 'nothing'",
+        ),
     ],
 )
 def test_what_is_nowhere_is_an_error_that_names_agentquest(code, said):
     assert said in fails(code)
+
+
+def test_agents_and_files_of_the_installed_package_are_found(tmp_path):
+    """`textworld.agents` needs `Agent` before the rest of its package, and reads its files."""
+    files = {
+        "textworld/__init__.py": "raise RuntimeError('all of the package')",
+        "textworld/agents.py": "from textworld import Agent\nclass Human(Agent): pass",
+        "textworld/words.txt": "hello",
+        "plays.py": "import importlib.resources as files\n"
+        "from textworld.agents import Human\n"
+        "from webshop_minimal.engine import parse_action\n"
+        "print(Human.__mro__[1].__module__, parse_action('search[Red shoe]'))\n"
+        "print((files.files('textworld') / 'words.txt').read_text())\n",
+    }
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    said = with_dropin(tmp_path / "plays.py").splitlines()
+    assert said == [f"{OURS}.textworld_core ('search', 'Red shoe')", "hello"]
 
 
 def test_a_folder_without_games_is_named(tmp_path):
@@ -83,10 +147,31 @@ def test_a_folder_without_games_is_named(tmp_path):
     assert "ALFWORLD_DATA=builtin" in said
 
 
+@pytest.mark.parametrize("content", ["[" * 50_000, "3", "{", '{"x": "\\ud800', None])
+def test_a_hostile_game_file_is_named(tmp_path, content):
+    """None is a pipe, which would never end."""
+    trial = tmp_path / "json_2.1.1" / "valid_unseen" / "task" / "trial"
+    trial.mkdir(parents=True)
+    (trial / "traj_data.json").write_text('{"task_type": "pick_and_place_simple"}')
+    if content is None:
+        os.mkfifo(trial / "game.tw-pddl")
+    else:
+        (trial / "game.tw-pddl").write_text(content)
+    said = fails(
+        f"import os; os.environ['ALFWORLD_DATA'] = {str(tmp_path)!r}",
+        "from alfworld.agents.environment import AlfredTWEnv",
+        f"AlfredTWEnv({alfworld_config()!r}, 'eval_out_of_distribution')",
+    )
+    assert said.startswith(f"agentquest.errors.DataError: {trial}: game.tw-pddl")
+
+
 def test_the_copy_of_webshop_that_trainers_import_is_ours(tmp_path):
     script = tmp_path / "trains.py"
     script.write_text(
         "from webshop_minimal import WebAgentTextEnv, init_basedir\n"
+        "from webshop_minimal.env import SimServer, WebAgentTextEnv\n"
+        "from webshop_minimal.goal import get_reward\n"
+        "from web_agent_site.engine.engine import parse_action\n"
         "init_basedir()\n"
         "from webshop_minimal.utils import DEFAULT_FILE_PATH\n"
         "env = WebAgentTextEnv(file_path='builtin', observation_mode='text', num_products=300)\n"

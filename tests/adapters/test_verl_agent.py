@@ -119,10 +119,10 @@ def test_webshop_has_the_published_shapes():
 def test_a_purchase_pays_ten_only_if_it_is_right_and_nothing_resets_by_itself():
     envs = build_webshop_envs(seed=1, env_num=2, is_train=False, env_kwargs=SHOP)
     envs.reset()
-    goal = envs.envs[0].server.user_sessions[envs.envs[0].session]["goal"]
-    envs.step([f"search[{goal['name']}]", "search[shirt]"])
-    while goal["asin"].lower() not in envs.envs[0].get_available_actions()["clickables"]:
-        envs.step(["click[next >]", "nonsense"])
+    goal = _goal(envs, 0)
+    *_, infos = envs.step([f"search[{goal['name']}]", "search[shirt]"])
+    while goal["asin"].lower() not in infos[0]["available_actions"]["clickables"]:
+        *_, infos = envs.step(["click[next >]", "nonsense"])
     envs.step([f"click[{goal['asin'].lower()}]", "nonsense"])
     for value in goal["goal_options"].values():
         envs.step([f"click[{value}]", "nonsense"])
@@ -132,12 +132,16 @@ def test_a_purchase_pays_ten_only_if_it_is_right_and_nothing_resets_by_itself():
     assert envs.step(["search[more]", "nonsense"])[0][0] == texts[0]
 
 
+def _goal(envs, slot):
+    return envs.vector.sessions[slot].game.session.goal.as_dict()
+
+
 def _goals(envs, number):
     seen = set()
     for _ in range(number):
         envs.reset()
-        for env in envs.envs:
-            goal = env.server.user_sessions[env.session]["goal"]
+        for slot in range(envs.num_processes):
+            goal = _goal(envs, slot)
             seen.add((goal["asin"], str(goal["goal_options"])))
     return seen
 
@@ -165,7 +169,7 @@ def test_webshop_says_what_is_wrong():
     for wrong in (["a"], "ab", ["search[a]", 7], ["search[a]", None], None):
         with pytest.raises(UserError, match=r"for 2 slots|must be"):
             envs.step(wrong)
-    assert all(env.get_available_actions()["has_search_bar"] for env in envs.envs)
+    assert [turn.steps for turn in envs.vector.turns] == [0, 0]
     envs.close()
     with pytest.raises(UserError, match="closed"):
         envs.reset()

@@ -79,6 +79,30 @@ def test_an_episode_goes_on_after_the_purchase_as_in_the_original(env):
     assert env.step("search[b]")[2] is False
 
 
+def test_what_is_kept_of_a_session_follows_the_game(env):
+    env.reset(session=2)
+    kept = env.server.user_sessions["2"]
+    assert (kept["asin"], kept["keywords"], dict(kept["actions"])) == (None, None, {})
+    env.step("search[shirt]")
+    assert (kept["keywords"], kept["page"]) == (["shirt"], 1)
+    products = env.server.product_item_dict
+    shown = [each.upper() for each in env.get_available_actions()["clickables"]]
+    product = next(each for each in shown if each in products and products[each]["options"])
+    name, (value, *_) = next(iter(products[product]["options"].items()))
+    for action in (f"click[{product}]", f"click[{value}]", "click[description]", "nonsense"):
+        env.step(action)
+    assert (kept["asin"], kept["asins"], kept["options"]) == (product, {product}, {name: value})
+    assert dict(kept["actions"]) == {"search": 1, "asin": 1, "options": 1, "Description": 1}
+    env.step("click[< prev]")
+    env.step("click[buy now]")
+    assert kept["done"]
+    assert kept["actions"]["purchase"] == 1
+    env.reset(session=2)
+    env.step("search[shirt]")
+    env.step("click[back to search]")
+    assert dict(env.server.user_sessions["2"]["actions"]) == {}
+
+
 def test_goals_are_drawn_from_the_global_random_after_its_shuffle():
     draws = []
     for _ in range(2):
@@ -145,8 +169,9 @@ def test_what_is_not_offered_is_refused_by_name(server):
         WebAgentTextEnv("text", server=server, get_image=1)
     with pytest.raises(NotImplementedError, match="shuffle_seed"):
         WebAgentTextEnv("text", server=server, seed=42)
-    with pytest.raises(DataError, match="num_products must be 1 or more"):
-        SimServer(num_products=0)
+    for number in (0, -1, True, 1.5, "7"):
+        with pytest.raises(DataError, match="num_products must be 1 or more"):
+            SimServer(num_products=number)
     with pytest.raises(DataError, match="no such file"):
         SimServer(file_path="/nowhere/items_shuffle.json")
     env = WebAgentTextEnv("text", server=server)

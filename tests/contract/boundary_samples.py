@@ -30,6 +30,9 @@ _BOMB = b"a: &a [1,1,1,1,1,1,1,1,1]\n" + b"".join(
     b"%c: &%c [%s]\n" % (98 + n, 98 + n, b",".join([b"*%c" % (97 + n)] * 9)) for n in range(9)
 )
 HARM = [
+    b'{"results": [{"result": {"reward": NaN}}, {"result": {"reward": 1e400}}]}',
+    b'{"results": [{"result": {"reward": %d}}]}' % 10**400,
+    b'{"jsonrpc": "2.0", "id": -Infinity, "method": "ping"}',
     b"",
     b"\x00",
     b"\xff\xfe",
@@ -199,3 +202,37 @@ INSTRUCTIONS = {
     "B000000001": {"attributes": ["light"], "instruction": "x", "instruction_attributes": []}
 }
 TAGGED = b"<white_agent_url>http://127.0.0.1:1/</white_agent_url>\n<env_config>{}</env_config>"
+
+# Servers for other frameworks: what opens a game, then requests by server and path.
+OPENINGS: dict[str, dict[str, Any]] = {
+    "AgentBench": {"/api/start_sample": {"index": 0, "session_id": 7}},
+    "AgentGym": {"/create": {}, "/reset": {"id": 0, "game": 0, "world_type": "Text"}},
+    "AgentGym's shop": {"/create": {}, "/reset": {"env_idx": 0, "session_id": 1}},
+}
+_LOOK = {"name": "take_action", "arguments": '{"action": "look"}'}
+_ACT = {"name": "act", "arguments": {"command": "look"}}
+_RPC = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": _ACT}
+_RESET = {"seed": 1, "episode_id": "x", "index": 0, "split": "valid_seen", "oracle": True}
+_STEP = {"command": "look", "metadata": {}}
+REQUESTS: list[tuple[str, str, Any]] = [
+    ("AgentBench", "/api/start_sample", {"index": 0}),
+    (
+        "AgentBench",
+        "/api/interact",
+        {"session_id": 7, "messages": [{"tool_calls": [{"id": "c", "function": _LOOK}]}]},
+    ),
+    ("AgentBench", "/api/calculate_overall", {"results": [{"result": {"reward": 0.5}}]}),
+    ("AgentGym", "/reset", {"id": 0, "game": 0, "world_type": "Text"}),
+    ("AgentGym", "/step", {"id": 0, "action": "look"}),
+    ("AgentGym's shop", "/reset", {"env_idx": 0, "session_id": 1}),
+    ("AgentGym's shop", "/step", {"env_idx": 0, "action": "search[lamp]"}),
+    ("OpenEnv", "/reset", _RESET),
+    ("OpenEnv", "/step", {"action": _STEP}),
+    ("OpenEnv", "/mcp", _RPC),
+    ("OpenEnv", "/alfworld/task_range", {"split": "valid_seen", "start": 0, "stop": 3}),
+]
+FRAMES: list[dict[str, Any]] = [
+    {"type": "reset", "data": _RESET},
+    {"type": "step", "data": _STEP},
+    {"type": "mcp", "data": _RPC},
+]

@@ -132,9 +132,10 @@ class HashOrder(GuessBenchmark):
 
 
 class _Generous(DriverGame):
-    @property
-    def reward(self) -> float:
-        return 1.0
+    def _note(self, observation: Observation) -> str:
+        said = super()._note(observation)
+        self.reward = 1.0
+        return said
 
 
 class OtherGame(GuessBenchmark):

@@ -14,7 +14,7 @@ import agentquest
 
 SOURCE = Path(agentquest.__file__).parent
 PAGE = (Path(__file__).resolve().parents[2] / "ARCHITECTURE.md").read_text(encoding="utf-8")
-FOR_EVERYBODY = {"errors", "extras", "files", "keeper", "platform", "version", "words"}
+FOR_EVERYBODY = {"errors", "extras", "files", "keeper", "platform", "safe_text", "version", "words"}
 _ROW = re.compile(r"^\| `(\w+)` \| .* \| ([^|]+) \|$", re.MULTILINE)
 
 ROOMS = {

@@ -13,6 +13,7 @@ import random
 import shutil
 import zlib
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,19 +22,24 @@ from boundary_samples import (
     ANTHROPIC,
     CARD,
     CHAT,
+    FRAMES,
     GEMINI,
     HARM,
     HOME,
     INSTRUCTIONS,
     MESSAGE_EVENTS,
     ODD,
+    OPENINGS,
     PRODUCT,
     REQUEST,
+    REQUESTS,
     RESPONSE,
     TAGGED,
     TALK,
     USAGE,
 )
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
 
 from agentquest.a2a.addresses import AllowList, find_fault, origin_of, without_password
 from agentquest.a2a.client.cards import make_reachable, read_card
@@ -42,13 +48,18 @@ from agentquest.a2a.client.wire import AgentError, PendingReply, add_result, rea
 from agentquest.a2a.messages import read_message, read_usage
 from agentquest.a2a.remote_agent import parse_action
 from agentquest.a2a.requests import parse_request
+from agentquest.adapters.agentbench import AgentBenchWorker, WorkerTerms
+from agentquest.adapters.agentgym import agentgym_app
+from agentquest.adapters.arenas import shared_arena
+from agentquest.adapters.openenv_server import OpenEnvServer, Terms
+from agentquest.adapters.openenv_wire import WireSession
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.engine.game_files import read_game
 from agentquest.benchmarks.alfworld.game import ParsedGames
 from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
 from agentquest.config import load_config
 from agentquest.errors import AgentQuestError
-from agentquest.http.guard import Refused, Unpacker
+from agentquest.lib import Arena
 from agentquest.llms.anthropic import AnthropicMessages, AnthropicSettings
 from agentquest.llms.failures import ModelFailure, Transient
 from agentquest.llms.gemini import GeminiModel, GeminiSettings
@@ -59,7 +70,7 @@ from agentquest.records.episode import LiveEvent, read_call
 from agentquest.records.manifest import MeasuredMetrics
 from agentquest.reports.render.text import text_report
 from agentquest.store.folder import EPISODES, MANIFEST, METRICS
-from agentquest.store.index import INDEX, stamp_episodes
+from agentquest.store.index import INDEX, stamp_figures
 from agentquest.store.library import Library
 from agentquest.store.lines import seal
 from agentquest.store.live import LIVE, read_live
@@ -141,7 +152,7 @@ def _packed(content: bytes, folder: Path) -> object:
 
 def _index(content: bytes, folder: Path) -> object:
     """As an entry that was sealed like ours; a list of runs and a report believe it or not."""
-    StoredRun(folder).save_figures(stamp_episodes(folder))
+    StoredRun(folder).save_figures(stamp_figures(folder))
     head = (folder / INDEX).read_bytes().splitlines(keepends=True)[0]
     line = content.strip().replace(b"\n", b" ") or b"{}"
     (folder / INDEX).write_bytes(head + seal(line))
@@ -198,13 +209,52 @@ def _model(client: Any) -> Callable[[bytes, Path], object]:
     return boundary
 
 
-def _body(content: bytes, folder: Path) -> object:
-    for encoding in ("gzip", "deflate", "", "br"):
-        with contextlib.suppress(Refused):
-            unpacker = Unpacker(encoding, 10_000)
-            unpacker.feed(content)
-            assert len(unpacker.whole()) <= 10_000
+def _refusal(content: bytes, folder: Path) -> object:
+    """As the header that says when to come back, and as the body of an error."""
+    said = content.decode("latin-1")
+    for status in (302, 400, 413, 429, 503):
+        headers = {"Retry-After": said, "retry-after-ms": said, "Location": said}
+        for head in (headers, {"Retry-After": said}, {}):
+            with pytest.raises((Transient, ModelFailure)) as failure:
+                CLIENT._read(HttpAnswer(status, head, content), 1)
+            wait = getattr(failure.value, "retry_after", None) or 0.0
+            assert 0.0 <= wait <= CLIENT.settings.deadline_s
     return None
+
+
+def _posted(server: str, path: str, sample: Any) -> tuple[bytes, Callable[[bytes, Path], object]]:
+    """As the body of a request, whose answer is JSON as everybody reads it."""
+
+    @cache
+    def client() -> TestClient:
+        return TestClient(SERVERS[server]())
+
+    def boundary(content: bytes, folder: Path) -> object:
+        for opening, body in OPENINGS.get(server, {}).items():
+            client().post(opening, json=body)  # where the last request has ended the game
+        answer = client().post(path, content=content)
+        assert answer.status_code == 200 or content != _bytes(sample), answer.text
+        return _read_strictly(answer.content or b"null")
+
+    return _bytes(sample), boundary
+
+
+def _frame(content: bytes, folder: Path) -> object:
+    """As a message over OpenEnv's WebSocket."""
+    wire = WireSession(_homes(), max_steps=50, oracle=True)
+    wire.reset({"index": 0})
+    return _read_strictly(json.dumps(wire.answer(content.decode("utf-8", "surrogateescape"))))
+
+
+def _homes() -> Arena:
+    return shared_arena("alfworld", {"data_path": "builtin"})
+
+
+def _read_strictly(answer: str | bytes) -> object:
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"the answer has {constant}, which is not JSON")
+
+    return json.loads(answer, parse_constant=refuse)
 
 
 def _report(folder: Path) -> object:
@@ -227,6 +277,13 @@ def _stream(content: Any) -> bytes:
     return _events([content]) + b"data: [DONE]\n\n"
 
 
+SERVERS: dict[str, Callable[[], Starlette]] = {
+    "AgentBench": lambda: AgentBenchWorker(_homes(), WorkerTerms("x", 10**6, rounds=10**6)).app(),
+    "AgentGym": lambda: agentgym_app("alfworld", {"data_path": "builtin"}, 9, 3600.0, 10**6),
+    "AgentGym's shop": lambda: agentgym_app("webshop", {"data_path": "builtin"}, 9, 3600.0, 50),
+    "OpenEnv": lambda: OpenEnvServer(_homes(), Terms(oracle=True)).app(),
+}
+CLIENT = OpenAIChat(OpenAISettings(model="m"))
 BOUNDARIES: dict[str, tuple[bytes, Callable[[bytes, Path], object]]] = {
     "configuration": (
         load_config(None, ["llm.model=m"])[0].to_yaml().encode(),
@@ -264,7 +321,6 @@ BOUNDARIES: dict[str, tuple[bytes, Callable[[bytes, Path], object]]] = {
         _bytes(INSTRUCTIONS),
         _in_file("items_ins_v2_1000.json", lambda f: open_catalogue(f, cache=f / "cache")),
     ),
-    "http body": (b"\x1f\x8b\x08" + bytes(30), _body),
     "A2A text": (b"TASK: x\nAVAILABLE ACTIONS:\n1. look\n", _text(read_message)),
     "A2A answer": (
         b"Thought: x\nAction: look",
@@ -275,7 +331,7 @@ BOUNDARIES: dict[str, tuple[bytes, Callable[[bytes, Path], object]]] = {
     "A2A card": (_bytes(CARD), _json(_card)),
     "A2A address": (b"http://user:pw@localhost:9002/agent?x=1", _text(_address)),
     "A2A response": (_bytes(TALK), _json(_turn)),
-    "OpenAI": (_bytes(CHAT), _model(OpenAIChat(OpenAISettings(model="m")))),
+    "OpenAI": (_bytes(CHAT), _model(CLIENT)),
     "OpenAI stream": (_stream(CHAT), _model(OpenAIChat(OpenAISettings(model="m", stream=True)))),
     "Responses": (
         _bytes(RESPONSE),
@@ -298,7 +354,11 @@ BOUNDARIES: dict[str, tuple[bytes, Callable[[bytes, Path], object]]] = {
         _stream(GEMINI),
         _model(GeminiModel(GeminiSettings(model="m", api_key_env=None, stream=True))),
     ),
+    "time to come back": (b"Fri, 31 Dec 2027 23:59:59 GMT", _refusal),
+    "refusal": (_bytes({"error": {"code": "x", "message": "try again in 1m2.5s"}}), _refusal),
     "reported usage": (_bytes(USAGE), _json(read_call)),
+    **{f"{server} {path}": _posted(server, path, body) for server, path, body in REQUESTS},
+    **{f"OpenEnv message {frame['type']}": (_bytes(frame), _frame) for frame in FRAMES},
 }
 
 

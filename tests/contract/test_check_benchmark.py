@@ -84,8 +84,12 @@ def test_the_command_says_what_is_wrong_and_how_to_mend_it(
 
 def test_the_command_takes_settings(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
-        main(["check-benchmark", "full_benchmark:GuessBenchmark", "--setting", "series=2"])
+        main(["check-benchmark", "full_benchmark:GuessBenchmark", "series=2"])
     assert end.value.code == 0
+    with pytest.raises(SystemExit) as end:
+        main(["check-benchmark", "full_benchmark:GuessBenchmark", "--serie", "2"])
+    assert end.value.code == 1
+    assert "did you mean 'series'" in capsys.readouterr().out
     with pytest.raises(SystemExit) as end:
         main(["check-benchmark", "sudoko"])
     assert end.value.code == 2

@@ -16,7 +16,7 @@ import pytest
 
 import agentquest
 from agentquest.extras import MissingExtra
-from agentquest.lib.settings import Settings
+from agentquest.lib.settings import Settings, describe_fields
 
 SOURCE = Path(agentquest.__file__).parent
 
@@ -115,9 +115,9 @@ def test_every_setting_has_a_description() -> None:
         if has_settings(ast.parse(file.read_text(encoding="utf-8"))):
             importlib.import_module(dotted(file))
     found = {
-        f"{model.__module__}.{model.__name__}.{name}": field.description
+        f"{model.__module__}.{model.__name__}.{name}": text
         for model in settings_classes()
-        for name, field in model.model_fields.items()
+        for name, text in describe_fields(model).items()
     }
     assert [name for name, text in found.items() if not text] == []
     assert len(found) > 20

@@ -39,7 +39,6 @@ SURFACE = {
         "TerminalView",
         "Turn",
         "Verbs",
-        "aggregate_metrics",
         "operational",
         "parse_action",
         "repetition_rate",

@@ -1,24 +1,42 @@
 """Whatever is printed for people passes the same cleaning, on standard error too."""
 
+import io
+import logging
+import random
 import re
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
+from rich.console import Console
 
+from agentquest import dropin
+from agentquest.adapters.alfworld_dropin import AlfredDemangler
+from agentquest.adapters.textworld_gym import TextworldBatchGymEnv
+from agentquest.benchmarks.alfworld.homes import game_ids
 from agentquest.cli.app import main
+from agentquest.cli.terminal import prepare_streams
+from agentquest.downloads import download_bars
+from agentquest.lib import Action, Benchmark, Driver, Observation, Outcome, State, Task
+from agentquest.people.terminal import Screen, TerminalGames
 from report_runs import HARM, hostile, hostile_manifest, record, saved
 
-SOURCE = Path(__file__).parents[2] / "src" / "agentquest" / "cli"
+SOURCE = Path(__file__).parents[2] / "src" / "agentquest"
 ACTS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def test_one_function_prints() -> None:
-    printing = re.compile(r"typer\.s?echo\(|\bprint\(|sys\.std(?:out|err)\.write\(")
+    printing = re.compile(r"typer\.s?echo\b|\bprint\(|sys\.std(?:out|err)\.write\(")
+    # Programs read these: JSON in ASCII, and the protocol's own lines.
+    for_programs = {"cli/terminal.py", "adapters/mcp_server.py", "safe_text.py"}
     found = [
-        f"{file.name}: {line.strip()}"
-        for file in sorted(SOURCE.glob("*.py"))
+        f"{file.relative_to(SOURCE)}: {line.strip()}"
+        for file in sorted(SOURCE.rglob("*.py"))
+        if file.relative_to(SOURCE).as_posix() not in for_programs
         for line in file.read_text(encoding="utf-8").splitlines()
-        if printing.search(line) and "console.print(" not in line and file.name != "terminal.py"
+        if printing.search(line)
+        and "console.print(" not in line
+        and not line.startswith("    print(")
     ]
     assert found == []
 
@@ -47,3 +65,71 @@ def test_no_run_acts_on_the_terminal(
         said = capsys.readouterr()
         assert said.out + said.err, words
         assert ACTS.findall(said.out + said.err) == [], words
+
+
+class HarmDriver(Driver):
+    outcome = Outcome(False, False, 0.0, 0.0, explanation=HARM)
+
+    def _reset(self) -> tuple[str, Observation]:
+        return HARM, self.observe(HARM, [HARM])
+
+    def _step(self, action: Action) -> tuple[State, Observation]:
+        return State(0), self.observe(HARM, [HARM], valid=action.value == HARM)
+
+
+class HarmBenchmark(Benchmark):
+    """A data file whose every text acts on terminals."""
+
+    name = "harm"
+    title = HARM
+    splits = MappingProxyType({"all": 3})
+    task_types = (HARM, "other")
+
+    def tasks(self) -> list[Task]:
+        return [Task(f"{number} {HARM}", HARM, HARM, HARM) for number in range(3)]
+
+    def driver(self, task: Task) -> Driver:
+        return HarmDriver()
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_no_game_acts_on_its_players_terminal(
+    is_terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed = [HARM, "1", "actions", "look\x1b[31m", "1", "plan", "?", "restart", "quit"]
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(typed)))
+    games = TerminalGames(HarmBenchmark(), random.Random(0), ["agentquest", HARM], None)
+    # Without colours, so that every escape sequence is the game's.
+    games.screen = Screen(HARM, Console(force_terminal=is_terminal, color_system=None))
+    games.play(None)
+    said = capsys.readouterr()
+    assert said.out.count("\\x1b[31m") > 5
+    assert ACTS.findall(said.out + said.err) == []
+
+
+def test_nothing_acts_on_the_terminal_of_a_drop_in(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dropin.main([HARM]) == 2
+    game = f"builtin:{game_ids('valid_seen')[0]}/game.tw-pddl"
+    env = TextworldBatchGymEnv([game], wrappers=[AlfredDemangler()])
+    env.reset()
+    env.step([HARM])
+    env.render()
+    said = capsys.readouterr()
+    for text in said:
+        assert "\\x1b[31m" in text
+        assert ACTS.findall(text) == []
+    assert HARM in env.render("text")  # what a script reads is what was said
+
+
+def test_bars_and_warnings_do_not_act_on_the_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    with download_bars() as add_bar:
+        add_bar("\x1b[31m\u202e.zip")(1, 1)
+    prepare_streams()
+    assert logging.lastResort is not None
+    logging.lastResort.handle(logging.makeLogRecord({"msg": HARM, "levelno": logging.WARNING}))
+    said = capsys.readouterr().err
+    assert said.count("\\u202e") == 2
+    assert ACTS.findall(said) == []

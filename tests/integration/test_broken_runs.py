@@ -1,5 +1,6 @@
 """A record, run or page that fails costs only itself, in every command and in the viewer."""
 
+import contextlib
 import json
 import shutil
 from collections.abc import Callable
@@ -10,10 +11,11 @@ from urllib.parse import urlencode
 import pytest
 
 from agentquest.cli.app import main
+from agentquest.errors import DataError
 from agentquest.records.episode import Call, EpisodeRecord
 from agentquest.records.messages import Usage
 from agentquest.reports.sweep import SweptRun, sweep_comparison, sweep_rows
-from agentquest.store.folder import EPISODES, MANIFEST
+from agentquest.store.folder import EPISODES, MANIFEST, METRICS
 from agentquest.store.index import INDEX
 from agentquest.store.library import Library
 from agentquest.store.lines import seal, unseal
@@ -81,6 +83,19 @@ def _wrong_manifest(run: Path) -> None:
     (run / MANIFEST).write_text(json.dumps({**content, "trials": 10**400}))
 
 
+def _other_sections(run: Path) -> None:
+    content = json.loads((run / MANIFEST).read_bytes())
+    config = dict.fromkeys(("llm", "agent", "benchmark_settings", "cost_limit"), "x")
+    (run / MANIFEST).write_text(json.dumps({**content, "config": config}))
+
+
+def _torn_measurements(run: Path) -> None:
+    content = json.loads((run / MANIFEST).read_bytes())
+    (run / MANIFEST).write_text(json.dumps({**content, "metrics": ["mine:METRIC"]}))
+    Library(run.parent).summaries()  # keeps its figures, which are still right
+    (run / METRICS).write_text("{")
+
+
 def _deep_live(run: Path) -> None:
     (run / LIVE).write_text("[" * 100_000 + "\n")
 
@@ -93,6 +108,8 @@ HARM: dict[str, Callable[[Path], None]] = {
     "prompts that are not there": _strange_prompt,
     "an index that somebody made": _forged_index,
     "a manifest beyond all bounds": _wrong_manifest,
+    "a configuration of another form": _other_sections,
+    "values of its own metrics that cannot be read": _torn_measurements,
     "a deep live file": _deep_live,
 }
 
@@ -142,11 +159,14 @@ def test_no_command_fails_for_the_others(
         html = str(tmp_path / f"html-{run}")
         for words in (["report", str(folder / run)], ["report", str(folder / run), "-f", "html"]):
             assert _run(*words, *(["-o", html] if "html" in words else [])) in (0, 2)
+    with contextlib.suppress(DataError):  # of nothing else
+        StoredRun(folder / "harmful").save_results()
     capsys.readouterr()
     names = [str(folder / name) for name in ("first", "harmful", "second")]
     assert _run("compare", *names) in (0, 1)
     assert "second" in capsys.readouterr().out
     assert _run("compare", *names, "--baseline", "3") in (0, 1)
+    assert _run("compare", *names, "--baseline", "4") == 2
     assert _run("compare", names[1], names[0]) in (0, 2)
     assert "Traceback" not in capsys.readouterr().err
 

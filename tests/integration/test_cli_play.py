@@ -49,9 +49,7 @@ def test_following_the_hints_wins(dialect: str) -> None:
     assert done.returncode == 0, done.stderr
     assert f"Solved in {length} steps, the fewest possible." in done.stdout
     assert f"With {length} hints." in done.stdout
-    again = (
-        f"play alfworld --data-path builtin --dialect {dialect} --split valid_unseen --task {HOT}"
-    )
+    again = f"play alfworld data_path=builtin dialect={dialect} --split valid_unseen --task {HOT}"
     assert f"This game again: agentquest {again}\n" in done.stdout
     put = "> put apple" if dialect == "0.3" else "> move apple"
     assert put in done.stdout
@@ -160,9 +158,9 @@ def test_leaving_at_the_menus() -> None:
 
 def test_menus_choose_type_and_task() -> None:
     done = play(*BUILTIN, lines=["9", "recep", "4", "no such game", "3", "quit"])
-    assert "'9' is not one of these task types" in done.stdout
-    assert "'recep' matches several task types" in done.stdout
-    assert "'no such game' is not among" in done.stdout
+    assert "'9' is not a task type; there are" in done.stdout
+    assert "'recep' is not a task type; there are" in done.stdout
+    assert "no task of this split is called 'no such game'" in done.stdout
     assert "Game, 1 to 23" in done.stdout
     assert "Showing 8 of 23 games; any other number works too." in done.stdout
     listed = AlfWorldUtils.load_data("heat", data_path="builtin")
@@ -195,8 +193,8 @@ def test_the_next_game_follows_after_a_win() -> None:
 @pytest.mark.parametrize(
     ("args", "named"),
     [
-        ([*BUILTIN, "--task", "no-such-game"], ["'no-such-game'", "134", "agentquest tasks"]),
-        ([*BUILTIN, "--task", "-Fridge-"], ["'-Fridge-'", "matches 8", "-Fridge-28/trial_"]),
+        ([*BUILTIN, "--task", "no-such-game"], ["'no-such-game'", "agentquest tasks"]),
+        ([*BUILTIN, "--task", "-Fridge-"], ["'-Fridge-'", "matches 8", "-Fridge-"]),
         ([*BUILTIN, "--task", "135"], ["135", "1 to 134"]),
         ([*BUILTIN, "--task", "9" * 5000], ["9999"]),
         ([*BUILTIN, "--split", "test"], ["'test'", "valid_seen"]),

@@ -19,7 +19,7 @@ from agentquest.lib import (
     TerminalView,
 )
 from agentquest.people.session import WORDS, Continuation, GameReply, PlaySession
-from agentquest.people.terminal import find_task, find_type
+from agentquest.people.terminal import find_task
 from agentquest.words import parse_whole_number
 
 GAMES = AlfWorldUtils.load_data(source="valid_seen", data_path="builtin")
@@ -281,16 +281,6 @@ def test_a_task_that_is_not_meant_clearly_is_an_error(wanted: str) -> None:
     with pytest.raises(UnknownName) as error:
         find_task(TASKS, wanted)
     assert len(str(error.value)) < 400
-
-
-def test_finding_a_type_by_its_number_among_all() -> None:
-    every = ("find_it", "lose_it", "find_two")
-    offered = ("find_it", "find_two")
-    assert find_type(every, offered, "3") == "find_two"
-    assert find_type(every, offered, "it") == "find_it"
-    for wrong in ("0", "2", "4", "find", "lose_it", ""):
-        with pytest.raises(UnknownName):
-            find_type(every, offered, wrong)
 
 
 def test_numbers() -> None:

@@ -1,12 +1,14 @@
 """`agentquest --help` and `agentquest tasks`, as real processes."""
 
+import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from agentquest.cli.app import BENCHMARK_COMMANDS, COMMANDS
+from agentquest.cli.app import BENCHMARK_COMMANDS, COMMANDS, main
 from warm_python import agentquest
 
 SIZES = {"train": 3553, "valid_seen": 140, "valid_unseen": 134, "valid_train": 200}
@@ -18,7 +20,17 @@ TYPES = (
     "pick_cool_then_place_in_recep",
     "pick_two_obj_and_place",
 )
-HEAVY = ("numpy", "pydantic", "aiohttp", "matplotlib", "rich", "prompt_toolkit", "starlette")
+HEAVY = (
+    "asyncio",
+    "numpy",
+    "pydantic",
+    "aiohttp",
+    "matplotlib",
+    "rich",
+    "prompt_toolkit",
+    "starlette",
+)
+LATER = ("numpy", "rapidfuzz", "rich", "htpy", "matplotlib", "starlette", "uvicorn", "a2a")
 
 
 def tasks(*args: str) -> subprocess.CompletedProcess[str]:
@@ -48,6 +60,47 @@ def test_help_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "later"),
+    [
+        (["eval", "data_path=builtin", "num_games=1", "model=m"], LATER),
+        (["launch", "--data-path", "builtin"], ("a2a.server", "uvicorn", "numpy")),
+    ],
+    ids=["eval", "launch"],
+)
+def test_the_model_is_asked_before_anything_is_imported_that_comes_later(
+    words: list[str], later: Sequence[str], tmp_path: Path
+) -> None:
+    """The first request goes out before anything that only figures, drawings or servers need."""
+    code = (
+        "import gc, os, socket, sys, threading\n"
+        "server = socket.create_server(('127.0.0.1', 0))\n"
+        "found = []\n"
+        "def answer():\n"
+        "    asked, _ = server.accept()\n"
+        "    asked.recv(65536)\n"
+        f"    found.extend(name for name in {later!r} if name in sys.modules)\n"
+        "    found.append(gc.get_stats()[0]['collections'])\n"
+        "    asked.sendall(b'HTTP/1.1 401 Unauthorized\\r\\nContent-Length: 0\\r\\n\\r\\n')\n"
+        "    asked.close()\n"
+        "threading.Thread(target=answer, daemon=True).start()\n"
+        "os.environ['OPENAI_API_KEY'] = 'k'\n"
+        "os.environ['OPENAI_BASE_URL'] = f'http://127.0.0.1:{server.getsockname()[1]}/v1'\n"
+        "from agentquest.cli import main\n"
+        "try:\n"
+        f"    main({words!r})\n"
+        "finally:\n"
+        "    print(found, file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, cwd=tmp_path
+    )
+    assert done.returncode == 2, done.stderr
+    *modules, collections = json.loads(done.stderr.splitlines()[-1].replace("'", '"'))
+    assert modules == []
+    assert collections < 50, "the garbage collector runs hundreds of times during imports"
 
 
 OF_BENCHMARKS = [
@@ -129,7 +182,7 @@ def test_filter_by_type(given: list[str], wanted: set[str]) -> None:
 
 
 def test_a_setting_is_an_option_wherever_it_stands() -> None:
-    plain = agentquest("tasks", "webshop", "--data-path", "builtin", "--setting", "goals=human")
+    plain = agentquest("tasks", "webshop", "data_path=builtin", "goals=human")
     assert plain.stdout.startswith("human/test/")
     for words in (["webshop", "--goals", "human"], ["--goals=human", "webshop"]):
         assert agentquest("tasks", *words, "--data-path", "builtin").stdout == plain.stdout
@@ -184,3 +237,27 @@ def test_a_mistake_is_one_line_that_names_it(args: list[str], named: list[str]) 
     assert len(done.stderr.splitlines()) == 1
     for text in named:
         assert text in done.stderr
+
+
+def test_own_benchmarks_are_found_in_the_current_folder(tmp_path: Path) -> None:
+    example = Path(__file__).parents[2] / "examples" / "custom_benchmark.py"
+    (tmp_path / "own_guess.py").write_text(example.read_text(encoding="utf-8"), encoding="utf-8")
+    program = Path(sys.executable).with_name("agentquest")
+    listed = subprocess.run(
+        [program, "tasks", "own_guess:GuessBenchmark"],
+        cwd=tmp_path,
+        capture_output=True,
+        timeout=60,
+    )
+    assert listed.returncode == 0, listed.stderr
+
+
+@pytest.mark.parametrize("command", ["runs", "report", "compare", "power", "view", "export"])
+def test_what_lies_beside_a_run_is_not_imported(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    with pytest.raises(SystemExit):
+        main([command, "missing"])
+    assert str(tmp_path) not in sys.path

@@ -1,5 +1,6 @@
 """What commands print fits a terminal of 80 columns, and one of 50."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -89,3 +90,23 @@ def test_a_comparison_says_its_answer_first_and_names_tasks_on_request(
     assert short.splitlines()[0].startswith(("one solves more", "No clear difference"))
     assert "test/4-digits/" not in short
     assert "test/4-digits/" in long
+
+
+def test_agents_with_long_names_can_be_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for model in ("model-a", "model-b"):
+        result = agentquest.evaluate(
+            benchmark="mastermind", agent="random", num_games=1, max_steps=2, run_name=model,
+            output_dir=tmp_path,
+        )  # fmt: skip
+        file = result.path / "manifest.json"
+        manifest = json.loads(file.read_text(encoding="utf-8"))
+        manifest["agent"] = f"AgentQuest white agent (llm, {model})"
+        file.write_text(json.dumps(manifest), encoding="utf-8")
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        main(["runs", str(tmp_path)])
+    table = capsys.readouterr().out
+    assert "AgentQuest…m, model-a)" in table
+    assert "AgentQuest…m, model-b)" in table

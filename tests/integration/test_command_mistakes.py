@@ -66,6 +66,12 @@ def test_a_mistake(
     assert there() == before, "nothing was made or left behind"
 
 
+def test_no_mistake_fills_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["eval", f"benchmark={'x' * 1_000_000}"])
+    assert 5_000 < len(capsys.readouterr().err) < 15_000
+
+
 def there() -> set[Path]:
     """All files here but the index, which any reader of a run may add."""
     return {path for path in Path().rglob("*") if path.name != INDEX}

@@ -1,11 +1,11 @@
 """Downloads against a real server that breaks, lies, changes its mind or is not there."""
 
 import hashlib
-import json
 import random
 import resource
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flaky_server import (
@@ -22,7 +22,6 @@ from flaky_server import (
 )
 
 from agentquest.downloads import Retry, fetch
-from agentquest.downloads.requests import Version
 from agentquest.errors import DataError, NetworkError, UserError
 
 CONTENT = random.Random(7).randbytes(50_000)
@@ -45,8 +44,12 @@ def target(tmp_path: Path) -> Path:
     return tmp_path / "data.bin"
 
 
-def fetch_data(site: Site, target: Path, **kwargs: object) -> Path:
-    return fetch(f"{site.url}/data.bin", target, retry=QUICK, **kwargs)  # type: ignore[arg-type]
+def published(content: bytes) -> dict[str, Any]:
+    return {"sha256": hashlib.sha256(content).hexdigest(), "size": len(content)}
+
+
+def fetch_data(site: Site, target: Path, **given: Any) -> Path:
+    return fetch(f"{site.url}/data.bin", target, retry=QUICK, **{**published(CONTENT), **given})
 
 
 def start_part(site: Site, target: Path, size: int) -> None:
@@ -54,14 +57,13 @@ def start_part(site: Site, target: Path, size: int) -> None:
     site.faults.append(drop_after(size))
     once = Retry(failures=1, connections=1, first_wait=0.0)
     with pytest.raises(NetworkError):
-        fetch(f"{site.url}/data.bin", target, retry=once)
+        fetch(f"{site.url}/data.bin", target, retry=once, **published(CONTENT))
     assert target.with_name("data.bin.part").read_bytes() == CONTENT[:size]
 
 
 def test_a_plain_download_leaves_the_file_and_nothing_else(site: Site, target: Path) -> None:
     seen: list[tuple[int, int | None]] = []
-    digest = hashlib.sha256(CONTENT).hexdigest().upper()
-    fetch_data(site, target, sha256=digest, progress=lambda n, t: seen.append((n, t)))
+    fetch_data(site, target, progress=lambda n, t: seen.append((n, t)))
     assert target.read_bytes() == CONTENT
     assert leftovers(target.parent) == []
     assert seen[0] == (0, 50_000)
@@ -71,11 +73,11 @@ def test_a_plain_download_leaves_the_file_and_nothing_else(site: Site, target: P
 
 def test_a_file_that_is_there_is_not_fetched_again_unless_forced(site: Site, target: Path) -> None:
     target.write_bytes(b"mine")
-    fetch_data(site, target)
+    fetch_data(site, target, **published(b"mine"))
     assert target.read_bytes() == b"mine"
     assert site.requests == []
     with pytest.raises(DataError, match="sha256"):
-        fetch_data(site, target, sha256="0" * 64)
+        fetch_data(site, target)
     fetch_data(site, target, force=True)
     assert target.read_bytes() == CONTENT
 
@@ -86,7 +88,6 @@ def test_dropped_connections_are_resumed_where_they_broke(site: Site, target: Pa
     assert target.read_bytes() == CONTENT
     ranges = [headers.get("range") for _, headers in site.requests]
     assert ranges == [None, "bytes=10000-", "bytes=10000-", "bytes=25000-", "bytes=25001-"]
-    assert all("if-range" in headers for _, headers in site.requests[1:])
     assert leftovers(target.parent) == []
 
 
@@ -97,17 +98,11 @@ def test_a_later_call_goes_on_from_the_part_of_an_earlier_one(site: Site, target
     assert site.requests[-1][1]["range"] == "bytes=20000-"
 
 
-def test_a_part_of_unknown_origin_is_not_built_upon(site: Site, target: Path) -> None:
-    target.with_name("data.bin.part").write_bytes(b"x" * 100)
-    fetch_data(site, target)
-    assert target.read_bytes() == CONTENT
-    assert "range" not in site.requests[0][1]
-
-
-@pytest.mark.parametrize("text", ["{", "[]", '{"url": "http://else/data.bin"}', '{"total": "x"}'])
-def test_a_damaged_description_means_starting_over(site: Site, target: Path, text: str) -> None:
-    start_part(site, target, 20_000)
-    target.with_name("data.bin.part.json").write_text(text)
+@pytest.mark.parametrize("size", [100, 50_000])
+def test_a_part_of_another_file_is_noticed_and_discarded(
+    site: Site, target: Path, size: int
+) -> None:
+    target.with_name("data.bin.part").write_bytes(b"x" * size)
     fetch_data(site, target)
     assert target.read_bytes() == CONTENT
 
@@ -130,34 +125,19 @@ def test_a_server_that_ignores_ranges_and_always_breaks_is_given_up(
     assert len(site.requests) == 1 + QUICK.failures
 
 
-@pytest.mark.parametrize(
-    ("replacement", "etags"),
-    [
-        (OTHER, True),
-        *((b, e) for b in (OTHER[:49_000], CONTENT + OTHER, OTHER[:9]) for e in (True, False)),
-    ],
-)
+@pytest.mark.parametrize("replacement", [OTHER, OTHER[:49_000], CONTENT + OTHER, OTHER[:9]])
 def test_a_file_that_changed_meanwhile_is_never_mixed(
-    site: Site, target: Path, replacement: bytes, etags: bool
+    site: Site, target: Path, replacement: bytes
 ) -> None:
-    site.etags = etags
     start_part(site, target, 20_000)
     site.files["/data.bin"] = replacement
-    fetch_data(site, target)
+    fetch_data(site, target, **published(replacement))
     assert target.read_bytes() == replacement
-
-
-def test_without_validators_the_checksum_notices_a_change(site: Site, target: Path) -> None:
-    site.etags = False
-    start_part(site, target, 20_000)
-    site.files["/data.bin"] = OTHER
-    fetch_data(site, target, sha256=hashlib.sha256(OTHER).hexdigest())
-    assert target.read_bytes() == OTHER
 
 
 def test_a_complete_part_is_recognised_by_a_416(site: Site, target: Path) -> None:
     site.faults.append(chunked(end=False))
-    fetch_data(site, target)
+    fetch_data(site, target, size=60_000)
     assert target.read_bytes() == CONTENT
     assert [h.get("range") for _, h in site.requests] == [None, "bytes=50000-"]
 
@@ -188,20 +168,6 @@ def test_a_416_does_not_make_a_part_of_unknown_total_whole(
     assert target.read_bytes() == CONTENT
 
 
-def test_a_part_from_another_address_is_not_built_upon(site: Site, target: Path) -> None:
-    site.etags = False
-    start_part(site, target, 20_000)
-    site.files["/other.bin"] = OTHER
-    fetch(f"{site.url}/other.bin", target, retry=QUICK)
-    assert target.read_bytes() == OTHER
-
-
-def test_a_weak_tag_is_no_condition_for_a_range() -> None:
-    assert Version(etag='"x"', last_modified="then").validator == '"x"'
-    assert Version(etag='W/"x"', last_modified="then").validator == "then"
-    assert Version(etag='W/"x"').validator is None
-
-
 def test_a_206_for_another_place_is_not_appended(site: Site, target: Path) -> None:
     start_part(site, target, 20_000)
 
@@ -228,7 +194,7 @@ def test_chunked_answers_work_and_their_breaks_are_noticed(site: Site, target: P
 def test_an_announced_length_that_never_comes_is_an_error(site: Site, target: Path) -> None:
     site.always = announce(60_000)
     with pytest.raises(NetworkError, match="of 60000 bytes"):
-        fetch_data(site, target)
+        fetch_data(site, target, size=60_000)
     assert not target.exists()
 
 
@@ -237,7 +203,7 @@ def test_an_announced_length_that_is_too_small_is_caught_by_the_checksum(
 ) -> None:
     site.always = announce(40_000)
     with pytest.raises(NetworkError, match="sha256"):
-        fetch_data(site, target, sha256=hashlib.sha256(CONTENT).hexdigest())
+        fetch_data(site, target)
     assert not target.exists()
     assert leftovers(target.parent) == []
 
@@ -274,11 +240,8 @@ def test_a_lasting_fault_of_the_server_is_given_up(site: Site, target: Path) -> 
 def test_redirects_are_followed_with_the_range(site: Site, target: Path) -> None:
     start_part(site, target, 20_000)
     site.files["/old.bin"] = CONTENT
-    part = target.with_name("data.bin.part.json")
-    old = f"{site.url}/old.bin"
-    part.write_text(json.dumps({**json.loads(part.read_text()), "url": old}))
     site.faults.append(status(302, Location="/data.bin"))
-    fetch(old, target, retry=QUICK)
+    fetch(f"{site.url}/old.bin", target, retry=QUICK, **published(CONTENT))
     assert target.read_bytes() == CONTENT
     assert site.requests[-1][0] == "/data.bin"
     assert site.requests[-1][1]["range"] == "bytes=20000-"
@@ -297,13 +260,13 @@ def test_an_answer_in_another_encoding_is_refused(site: Site, target: Path) -> N
 
 def test_an_empty_file_is_a_file(site: Site, target: Path) -> None:
     site.files["/data.bin"] = b""
-    assert fetch_data(site, target).read_bytes() == b""
+    assert fetch_data(site, target, **published(b"")).read_bytes() == b""
 
 
 def test_no_server_at_all_says_what_to_do_by_hand(target: Path) -> None:
     url = f"http://127.0.0.1:{closed_port()}/data.bin"
     with pytest.raises(NetworkError) as caught:
-        fetch(url, target, retry=QUICK)
+        fetch(url, target, retry=QUICK, **published(CONTENT))
     text = str(caught.value)
     assert url in text
     assert f"save the file as {target}" in text
@@ -323,12 +286,12 @@ def test_a_transfer_given_up_says_what_is_kept(site: Site, target: Path) -> None
 )
 def test_only_web_addresses_are_fetched(target: Path, url: str) -> None:
     with pytest.raises(UserError, match="not an http"):
-        fetch(url, target, retry=QUICK)
+        fetch(url, target, retry=QUICK, **published(CONTENT))
 
 
 def test_a_folder_that_cannot_be_made_is_no_network_error(site: Site, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(DataError, match="cannot make the folder"):
+    with pytest.raises(DataError, match="cannot write"):
         fetch_data(site, tmp_path / "file" / "data.bin")
 
 
@@ -337,7 +300,7 @@ def test_a_file_larger_than_it_may_be_is_not_taken(site: Site, target: Path, tol
     if not told:
         site.always = chunked()
     with pytest.raises(NetworkError, match="larger than the limit of 30000 bytes"):
-        fetch_data(site, target, max_bytes=30_000)
+        fetch_data(site, target, size=30_000)
     assert leftovers(target.parent) == []
     assert len(site.requests) == 1
 

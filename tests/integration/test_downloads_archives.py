@@ -8,15 +8,10 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 import pytest
-from flaky_server import QUICK, Site, leftovers, serving, zipped
+from flaky_server import leftovers, zipped
 
-from agentquest.downloads import check_zip, extract_zip, fetch
-from agentquest.errors import DataError, NetworkError
-
-
-@pytest.fixture(autouse=True)
-def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("no_proxy", "*")
+from agentquest.downloads import extract_zip
+from agentquest.errors import DataError
 
 
 def write_zip(tmp_path: Path, files: dict[str, bytes]) -> Path:
@@ -36,18 +31,6 @@ def stored_zip(content: bytes) -> bytes:
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("json_2.1.1/train/x", content)
     return buffer.getvalue()
-
-
-def test_a_damaged_archive_is_fetched_once_more(tmp_path: Path) -> None:
-    good = stored_zip(b"some stored content")
-    bad = corrupted(good, b"some stored")
-    with serving(Site(files={"/a.zip": good, "/b.zip": bad})) as site:
-        site.faults.append(lambda handler, body: handler.serve(bad))
-        fetch(f"{site.url}/a.zip", tmp_path / "a.zip", retry=QUICK)
-        with pytest.raises(NetworkError, match="damaged every time"):
-            fetch(f"{site.url}/b.zip", tmp_path / "b.zip", retry=QUICK)
-    check_zip(tmp_path / "a.zip")
-    assert not (tmp_path / "b.zip").exists()
 
 
 def test_extraction_keeps_what_the_user_has(tmp_path: Path) -> None:
@@ -129,9 +112,9 @@ def test_what_is_no_archive_is_named(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.zip"
     path.write_bytes(content)
     with pytest.raises(DataError, match=r"a\.zip is not a valid zip archive"):
-        check_zip(path)
+        extract_zip(path, tmp_path / "out")
     with pytest.raises(DataError, match="cannot read the archive"):
-        check_zip(tmp_path / "absent.zip")
+        extract_zip(tmp_path / "absent.zip", tmp_path / "out")
 
 
 def test_encrypted_members_are_refused(tmp_path: Path) -> None:
@@ -140,8 +123,6 @@ def test_encrypted_members_are_refused(tmp_path: Path) -> None:
         raw[raw.index(mark) + offset] |= 1
     path = tmp_path / "a.zip"
     path.write_bytes(raw)
-    with pytest.raises(DataError, match="encrypted"):
-        check_zip(path)
     with pytest.raises(DataError, match="encrypted"):
         extract_zip(path, tmp_path / "out")
 
@@ -171,8 +152,6 @@ def test_what_was_made_to_harm_is_refused_unread(tmp_path: Path, content: bytes,
     path = tmp_path / "a.zip"
     path.write_bytes(content)
     with pytest.raises(DataError, match=said):
-        check_zip(path)
-    with pytest.raises(DataError, match=said):
         extract_zip(path, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -191,6 +170,5 @@ def test_any_damage_to_an_archive_is_one_clear_error(tmp_path: Path) -> None:
             hurt = bytearray(whole)
             hurt[at] ^= rng.randrange(1, 256)
             path.write_bytes(hurt if rng.random() < 0.8 else hurt[:at])
-            for number, attempt in enumerate((check_zip, extract_zip)):
-                with suppress(DataError):
-                    attempt(path, *[tmp_path / "out"] * number)
+            with suppress(DataError):
+                extract_zip(path, tmp_path / "out", force=True)

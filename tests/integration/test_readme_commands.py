@@ -8,8 +8,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 280
-# What installing packages may need on a machine behind a proxy or a mirror.
-INSTALLING = ("PIP_", "UV_", "SSL_CERT_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
+# What installing packages may need on a machine behind a proxy or a mirror; and whose test it is.
+INSTALLING = ("PYTEST_FAMILY", "PIP_", "UV_", "SSL_CERT_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 
 
 def bare_environment() -> dict[str, str]:

@@ -13,7 +13,7 @@ from agentquest.store.folder import CONFIG, EPISODES, LOG, MANIFEST, METRICS, RE
 from agentquest.store.index import INDEX
 from agentquest.store.live import LIVE, read_live
 
-LOCKS = (".lock", ".index.lock")
+LOCKS = (".lock", ".index.lock", ".heartbeat")
 NAMES = (CONFIG, MANIFEST, EPISODES, METRICS, RESULTS, LOG, INDEX, LIVE, *LOCKS)
 VICTIM = b"precious\n" * 10
 
@@ -40,6 +40,12 @@ def _device_by_link(place: Path, victim: Path) -> None:
     place.symlink_to("/dev/zero")
 
 
+def _holes(place: Path, victim: Path) -> None:
+    """As large as any memory, on hardly any disk."""
+    with place.open("wb") as file:
+        file.truncate(1 << 42)
+
+
 KINDS: dict[str, Callable[[Path, Path], object]] = {
     "link": lambda place, victim: place.symlink_to(victim),
     "link to nothing": lambda place, victim: place.symlink_to(victim.with_name("made")),
@@ -48,6 +54,7 @@ KINDS: dict[str, Callable[[Path, Path], object]] = {
     "folder": lambda place, victim: place.mkdir(),
     "socket": _socket,
     "device": _device,
+    "holes": _holes,
 }
 
 

@@ -21,7 +21,7 @@ SERVERS = {
     "agentgym": (["serve", "agentgym", "alfworld", "data_path=builtin", "--port", "0"], "/create"),
     "agentbench": (["serve", "agentbench", "mastermind", "--port", "0"], "/api/get_indices"),
 }
-_PORT = re.compile(r"(?:http://[\w.:\[\]]+?:|\(port )(\d+)")
+_PORT = re.compile(r"(?:http://(?:\[[\d:]+\]|[\w.]+):|\(port )(\d+)")
 every_server = pytest.mark.parametrize("name", SERVERS)
 
 
@@ -35,9 +35,22 @@ def test_other_machines_are_served_with_a_token_only(name: str, tmp_path: Path) 
 
 
 @every_server
-def test_a_loopback_address_needs_none_however_it_is_written(name: str, tmp_path: Path) -> None:
+def test_a_token_that_nobody_could_send_is_refused(name: str, tmp_path: Path) -> None:
+    command, _ = SERVERS[name]
+    env = {**os.environ, "AGENTQUEST_TOKEN": "schlüssel"}
+    refused = agentquest(*command, cwd=tmp_path, env=env)
+    assert refused.returncode == 2
+    assert "AGENTQUEST_TOKEN must consist of visible ASCII characters" in refused.stderr
+
+
+@every_server
+@pytest.mark.parametrize("host", ["127.1", "localhost", "::1", "[::1]"])
+def test_a_loopback_address_needs_none_however_it_is_written(
+    name: str, host: str, tmp_path: Path
+) -> None:
     command, path = SERVERS[name]
-    assert _ask([*command, "--host", "127.1"], path, tmp_path, {}) != 401
+    asked = "[::1]" if "::1" in host else "127.0.0.1"
+    assert _ask([*command, "--host", host], path, tmp_path, {}, asked) not in (401, 403)
 
 
 @every_server
@@ -66,7 +79,12 @@ def test_pages_without_tokens_stay_here(pages: str, tmp_path: Path) -> None:
 
 
 def _ask(
-    command: list[str], path: str, folder: Path, headers: dict[str, str], **variables: str
+    command: list[str],
+    path: str,
+    folder: Path,
+    headers: dict[str, str],
+    host: str = "127.0.0.1",
+    **variables: str,
 ) -> int:
     """The status of a request to a server that is started for it."""
     process = Process(
@@ -83,7 +101,7 @@ def _ask(
         for line in process.stdout:
             said += line
             if found := _PORT.search(line):
-                url = f"http://127.0.0.1:{found[1]}{path}"
+                url = f"http://{host}:{found[1]}{path}"
                 method = "GET" if path in ("/schema", "/api/get_indices") else "POST"
                 asked = httpx.request(
                     method, url, headers=headers, json={}, trust_env=False, timeout=60

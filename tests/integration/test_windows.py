@@ -1,10 +1,12 @@
 """The README's commands on a system that lacks what Windows lacks; Windows itself is CI's."""
 
+import re
 import signal
 import subprocess
 from pathlib import Path
 
 import pytest
+import test_pages
 
 from warm_python import Process, Run, run
 
@@ -43,10 +45,27 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
     ids=lambda words: words[0],
 )  # fmt: skip
-def test_the_readmes_commands(folder: Path, words: list[str]) -> None:
+def test_commands(folder: Path, words: list[str]) -> None:
     done = on_windows(folder, *words)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_all_that_the_readme_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    simulated: list[list[str]] = []
+
+    def start(words: list[str]) -> list[str]:
+        """`agentquest …` and `python main.py …`, both as `agentquest …` on Windows."""
+        simulated.append(words[1:] if words[0] == "agentquest" else words[2:])
+        return [str(PROGRAM), *simulated[-1]]
+
+    monkeypatch.setattr(test_pages, "python", start)
+    reader = test_pages.Reader(tmp_path, monkeypatch)
+    reader.read("README.md", test_pages.PAGES["README.md"].read_text(encoding="utf-8"))
+    assert reader.problems == []
+    assert {words[0] for words in simulated} >= {"eval", "init", "sweep", "view", "launch", "serve"}
 
 
 def test_playing_yourself(folder: Path) -> None:
@@ -64,7 +83,8 @@ def test_servers_start_and_stop(folder: Path, words: list[str]) -> None:
         [PROGRAM, *words, "--port", "0"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     assert server.stdout is not None
-    assert any("http://" in line for line in iter(server.stdout.readline, ""))
+    addresses = (re.search(r"http://[\w.:]+", line) for line in iter(server.stdout.readline, ""))
+    test_pages.wait_for_answer(next(filter(None, addresses))[0])  # from here on it hears signals
     server.send_signal(signal.SIGINT)
     _, errors = server.communicate(timeout=60)
     assert server.wait() == 130

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from agentquest.api import play_pending
 from agentquest.config import load_config
 from agentquest.records.episode import EpisodeRecord
 from agentquest.running.events import RunEvents
@@ -33,11 +34,7 @@ def on(address: str, workers: int, **resources: float) -> list[str]:
 
 
 def played(run: Run, watcher: RunEvents | None = None) -> list[EpisodeRecord]:
-    async def work() -> str | None:
-        specs = run.prepare()
-        return await run.play(specs, watcher or RunEvents(), asyncio.Event(), lambda: None)
-
-    assert asyncio.run(work()) is None
+    assert asyncio.run(play_pending(run, run.prepare(), watcher)).reason is None
     return run.directory.records()
 
 

@@ -31,6 +31,8 @@ if os.fork() == 0:
         time.sleep(600)
     os._exit(0)
 os.wait()
+while not (os.path.exists(sys.argv[1]) and os.path.getsize(sys.argv[1])):
+    time.sleep(0.01)
 """
 
 
@@ -71,7 +73,9 @@ async def test_nothing_leaves_a_tree(tmp_path: Path, rest: str) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere only the group ends")
-def test_a_tree_ends_with_whoever_started_it_however_that_ends(tmp_path: Path) -> None:
+@pytest.mark.parametrize("then", ["", "os.kill(os.getppid(), signal.SIGSTOP)\n"])
+def test_a_tree_ends_with_whoever_started_it_however_that_ends(tmp_path: Path, then: str) -> None:
+    """Also if the program has stopped the process that keeps it."""
     program = (
         "import asyncio, sys\n"
         "from agentquest.platform import Tree\n"
@@ -80,11 +84,30 @@ def test_a_tree_ends_with_whoever_started_it_however_that_ends(tmp_path: Path) -
         "    await tree.process.wait()\n"
         "asyncio.run(work())\n"
     )
-    words = [sys.executable, "-c", program, DAEMON + "time.sleep(600)", str(tmp_path / "pid")]
+    rest = f"{then}open(sys.argv[1] + '.stopped', 'w').write('1')\ntime.sleep(600)"
+    words = [sys.executable, "-c", program, DAEMON + rest, str(tmp_path / "pid")]
     with subprocess.Popen(words) as starter:
         daemon = read_pid(tmp_path / "pid")
+        read_pid(tmp_path / "pid.stopped")
         starter.kill()
     wait_for_end(daemon)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere only the group ends")
+@pytest.mark.parametrize("name", ["SIGSTOP", "SIGTERM", "SIGINT", "SIGHUP"])
+async def test_no_signal_of_a_program_frees_what_it_has_started(tmp_path: Path, name: str) -> None:
+    """It can send any to whoever keeps it; one that was stopped would be waited for for ever."""
+    rest = (
+        "while not (os.path.exists(sys.argv[1]) and os.path.getsize(sys.argv[1])):\n"
+        "    time.sleep(0.01)\n"
+        f"os.kill(os.getppid(), signal.{name})\n"
+        "time.sleep(600)\n"
+    )
+    tree = await Tree.start([sys.executable, "-c", DAEMON + rest, str(tmp_path / "pid")])
+    daemon = await asyncio.to_thread(read_pid, tmp_path / "pid")
+    await asyncio.sleep(0.2)  # it sends the signal
+    await asyncio.wait_for(tree.end(), 60)
+    assert not is_alive(daemon)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="there are no signals to die of")

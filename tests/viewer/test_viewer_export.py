@@ -13,12 +13,10 @@ from agentquest.errors import UserError
 from agentquest.records.episode import EpisodeRecord, Failure
 from agentquest.records.messages import Message
 from agentquest.records.outcome import End
-from agentquest.reports.safe_text import visible
+from agentquest.safe_text import visible
 from agentquest.store.library import Library
 from agentquest.viewer.charts import (
-    Bar,
     Dot,
-    bar_chart,
     curve_chart,
     histogram,
     interval_chart,
@@ -276,8 +274,6 @@ def test_histograms_hold_every_value(number: int) -> None:
 def test_charts_take_hostile_labels_and_no_values() -> None:
     for drawn in (
         interval_chart(HARM, [(HARM, None, HARM)]),
-        bar_chart(HARM, [Bar(HARM, 0, "lost")]),
-        bar_chart(HARM, []),
         curve_chart(HARM, [], [], 0),
         histogram(HARM, HARM, [], ("won",)),
         scatter(HARM, HARM, HARM, []),

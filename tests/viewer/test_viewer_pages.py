@@ -105,7 +105,7 @@ def said(record: EpisodeRecord) -> str:
 
 def test_a_search_for_words_stops_and_goes_on(runs: tuple[Path, dict[str, str]]) -> None:
     folder, names = runs
-    run = StoredRun(folder / names["scripted"], full=True)
+    run = StoredRun(folder / names["scripted"])
     query, texts = {"text": "you"}, TextIndex(run.episodes)
     part = find(run, query, search(run, query, texts, most_bytes=1)())
     assert 0 < part.searched < part.among == 6
@@ -295,17 +295,17 @@ def test_folders_that_cannot_be_read_say_what_is_wrong(tmp_path: Path) -> None:
 def test_the_index_saves_reading_and_can_be_deleted(tmp_path: Path) -> None:
     names = make_runs(tmp_path)
     folder = tmp_path / names["scripted"]
-    first = StoredRun(folder, full=True)
+    first = StoredRun(folder)
     assert first.rows
     assert (folder / INDEX).is_file()
-    again = StoredRun(folder, full=True)
+    again = StoredRun(folder)
     assert again.rows == first.rows
     assert again.report.overall == first.report.overall
     assert again.record(again.rows[3].key) == first.record(first.rows[3].key)
     (folder / INDEX).write_bytes(b"nonsense\n")
-    assert StoredRun(folder, full=True).rows == first.rows
+    assert StoredRun(folder).rows == first.rows
     (folder / INDEX).unlink()
-    assert StoredRun(folder, full=True).rows == first.rows
+    assert StoredRun(folder).rows == first.rows
     seen = Library(tmp_path).summaries()
     assert Library(tmp_path).summaries() == seen
     (folder / INDEX).unlink()

@@ -63,7 +63,7 @@ def is_here(parts: SplitResult) -> bool:
 def origin_of(url: str) -> tuple[str, str, int]:
     """Scheme, host and port: what two addresses of one server have in common."""
     parts = urlsplit(url)
-    return parts.scheme, parts.hostname or "", _port(parts)
+    return parts.scheme, parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 0)
 
 
 def through(proxy: str, url: str) -> str:
@@ -113,7 +113,3 @@ def _parse_entry(text: str) -> tuple[str | None, str, int | None]:
     if "://" in text:
         return origin_of(text)
     return None, parts.hostname, parts.port
-
-
-def _port(parts: SplitResult) -> int:
-    return parts.port or _PORTS.get(parts.scheme, 0)

@@ -32,11 +32,11 @@ from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.records.how import How
 from agentquest.records.manifest import AssessedAgent
 from agentquest.records.messages import Message
-from agentquest.reports.safe_text import one_line
 from agentquest.running.events import RunEvents
 from agentquest.running.run import OtherAgent, Run
 from agentquest.running.selection import Selection
 from agentquest.running.spec import EpisodeSpec
+from agentquest.safe_text import one_line
 from agentquest.store.folder import RunFolder
 from agentquest.words import counted
 
@@ -140,8 +140,8 @@ async def _play(
     documents: AssessmentDocuments,
     endpoint: A2AEndpoint,
 ) -> None:
-    def save() -> None:
-        run.stored.save_results()
+    def save(running: bool) -> None:
+        run.stored.save_results(running)
         documents.write(RUNNING)
 
     # The first alone, then the others.
@@ -160,7 +160,7 @@ def _check_first_game(run: Run, games: int) -> None:
     if record.error is not None and record.error.kind in _HOPELESS:
         raise PreflightFailed(f"the agent denied access in the first game: {record.error.message}")
     if record.steps and all(step.how == How.NO_TEXT for step in record.steps):
-        game = AssessedGame.from_record(0, record, run.saved_manifest)
+        game = AssessedGame.from_record(0, record, run.benchmark.verbs)
         (reason,) = describe_silence([game])
         raise PreflightFailed(f"no reply in the first game could be read: {reason}")
 

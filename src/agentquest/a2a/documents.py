@@ -40,8 +40,8 @@ from agentquest.records.how import How
 from agentquest.records.manifest import Manifest, Verbs
 from agentquest.records.outcome import End
 from agentquest.reports.render.text import text_report
-from agentquest.reports.safe_text import one_line
 from agentquest.running.run import Run
+from agentquest.safe_text import one_line
 from agentquest.words import counted
 
 SCHEMA_VERSION = 2
@@ -86,21 +86,34 @@ def end_reason(record: EpisodeRecord) -> str:
 class AssessedGame:
     """What the documents of an assessment need of one game, made once from its record."""
 
-    index: int
     document: Mapping[str, Any]
-    """`game_NNN.json`."""
+    """`game_NNN.json`: the documented keys first."""
     silent_replies: tuple[str, ...]
     """The replies without text, each with its turn."""
 
     @classmethod
-    def from_record(cls, index: int, record: EpisodeRecord, manifest: Manifest) -> "AssessedGame":
+    def from_record(cls, index: int, record: EpisodeRecord, verbs: Verbs) -> "AssessedGame":
         """Work out the behaviour of a game."""
+        behaviour = behaviour_of(record, verbs)
+        document = {
+            "game_idx": index,
+            "timestamp": record.started_at,
+            "won": record.success,
+            "score": record.reward,
+            "steps": len(record.steps),
+            "behavior_metrics": asdict(behaviour),
+            "cleanup_rate": behaviour.cleanup.cleanup_rate,
+            "repetition_rate": behaviour.repeated_steps.repetition_rate,
+            "cycle_rate": behaviour.cycles.cycle_rate,
+            "schema_version": SCHEMA_VERSION,
+            "gamefile": record.task_id,
+            "end_reason": end_reason(record),
+            "invalid_actions": record.invalid_actions,
+            "invalid_rate": record.invalid_actions / len(record.steps) if record.steps else 0.0,
+            **record.model_dump(include=_OF_RECORDS),
+        }
         silent = (step for step in record.steps if step.how == How.NO_TEXT)
-        return cls(
-            index,
-            _game_document(index, record, manifest),
-            tuple(f"turn {step.index}: {step.reply}" for step in silent),
-        )
+        return cls(document, tuple(f"turn {step.index}: {step.reply}" for step in silent))
 
     @property
     def executed_share(self) -> float:
@@ -113,28 +126,6 @@ class AssessedGame:
         """The `behavior_metrics` of the game."""
         found: Mapping[str, Any] = self.document["behavior_metrics"]
         return found
-
-
-def _game_document(index: int, record: EpisodeRecord, manifest: Manifest) -> dict[str, Any]:
-    """`game_NNN.json`: the documented keys first."""
-    behaviour = behaviour_of(record, manifest.verbs)
-    return {
-        "game_idx": index,
-        "timestamp": record.started_at,
-        "won": record.success,
-        "score": record.reward,
-        "steps": len(record.steps),
-        "behavior_metrics": asdict(behaviour),
-        "cleanup_rate": behaviour.cleanup.cleanup_rate,
-        "repetition_rate": behaviour.repeated_steps.repetition_rate,
-        "cycle_rate": behaviour.cycles.cycle_rate,
-        "schema_version": SCHEMA_VERSION,
-        "gamefile": record.task_id,
-        "end_reason": end_reason(record),
-        "invalid_actions": record.invalid_actions,
-        "invalid_rate": record.invalid_actions / len(record.steps) if record.steps else 0.0,
-        **record.model_dump(include=_OF_RECORDS),
-    }
 
 
 def _action_lines(record: EpisodeRecord) -> str:
@@ -213,8 +204,8 @@ def describe_silence(games: Sequence[AssessedGame]) -> list[str]:
     replies = sum(game.document["steps"] for game in games)
     game, reply = silent[0]
     return [
-        f"{len(silent)} of {counted(replies, 'reply')} had no text; first: game {game.index + 1},"
-        f" {reply}"
+        f"{len(silent)} of {counted(replies, 'reply')} had no text;"
+        f" first: game {game.document['game_idx'] + 1}, {reply}"
     ]
 
 
@@ -349,7 +340,7 @@ def _game_in_result(game: AssessedGame) -> dict[str, Any]:
     document = game.document
     error, overall = document["error"], game.behaviour["overall"]["overall_score"]
     return {
-        "game_idx": str(game.index),
+        "game_idx": str(document["game_idx"]),
         **_pick(document, "gamefile", "task_type", "won", "score", "steps", "end_reason"),
         "overall_score": overall if document["scored"] else None,
         "consecutive_repetition_rate": document["repetition_rate"],
@@ -545,22 +536,21 @@ class AssessmentDocuments:
         self._agent = agent
         self._folder = run.directory.path
         self._started = time.monotonic()
-        self._places = {task: place for place, task in enumerate(run.saved_manifest.task_ids)}
+        self._places = {task: place for place, task in enumerate(run.stored.manifest.task_ids)}
         self._games: dict[str, AssessedGame] = {}
         self._writing = threading.Lock()
         self._is_over = False
 
     def add_game(self, record: EpisodeRecord) -> AssessedGame:
         """Take in a game that has ended or was stopped."""
-        manifest, place = self._run.saved_manifest, self._places[record.task_id]
-        game = AssessedGame.from_record(place, record, manifest)
-        self._games[record.key] = game
+        place, verbs = self._places[record.task_id], self._run.benchmark.verbs
+        game = self._games[record.key] = AssessedGame.from_record(place, record, verbs)
         return game
 
     def write_game(self, record: EpisodeRecord) -> None:
         """Write `game_NNN.json` and `game_NNN_actions.jsonl`."""
         game = self._games[record.key]
-        name = f"game_{game.index:03d}"
+        name = f"game_{game.document['game_idx']:03d}"
         write_atomically(self._folder / f"{name}_actions.jsonl", _action_lines(record))
         write_atomically(self._folder / f"{name}.json", to_json(game.document))
 
@@ -576,7 +566,7 @@ class AssessmentDocuments:
         return result
 
     def _result(self, status: str) -> AssessmentResult:
-        run, manifest = self._run, self._run.saved_manifest
+        run, manifest = self._run, self._run.stored.manifest
         rows, records = run.rows, run.records
         # Only games that an earlier part of the run played are read from disk, once.
         games = [

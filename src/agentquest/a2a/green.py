@@ -29,13 +29,13 @@ from agentquest.a2a.documents import answer_text, result_document
 from agentquest.a2a.requests import AssessmentRequest, RequestRejected, parse_request
 from agentquest.a2a.serving import build_card
 from agentquest.errors import AgentQuestError, DataError, UserError
-from agentquest.reports.safe_text import one_line
 from agentquest.running.run import OtherAgent
+from agentquest.safe_text import one_line
 from agentquest.words import counted
 
 logger = logging.getLogger(__name__)
 
-_OUR_OWN_TROUBLE = "the green agent's data or log folder cannot be used; its own log says why"
+_OUR_OWN_TROUBLE = "the green agent itself failed; its own log says why"
 
 
 def green_card(url: str, launch_id: str | None = None) -> AgentCard:
@@ -97,8 +97,9 @@ class GreenExecutor(AgentExecutor):
             await updater.reject(_message(updater, f"Request rejected: {error}"))
         except (AgentBroken, AgentUnreachable, PreflightFailed, OtherAgent) as error:
             await updater.failed(_message(updater, f"Assessment failed: {error}"))
-        except (AgentQuestError, OSError) as error:
-            logger.error("assessment failed: %s", one_line(error))
+        except Exception as error:
+            known = isinstance(error, AgentQuestError | OSError)
+            logger.error("assessment failed: %s", one_line(error), exc_info=not known)
             await updater.failed(_message(updater, f"Assessment failed: {_OUR_OWN_TROUBLE}"))
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:

@@ -37,7 +37,7 @@ from agentquest.a2a.requests import write_request
 from agentquest.errors import AgentQuestError, ConfigError, UserError
 from agentquest.http.sockets import PortInUse, free_port, is_free
 from agentquest.platform import end_group, handle_signals, own_group, stop_signals
-from agentquest.reports.safe_text import one_line, visible
+from agentquest.safe_text import visible
 
 # How a launcher hands headers to the green agent that it starts.
 HEADERS_VARIABLE = "AGENTQUEST_AGENT_HEADERS"
@@ -183,7 +183,7 @@ class _LaunchedAgent:
                 return endpoint
             if endpoint is not None:
                 raise UserError(
-                    f"another agent ({one_line(endpoint.card.name)}) answers on port {self.port},"
+                    f"another agent ({endpoint.card.agent.name}) answers on port {self.port},"
                     " not the one just started; stop it, or use"
                     f" --{self.role}-port {free_port(self._host)}"
                 )
@@ -249,7 +249,7 @@ async def _choose_port(host: str, port: int, option: str) -> int:
         return port
     endpoint = await _try_to_find(f"http://{host}:{port}/")
     user = (
-        f"an agent that is already running ({one_line(endpoint.card.name)})"
+        f"an agent that is already running ({endpoint.card.agent.name})"
         if endpoint
         else "another program"
     )

@@ -35,7 +35,6 @@ _OBSERVATION = "ENVIRONMENT OBSERVATION:\n"
 _ACTIONS = "\n\nAvailable actions (choose one):\n"
 _NO_ACTIONS = "No admissible commands available."
 _INSTRUCTIONS = "\n\nINSTRUCTIONS:\n"
-_AFTER = 'OBSERVATION after your action "'
 
 
 def first_message(briefing: Briefing, observation: str, admissible: Sequence[str]) -> str:
@@ -87,7 +86,6 @@ class ParsedMessage:
     first: bool
     observation: str
     admissible: tuple[str, ...]
-    action: str | None = None
 
 
 def read_message(text: str) -> ParsedMessage:
@@ -95,13 +93,12 @@ def read_message(text: str) -> ParsedMessage:
     before, heading, after = text.rpartition(_ACTIONS)
     if not heading:
         return ParsedMessage(True, text, ())
-    head, found, observation = before.partition(_OBSERVATION)
+    _, found, observation = before.partition(_OBSERVATION)
     options, instructions, _ = after.partition(_INSTRUCTIONS)
     return ParsedMessage(
         first=bool(instructions),
         observation=observation if found else before,
         admissible=tuple(filter(None, map(_option, options.split("\n")))),
-        action=_executed_action(head),
     )
 
 
@@ -109,14 +106,6 @@ def _option(line: str) -> str:
     """The command of a line `N. command`; empty for other lines."""
     number, dot, command = line.strip().partition(".")
     return command.strip() if dot and number.isdecimal() else ""
-
-
-def _executed_action(head: str) -> str | None:
-    """The action that a message says was executed."""
-    for line in head.split("\n"):
-        if line.startswith(_AFTER) and line.endswith('":'):
-            return line[len(_AFTER) : -2]
-    return None
 
 
 def _number_options(admissible: Sequence[str]) -> str:

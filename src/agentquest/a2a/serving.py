@@ -11,11 +11,12 @@ launcher holds the other end of its standard input.
 
 import asyncio
 import hashlib
+import logging
 import os
 import socket
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -47,15 +48,16 @@ from agentquest.a2a import limits
 from agentquest.a2a.client.cards import CARD_PATHS, LAUNCH_EXTENSION, MODEL_EXTENSION
 from agentquest.http.access import Access
 from agentquest.http.connections import ConnectionLimits
-from agentquest.http.guard import Names, Refused, Rules, guard_app, host_in
+from agentquest.http.guard import Names, Rules, guard_app
 from agentquest.http.serving import Served, Serving
 from agentquest.http.sessions import SessionStore, Stage
-from agentquest.http.sockets import LOOPBACK
+from agentquest.http.sockets import LOOPBACK, write_url
 from agentquest.version import __version__
 
-ANY = "*"
 _MODES = ["text", "text/plain"]
 _ANONYMOUS = "connection "
+# This machine, and an address elsewhere that is reserved for examples.
+_EXAMPLES = {socket.AF_INET: (LOOPBACK, "192.0.2.1"), socket.AF_INET6: ("::1", "2001:db8::1")}
 _OVER = (
     TaskState.TASK_STATE_COMPLETED,
     TaskState.TASK_STATE_CANCELED,
@@ -87,34 +89,21 @@ class ServerSettings:
         given = self.card_url or os.environ.get("AGENT_URL")
         if given:
             return given
-        host = self.access.host
-        if ip_address(sock.getsockname()[0]).is_unspecified:
-            host = _find_outward_address()
-        return f"http://{f'[{host}]' if ':' in host else host}:{sock.getsockname()[1]}/"
+        bound, port = sock.getsockname()[:2]
+        is_everywhere = ip_address(bound).is_unspecified
+        host = _find_outward_address(sock.family) if is_everywhere else self.access.host
+        return f"{write_url(host, port)}/"
 
     def rules(self, sock: socket.socket) -> Rules:
         """What requests must have: the right name and token, JSON, and a small enough body."""
-        access = self.access
-        if ANY in access.names:
-            names: Names = _AnyName(access.host)
-        else:
-            on_card = urlsplit(self.url(sock)).hostname or ""
-            names = Names(access.host, [on_card, *access.names])
+        access, on_card = self.access, urlsplit(self.url(sock)).hostname or ""
         return Rules(
-            names,
+            Names(access.host, [on_card, *access.names]),
             max_body=limits.MAX_BODY_BYTES,
             json_only=True,
             token=access.token,
             open_paths=CARD_PATHS,
         )
-
-
-class _AnyName(Names):
-    """For agents behind a gateway, which uses names of its own."""
-
-    def check_host(self, headers: Mapping[str, str]) -> None:
-        if host_in(headers.get("host", "")) is None:
-            raise Refused(400, "the request has no valid Host header")
 
 
 def build_card(
@@ -182,6 +171,8 @@ def serve_agent(
 
     `make_card` is given the agent's address and the launch's id.
     """
+    # The SDK logs a traceback for every malformed request, and clients must not fill a log.
+    logging.getLogger("a2a").setLevel(logging.CRITICAL)
     with settings.listen() as sock:
         url = settings.url(sock)
         card = make_card(url, settings.launch_id)
@@ -194,14 +185,15 @@ def serve_agent(
         serving.exit_by_signal()
 
 
-def _find_outward_address() -> str:
+def _find_outward_address(family: socket.AddressFamily) -> str:
     """This machine's address in its network; nothing is sent to find it."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+    here, there = _EXAMPLES[family]
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
         try:
-            probe.connect(("192.0.2.1", 9))  # an address reserved for examples
+            probe.connect((there, 9))
             return str(probe.getsockname()[0])
         except OSError:
-            return LOOPBACK
+            return here
 
 
 def _stop_with_launcher(serving: Serving) -> None:
@@ -223,6 +215,11 @@ class TaskOwner(User):
     @property
     def user_name(self) -> str:
         return self._name
+
+
+def machine_of(client: str) -> str:
+    """The machine of a client that is known by its connection; the same for all with tokens."""
+    return client.rpartition(" ")[0]
 
 
 class _ClientContexts(DefaultServerCallContextBuilder):
@@ -252,16 +249,14 @@ class _OwnedTask(NamedTuple):
 class OwnedTaskStore(TaskStore):
     """Keeps tasks in memory, each for its owner; others are answered as if there were none.
 
-    At most `max_tasks` are kept, and each for `finished_s` after its end; running tasks stay.
+    Their number is limited, and for how long each is kept after its end; running tasks stay.
     """
 
-    def __init__(
-        self,
-        max_tasks: int = limits.MAX_TASKS,
-        finished_s: float = limits.FINISHED_TASK_S,
-    ) -> None:
+    def __init__(self) -> None:
         self._tasks = InMemoryTaskStore()
-        self._owned: SessionStore[str, _OwnedTask] = SessionStore(max_tasks, finished_s)
+        self._owned: SessionStore[str, _OwnedTask] = SessionStore(
+            limits.MAX_TASKS, limits.FINISHED_TASK_S
+        )
 
     def __len__(self) -> int:
         return len(self._owned)
@@ -273,7 +268,8 @@ class OwnedTaskStore(TaskStore):
         owned, forgotten = self._owned.peek(task.id), self._owned.expire()
         if owned is None:
             owned = _OwnedTask(task.id, ServerCallContext(user=context.user))
-            forgotten += self._owned.add(task.id, owned)
+            name = context.user.user_name
+            forgotten += self._owned.add(task.id, owned, machine_of(name), name)
         is_over = task.status.state in _OVER
         self._owned.mark(task.id, Stage.FINISHED if is_over else Stage.BUSY)
         await self._tasks.save(task, owned.owner)

@@ -3,36 +3,29 @@
 A context is one game. Its agent lives from one first message to the next; idle
 contexts are forgotten, so that a server can run for ever. Two turns of one
 context wait for each other, because the SDK runs them at once.
-
-The LLM agent is configured by environment variables:
-
-OPENAI_API_KEY, OPENAI_BASE_URL            the server; default api.openai.com
-API_KEY, API_BASE_URL                      any other server; used first
-WHITE_AGENT_MODEL                          gpt-4o-mini
-WHITE_AGENT_TEMPERATURE                    0.0; `none` leaves it to the server
-WHITE_AGENT_REASONING                      true: think aloud, then act
-WHITE_AGENT_PROMPT_PRICE, WHITE_AGENT_COMPLETION_PRICE   of a million tokens, for the cost
-LITELLM_PROXY_API_KEY, LITELLM_PROXY_API_BASE   used when no OPENAI_API_KEY is set
 """
 
 import asyncio
+import itertools
+import logging
 import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any
 
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.types import AgentCard, AgentSkill
-from pydantic import ValidationError
+from a2a.utils.errors import InternalError
 
 from agentquest import registry
 from agentquest.a2a import limits, new_agent_text_message
+from agentquest.a2a.llm_white import LLM, LLMWhiteAgent, read_model_settings, wants_reasoning
 from agentquest.a2a.messages import ParsedMessage, read_message, write_usage
-from agentquest.a2a.serving import build_card
-from agentquest.agents.chat_history import record_call
-from agentquest.errors import ConfigError, UnknownName, UserError
+from agentquest.a2a.serving import build_card, machine_of
+from agentquest.errors import UnknownName, UserError
 from agentquest.http.sessions import SessionStore, Stage
 from agentquest.lib import (
     Agent,
@@ -44,35 +37,19 @@ from agentquest.lib import (
     InformedAgent,
     Observation,
     Oracle,
-    Settings,
     Task,
 )
-from agentquest.lib.settings import in_words, suggestion
-from agentquest.llms.config import SERVICES, ModelSettings, Service
-from agentquest.llms.failures import ModelFailure
-from agentquest.llms.types import ChatModel
-from agentquest.records.messages import Message
+from agentquest.lib.settings import suggestion
+from agentquest.running.crashes import describe_crash
 from agentquest.running.factory import Resources, agent_class, asks_a_model
 from agentquest.running.selection import episode_seed
 from agentquest.running.spec import Choice, RunContext
 
+_log = logging.getLogger(__name__)
 # Settings of an evaluator's agent when it is served.
 _SERVED_SETTINGS: dict[str, dict[str, Any]] = {"react": {"check_valid_actions": False}}
 # What the agents behind our baselines say when there is nothing to choose from.
 _NO_OPTION = "go to kitchen"
-
-# The settings of the model beside its server, each with its variable and its default.
-_VARIABLES = {
-    "model": ("WHITE_AGENT_MODEL", "gpt-4o-mini"),
-    "temperature": ("WHITE_AGENT_TEMPERATURE", "0.0"),
-    "price_per_million_prompt": ("WHITE_AGENT_PROMPT_PRICE", "none"),
-    "price_per_million_completion": ("WHITE_AGENT_COMPLETION_PRICE", "none"),
-}
-ACT = "You play a text game. Answer with exactly one of the available actions and nothing else."
-THINK = (
-    "You play a text game. Think briefly about the goal, what you know and what is missing, then"
-    " end your answer with one line `Action: <action>`, with exactly one of the available actions."
-)
 
 
 def white_card(source: "WhiteSource", url: str, launch_id: str | None = None) -> AgentCard:
@@ -133,26 +110,25 @@ class _Context:
 class WhiteExecutor(AgentExecutor):
     """Answers for the A2A server: each context is a game with its own agent."""
 
-    def __init__(
-        self,
-        source: WhiteSource,
-        seed: int = 42,
-        max_contexts: int = limits.MAX_CONTEXTS,
-        idle_s: float = limits.CONTEXT_IDLE_S,
-    ) -> None:
+    def __init__(self, source: WhiteSource, seed: int = 42) -> None:
         self._source = source
         self._seed = seed
-        self._contexts: SessionStore[str, _Context] = SessionStore(max_contexts, idle_s)
+        self._contexts: SessionStore[str, _Context] = SessionStore(
+            limits.MAX_CONTEXTS, limits.CONTEXT_IDLE_S
+        )
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         context_id = context.context_id or ""
         heard = read_message(context.get_user_input())
         game = await self._find_game(context_id, heard, context.call_context.user.user_name)
-        # An exception of the agent fails the request: the agent under test has crashed.
         async with game.lock:
             self._contexts.mark(context_id, Stage.BUSY)
             try:
                 answer = await self._answer(game, heard)
+            except Exception as error:
+                crash = describe_crash(error)
+                _log.error("the agent crashed: %s\n%s", crash.message, crash.traceback)
+                raise InternalError(crash.message) from None
             finally:
                 self._contexts.mark(context_id, Stage.IN_USE)
         text = answer.action if answer.action is not None else answer.reply
@@ -188,7 +164,7 @@ class WhiteExecutor(AgentExecutor):
             return game
         ended = [] if game is None else [game]
         game = _Context(self._source.new_agent())
-        ended += self._contexts.add(context_id, game, connection=client)
+        ended += self._contexts.add(context_id, game, machine_of(client), client)
         for one in ended:
             await one.agent.close()
         return game
@@ -222,37 +198,18 @@ class WhiteExecutor(AgentExecutor):
 
 def make_source(kind: str, benchmark: Benchmark) -> WhiteSource:
     """One of the white agents by its name, or any agent of the evaluator by name or path."""
-    if kind in _LLM:
-        model = read_model_settings(os.environ)
-        agent = Choice(
-            f"{__name__}:{LLMWhiteAgent.__name__}", {"reasoning": wants_reasoning(os.environ)}
-        )
-        resources = _make_resources(agent, model, benchmark)
-        return WhiteSource(f"llm, {model.model}", resources.agent, resources, model=model.model)
     if kind in _BASELINES:
         return WhiteSource(kind, _BASELINES[kind])
     if kind == _ORACLE:
         index = OpeningIndex(benchmark)
         return WhiteSource(kind, lambda: RecognisingOracle(index))
-    return _make_evaluator_source(kind, benchmark)
-
-
-def _make_evaluator_source(name: str, benchmark: Benchmark) -> WhiteSource:
-    """An agent of the evaluator, made as the evaluator makes it."""
-    known = {*registry.names("agent"), *_LLM, *_BASELINES, _ORACLE}
-    if name not in known and ":" not in name:
-        raise UnknownName(f"{name!r} is not an agent; {suggestion(name, sorted(known))}")
-    if issubclass(agent_class(name), InformedAgent):
-        raise UserError(f"agent {name!r} needs the plan of its game, which A2A does not carry")
-    model = read_model_settings(os.environ) if asks_a_model(name) else None
-    agent = Choice(name, _SERVED_SETTINGS.get(name, {}))
-    resources = _make_resources(agent, model, benchmark)
-    shown = f"{name}, {model.model}" if model else name
-    asked = model.model if model else None
-    return WhiteSource(shown, resources.agent, resources, benchmark, asked)
-
-
-def _make_resources(agent: Choice, model: ModelSettings | None, benchmark: Benchmark) -> Resources:
+    if kind in LLM:
+        path = f"{LLMWhiteAgent.__module__}:{LLMWhiteAgent.__name__}"
+        agent, name, told = Choice(path, {"reasoning": wants_reasoning(os.environ)}), "llm", None
+    else:
+        _check_name(kind)
+        agent, name, told = Choice(kind, _SERVED_SETTINGS.get(kind, {})), kind, benchmark
+    model = read_model_settings(os.environ) if asks_a_model(agent.name) else None
     context = RunContext(
         run_id="",
         config_hash="",
@@ -260,37 +217,38 @@ def _make_resources(agent: Choice, model: ModelSettings | None, benchmark: Bench
         agent=agent,
         model=Choice("openai", model.model_dump()) if model else None,
     )
-    return Resources(context, benchmark)
+    resources = Resources(context, benchmark)
+    if model is None:
+        return WhiteSource(name, resources.agent, resources, told)
+    return WhiteSource(f"{name}, {model.model}", resources.agent, resources, told, model.model)
 
 
-class RepetitiveAgent(Agent):
-    """Always chooses the first option."""
+def _check_name(name: str) -> None:
+    """Raise where no agent of the evaluator has this name, or it cannot play over A2A."""
+    known = {*registry.names("agent"), *LLM, *_BASELINES, _ORACLE}
+    if name not in known and ":" not in name:
+        raise UnknownName(f"{name!r} is not an agent; {suggestion(name, sorted(known))}")
+    if issubclass(agent_class(name), InformedAgent):
+        raise UserError(f"agent {name!r} needs the plan of its game, which A2A does not carry")
+
+
+class CyclingAgent(Agent):
+    """Chooses the first options in turn, as many of them as it is told."""
+
+    def __init__(self, options: int) -> None:
+        self._turns = itertools.cycle(range(options))
 
     async def act(self, observation: Observation) -> Answer:
-        return Answer(action=_choose_option(observation.admissible, 0))
+        return Answer(action=_choose_option(observation.admissible, next(self._turns)))
 
 
-class AlternatingAgent(Agent):
-    """Chooses the first option, then the second, then the first again."""
-
-    async def begin(self, episode: Episode) -> None:
-        await super().begin(episode)
-        self._turn = 0
-
-    async def act(self, observation: Observation) -> Answer:
-        chosen = _choose_option(observation.admissible, self._turn % 2)
-        self._turn += 1
-        return Answer(action=chosen)
-
-
-def _choose_option(admissible: Sequence[str], position: int) -> str:
+def _choose_option(admissible: Sequence[str], position: int = 0) -> str:
     if not admissible:
         return _NO_OPTION
     return admissible[position] if position < len(admissible) else admissible[0]
 
 
-_LLM = ("llm", "standard")
-_BASELINES = {"repetitive": RepetitiveAgent, "alternating": AlternatingAgent}
+_BASELINES = {"repetitive": partial(CyclingAgent, 1), "alternating": partial(CyclingAgent, 2)}
 _ORACLE = "oracle"
 
 
@@ -357,116 +315,5 @@ class RecognisingOracle(Agent):
         if not self._games:
             return Answer(action=None, reply="I do not know this game.")
         plan = self._games[0].oracle.plan()
-        self._last = plan[0] if plan else _choose_option(observation.admissible, 0)
+        self._last = plan[0] if plan else _choose_option(observation.admissible)
         return Answer(action=self._last)
-
-
-class LLMWhiteSettings(Settings):
-    """How the model is asked."""
-
-    reasoning: bool = True
-    """Think aloud, then act."""
-
-
-class LLMWhiteAgent(Agent):
-    """Shows the model what the green agent sent, and sends back what the model says."""
-
-    Settings: ClassVar[type[Settings]] = LLMWhiteSettings
-
-    def __init__(self, settings: LLMWhiteSettings, model: ChatModel) -> None:
-        self._model = model
-        self._turns: list[Message] = []
-        self._system = Message(role="system", content=THINK if settings.reasoning else ACT)
-
-    async def act(self, observation: Observation) -> Answer:
-        self._remember(Message(role="user", content=_describe_turn(observation)))
-        reply = await self._model.complete([self._system, *self._turns])
-        self._remember(Message(role="assistant", content=reply.text))
-        calls = (record_call(self._model, reply),)
-        return Answer(action=None, reply=reply.text, calls=calls)
-
-    def _remember(self, message: Message) -> None:
-        """Keep the first turn, which holds the task, and as many of the newest as fit."""
-        self._turns.append(message)
-        while len(self._turns) > 2 and (
-            len(self._turns) > limits.MAX_MESSAGES + 1
-            or sum(len(turn.content) for turn in self._turns) > limits.MAX_PROMPT_CHARACTERS
-        ):
-            del self._turns[1]
-
-
-def _describe_turn(observation: Observation) -> str:
-    options = "\n".join(f"{n}. {command}" for n, command in enumerate(observation.admissible, 1))
-    return f"{observation.text}\n\nAvailable actions:\n{options}"
-
-
-def has_key(environment: Mapping[str, str]) -> bool:
-    """Whether the environment names a model's server and its key."""
-    return _find_service(environment) is not None
-
-
-def _find_service(environment: Mapping[str, str]) -> Service | None:
-    return next(
-        (
-            service
-            for service in SERVICES
-            if environment.get(service.key, "").strip() and service.find_address(environment)
-        ),
-        None,
-    )
-
-
-def read_model_settings(environment: Mapping[str, str]) -> ModelSettings:
-    """The model that the environment variables describe."""
-    # Imported here, because only agents that ask a model need an HTTP client of their own.
-    from agentquest.llms.openai_chat import OpenAISettings
-
-    def read(variable: str, default: str) -> str | None:
-        text = environment.get(variable, "").strip() or default
-        return None if text.lower() == "none" else text
-
-    service = _find_service(environment)
-    if service is None:
-        raise ConfigError(
-            "OPENAI_API_KEY is not set: set it, or choose --white-agent-type scripted"
-        )
-    variables = {**_VARIABLES, "base_url": (service.address, service.default)}
-    try:
-        return OpenAISettings.model_validate(
-            {
-                "api_key_env": service.key,
-                "max_tokens": None,
-                **{name: read(*variable) for name, variable in variables.items()},
-            }
-        )
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = variables[str(first["loc"][0])][0] if first["loc"] else "the environment"
-        raise ConfigError(f"{where}: {in_words(first['msg'])}") from None
-
-
-async def try_model(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Ask the LLM agent's model one small thing, so that a wrong key is found before a game.
-
-    Returns what is worth knowing, or raises an error of one line.
-    """
-    from agentquest.llms.openai_chat import OpenAIChat
-
-    model = OpenAIChat(read_model_settings(environment))
-    try:
-        return await model.preflight()
-    except ModelFailure as failure:
-        service = _find_service(environment)
-        said = str(failure).replace("llm.base_url", service.address if service else "its address")
-        raise UserError(f"the white agent's model cannot be used: {said}") from None
-    finally:
-        await model.close()
-
-
-def wants_reasoning(environment: Mapping[str, str]) -> bool:
-    """Whether the model thinks aloud first: yes, unless WHITE_AGENT_REASONING says no."""
-    word = environment.get("WHITE_AGENT_REASONING", "").strip().lower() or "true"
-    try:
-        return LLMWhiteSettings.model_validate({"reasoning": word}).reasoning
-    except ValidationError:
-        raise ConfigError(f"WHITE_AGENT_REASONING must be true or false, not {word!r}") from None

@@ -34,6 +34,7 @@ from agentquest.http.sessions import SessionStore, StoreFull
 from agentquest.lib import Arena, Session, Task, Turn
 from agentquest.lib.commands import command_of, make_tool
 from agentquest.records.messages import ToolCall, ToolSpec
+from agentquest.records.usage import read_number
 from agentquest.words import parse_whole_number
 
 HEARTBEAT_S = 8.0
@@ -121,9 +122,7 @@ def _available(turn: Turn) -> str:
 def _clickables(session: Session) -> str:
     game = session.game
     assert isinstance(game, WebshopGame)
-    page = game.session.page
-    available = {"has_search_bar": page.search_bar, "clickables": list(page.clickables)}
-    return f"Available Actions:\n{available}"
+    return f"Available Actions:\n{game.session.available}"
 
 
 class Sample:
@@ -375,8 +374,8 @@ class AgentBenchWorker:
 
 
 def _reward_in(result: Any) -> float:
-    """The reward in a result as controllers collect them; nothing counts as zero."""
+    """The reward in a result as controllers collect them; what is none counts as zero."""
     inner = result.get("result") if isinstance(result, dict) else None
     if isinstance(inner, dict):
         inner = inner.get("result", inner.get("reward"))
-    return float(inner) if isinstance(inner, int | float) else 0.0
+    return float(read_number(inner, "the reward of a result") or 0)

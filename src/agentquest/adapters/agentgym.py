@@ -248,7 +248,7 @@ class WebshopGym:
         return answer
 
     def _forget(self, env: WebAgentTextEnv) -> None:
-        self._server.sessions.pop(env.session, None)
+        self._server.user_sessions.pop(env.session, None)
 
     def _find(self, number: int) -> WebAgentTextEnv:
         env = self._envs.get(number)

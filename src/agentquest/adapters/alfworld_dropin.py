@@ -5,26 +5,29 @@ limits and infos; see `textworld_gym` for what an environment returns.
 """
 
 import argparse
-import json
 import os
-import random
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from agentquest.adapters.textworld_core import EnvInfos, Wrapper
+from agentquest.adapters.stand_ins import StandIn
+from agentquest.adapters.textworld_core import EnvInfos, Wrapper, is_builtin
 from agentquest.adapters.textworld_gym import TextworldBatchGymEnv, make, register_games
 from agentquest.benchmarks.alfworld import homes
-from agentquest.benchmarks.alfworld.engine.game_files import GAME_FILE
+from agentquest.benchmarks.alfworld.engine.game_files import (
+    GAME_FILE,
+    TRAJECTORY_FILE,
+    read_json,
+)
 from agentquest.benchmarks.alfworld.engine.narrator import NOTHING_HAPPENS
 from agentquest.benchmarks.alfworld.explorer import AlfWorldExplorer
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPES as _TYPES
 from agentquest.benchmarks.alfworld.tasks import BUILTIN
-from agentquest.errors import UserError
+from agentquest.errors import DataError, UserError
 from agentquest.lib import Explorer
+from agentquest.safe_text import say
 
 TASK_TYPES = {each.number: each.name for each in _TYPES}
 _DATA_PATHS = {
@@ -132,15 +135,15 @@ class AlfredExpert(Wrapper):
         state["extra.expert_plan"] = [advice if advice in possible and not first else "look"]
 
 
-class AlfredTWEnv:
+class AlfredTWEnv(StandIn):
     """The games of a split, as a configuration file of ALFWorld's describes them."""
 
     def __init__(self, config: dict[str, Any], train_eval: str = "train") -> None:
-        _say("Initializing AlfredTWEnv...")
+        say("Initializing AlfredTWEnv...")
         self.config = config
         self.train_eval = train_eval
         if config["env"]["goal_desc_human_anns_prob"] > 0:
-            _say("Warning! `goal_desc_human_anns_prob` is ignored: games are played as they are.")
+            say("Warning! `goal_desc_human_anns_prob` is ignored: games are played as they are.")
         self.collect_game_files()
 
     def collect_game_files(self, verbose: bool = False) -> None:
@@ -152,51 +155,18 @@ class AlfredTWEnv:
         numbers = self.config["env"]["task_types"]
         assert len(numbers) > 0
         types = {TASK_TYPES[number] for number in numbers if number in TASK_TYPES}
-        found = _builtin_files(folder, types) if _is_builtin(folder) else _files(folder, types)
-        self.game_files = found
+        found = _builtin_files(folder, types) if is_builtin(folder) else _files(folder, types)
         if not found:
             raise UserError(
                 f"there are no games of these task types in {folder}; ALFWORLD_DATA names the"
                 " folder of the data, ALFWORLD_DATA=builtin plays AgentQuest's built-in homes"
             )
-        _say(f"Overall we have {len(found)} games in split={self.train_eval}")
+        say(f"Overall we have {len(found)} games in split={self.train_eval}")
         training = self.train_eval == "train"
         wanted = dataset["num_train_games" if training else "num_eval_games"]
         self.game_files = found[:wanted] if wanted > 0 else found
         self.num_games = len(self.game_files)
-        _say(f"{'Training' if training else 'Evaluating'} with {self.num_games} games")
-
-    def get_game_logic(self) -> None:
-        """Read the rules and the grammar that the configuration names."""
-        logic = self.config["logic"]
-        self.game_logic = {
-            name: Path(os.path.expandvars(logic[key])).read_text(encoding="utf-8")
-            for name, key in (("pddl_domain", "domain"), ("grammar", "grammar"))
-        }
-
-    def is_solvable(
-        self,
-        env: Any,
-        game_file_path: str,
-        random_perturb: bool = True,
-        random_start: int = 10,
-        random_prob_after_state: float = 0.15,
-    ) -> list[str] | None:
-        """The commands of an expert who is led astray at first; None if it does not win."""
-        env.load(game_file_path)
-        state, done = env.reset(), False
-        if env.expert_type == AlfredExpertType.PLANNER:
-            plan: list[str] = state["extra.expert_plan"]
-            return plan
-        played: list[str] = []
-        while not done and len(played) < _LONGEST_CHECK:
-            command = state["extra.expert_plan"][0]
-            astray = len(played) <= random_start or random.random() < random_prob_after_state
-            if random_perturb and astray:
-                command = random.choice(state["admissible_commands"])
-            state, _, done = env.step(command)
-            played.append(command)
-        return played if done else None
+        say(f"{'Training' if training else 'Evaluating'} with {self.num_games} games")
 
     def init_env(self, batch_size: int) -> TextworldBatchGymEnv:
         """An environment over `game_files`, as they are now, so many games at a time."""
@@ -231,7 +201,6 @@ class AlfredTWEnv:
         return make(env_id)
 
 
-_LONGEST_CHECK = 500
 _SECOND_THOUGHTS = 4
 
 
@@ -267,24 +236,25 @@ def _files(folder: str, types: set[str]) -> list[str]:
     """In the order in which the file system lists them, as in the original."""
     found = []
     for root, _, names in os.walk(folder, topdown=False):
-        if "traj_data.json" not in names or "movable" in root or "Sliced" in root:
+        if TRAJECTORY_FILE not in names or "movable" in root or "Sliced" in root:
             continue
-        trial = Path(root)
-        kind = json.loads((trial / "traj_data.json").read_text(encoding="utf-8"))["task_type"]
-        game = trial / GAME_FILE
-        if kind not in types or not game.exists():
-            continue
-        content = json.loads(game.read_text(encoding="utf-8"))
-        if "solvable" not in content:
-            _say(f"-> Skipping missing solvable key! {game}")
-        elif content["solvable"]:
+        try:
+            solvable = _is_solvable(Path(root), types)
+        except DataError as error:
+            raise DataError(f"{root}: {error}") from None
+        if solvable is None:
+            say(f"-> Skipping missing solvable key! {root}/{GAME_FILE}")
+        elif solvable:
             found.append(os.path.join(root, GAME_FILE))  # noqa: PTH118  spelled as walked
     return found
 
 
-def _is_builtin(folder: str) -> bool:
-    """`ALFWORLD_DATA=builtin` asks for the built-in homes."""
-    return folder == BUILTIN or folder.startswith((f"{BUILTIN}/", f"{BUILTIN}:"))
+def _is_solvable(trial: Path, types: set[str]) -> bool | None:
+    """Whether a trial is a game of these types that can be won; None if its file does not say."""
+    if str(read_json(trial / TRAJECTORY_FILE).get("task_type")) not in types:
+        return False
+    game = trial / GAME_FILE
+    return game.exists() and read_json(game).get("solvable")
 
 
 def _builtin_files(folder: str, types: set[str]) -> list[str]:
@@ -294,7 +264,3 @@ def _builtin_files(folder: str, types: set[str]) -> list[str]:
         for name in homes.game_ids(split)
         if name.split("/")[1].partition("-")[0] in types
     ]
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")

@@ -163,10 +163,6 @@ class TextEnv(gymnasium.Env[str, str]):
         info = info_of(self.session)
         return turn.text, turn.reward, turn.terminated, turn.truncated, info
 
-    def plan(self) -> list[str]:
-        """The oracle's commands from here."""
-        return self.session.plan()
-
     def render(self) -> str:
         return self.session.last.text
 
@@ -239,7 +235,6 @@ class TextVectorEnv(VectorEnv[Observations, Sequence[str], Any]):
         rewards = np.array([turn.reward for turn in turns], np.float64)
         terminated = np.array([turn.terminated for turn in turns], np.bool_)
         truncated = np.array([turn.truncated for turn in turns], np.bool_)
-        every = np.ones(self.num_envs, np.bool_)
         over = terminated | truncated
         final: dict[str, Any] = {}
         if self._mode is AutoresetMode.SAME_STEP and over.any():
@@ -251,15 +246,11 @@ class TextVectorEnv(VectorEnv[Observations, Sequence[str], Any]):
             }
             for slot in np.flatnonzero(over).tolist():
                 self.vector.reset_slot(slot, self._draw_task(slot))
-        infos = self._infos(every)
-        return self._texts(), rewards, terminated, truncated, infos | final
+        infos = self._infos(self._mask(None)) | final
+        return self._texts(), rewards, terminated, truncated, infos
 
     def close_extras(self, **kwargs: Any) -> None:
         self.vector.close()
-
-    def plans(self) -> list[list[str]]:
-        """The oracle's commands in every slot."""
-        return [session.plan() for session in self.vector.sessions]
 
     def _texts(self) -> Observations:
         return tuple(turn.text for turn in self.vector.turns)
@@ -284,8 +275,7 @@ class TextVectorEnv(VectorEnv[Observations, Sequence[str], Any]):
         right = isinstance(given, np.ndarray) and given.shape == (self.num_envs,)
         if not right or given.dtype != np.bool_ or not given.any():
             raise UserError(f"reset_mask must be {self.num_envs} booleans, not all of them False")
-        mask: Flags = given
-        return mask
+        return np.asarray(given, np.bool_)
 
     def _seed(self, seed: int | Sequence[int | None] | None, mask: Flags) -> None:
         """Each slot has a generator of its own, as environments side by side have."""

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from math import isfinite
 from typing import Any, TypeVar
 
 from starlette.requests import Request
@@ -13,6 +14,7 @@ from agentquest.http.guard import Refused
 from agentquest.words import parse_whole_number
 
 T = TypeVar("T")
+_LONGEST_NUMBER = 40  # digits; longer ones are no seed, and no float holds them
 
 Handler = Callable[[Request], Awaitable[Any]]
 
@@ -65,9 +67,33 @@ class Body:
 async def read_json(request: Request, status: int = 422) -> Any:
     """What the body of a request says; an empty one is an empty object."""
     try:
-        return json.loads(await request.body() or b"{}")
-    except (ValueError, RecursionError):
-        raise Refused(status, "the body is not JSON") from None
+        return parse_json(await request.body() or b"{}")
+    except ValueError as error:
+        raise Refused(status, f"the body is not JSON: {error}") from None
+
+
+def parse_json(text: str | bytes) -> Any:
+    """What a client sent. ValueError for anything that is not JSON, nested too deeply to be read
+    or has numbers that cannot be sent back: NaN, infinity, hundreds of digits."""
+    try:
+        return json.loads(
+            text, parse_int=_parse_int, parse_float=_parse_float, parse_constant=_parse_float
+        )
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _parse_int(digits: str) -> int:
+    if len(digits) > _LONGEST_NUMBER:
+        raise ValueError(f"a number has more than {_LONGEST_NUMBER} digits")
+    return int(digits)
+
+
+def _parse_float(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError(f"{text[:_LONGEST_NUMBER]} is no finite number")
+    return number
 
 
 def query_number(request: Request, name: str) -> int:

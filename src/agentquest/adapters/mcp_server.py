@@ -13,7 +13,7 @@ import secrets
 import stat
 import sys
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -38,6 +38,7 @@ from agentquest.records.messages import ToolSpec
 from agentquest.records.outcome import MEANINGS
 from agentquest.running.factory import agent_settings
 from agentquest.running.run import Run
+from agentquest.safe_text import say
 from agentquest.version import __version__
 
 HOW_TO_PLAY = (
@@ -127,11 +128,9 @@ class GameServer:
 
         return end_sessions
 
-    @asynccontextmanager
-    async def expire_callers(self) -> AsyncIterator[None]:
+    def expire_callers(self) -> AbstractAsyncContextManager[None]:
         """While this is open, callers that are idle for too long lose their game."""
-        async with self.callers.expire_regularly(self._end):
-            yield
+        return self.callers.expire_regularly(self._end)
 
     async def call(
         self, key: str, name: str, arguments: Mapping[str, Any], connection: str = ""
@@ -310,7 +309,7 @@ async def _read_pipe() -> AsyncIterator[bytes]:
             yield line
     except ValueError:
         # A longer line than any call has: there is no telling where the next one starts.
-        sys.stderr.write(f"agentquest mcp: a line is longer than {LONGEST_LINE} bytes\n")
+        say(f"agentquest mcp: a line is longer than {LONGEST_LINE} bytes", err=True)
     finally:
         transport.close()
 

@@ -15,12 +15,11 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from agentquest.adapters.json_requests import Body, Handler, always, make_routes, read_json
-from agentquest.adapters.openenv_wire import Mistake, WireSession, answer_rpc_text, error_message
+from agentquest.adapters.openenv_wire import Mistake, WireSession, answer_rpc, error_message
 from agentquest.errors import AgentQuestError
 from agentquest.http.guard import Refused
 from agentquest.lib import Arena, Benchmark, Task
@@ -122,28 +121,9 @@ class OpenEnvServer:
         }
         methods = dict.fromkeys(gets, "get") | dict.fromkeys(posts, "post")
         gets["/openapi.json"] = always(_describe_routes(benchmark, methods))
-        return Starlette(
-            routes=[
-                *make_routes(gets, posts),
-                WebSocketRoute("/ws", self._serve),
-                WebSocketRoute("/mcp", self._serve_mcp),
-            ]
-        )
+        return Starlette(routes=[*make_routes(gets, posts), WebSocketRoute("/ws", self._serve)])
 
     async def _serve(self, websocket: WebSocket) -> None:
-        wire = self.session()
-        await self._converse(websocket, wire, wire.answer)
-
-    async def _serve_mcp(self, websocket: WebSocket) -> None:
-        wire = self.session()
-        wire.reset({})
-        await self._converse(
-            websocket, wire, lambda text: answer_rpc_text(text or "", wire.session) or {}
-        )
-
-    async def _converse(
-        self, websocket: WebSocket, wire: WireSession, answer: Callable[[str | None], Json | None]
-    ) -> None:
         """Answer one client's messages until either has enough."""
         await websocket.accept()
         most = self.terms.max_sessions
@@ -153,6 +133,7 @@ class OpenEnvServer:
             await self._refuse(websocket, error_message("CAPACITY_REACHED", text, **counts))
             return
         self.active += 1
+        wire = self.session()
         try:
             while True:
                 try:
@@ -163,12 +144,11 @@ class OpenEnvServer:
                     return
                 if message["type"] == "websocket.disconnect":
                     return
-                reply = answer(message.get("text"))
+                reply = wire.answer(message.get("text"))
                 if reply is None:
                     await websocket.close()
                     return
-                if reply:
-                    await websocket.send_text(json.dumps(reply))
+                await websocket.send_text(json.dumps(reply))
         except _GONE:
             return
         finally:
@@ -208,9 +188,8 @@ class OpenEnvServer:
         except (Mistake, AgentQuestError) as error:
             raise Refused(422, str(error)) from None
 
-    async def _mcp(self, request: Request) -> Json | Response:
-        answer = answer_rpc_text(await request.body(), self.session().session)
-        return Response(status_code=202) if answer is None else answer
+    async def _mcp(self, request: Request) -> Json:
+        return answer_rpc(await read_json(request, 400))
 
     async def _list_splits(self, request: Request) -> list[Json]:
         self._check_environment(request)

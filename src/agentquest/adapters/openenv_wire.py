@@ -2,56 +2,39 @@
 
 One text message in, one out: reset, step, state, mcp, close. What a client gets
 wrong is answered with an error and changes nothing. `mcp` carries requests for
-tools without a session of their own, which is OpenEnv's way and not MCP's.
+tools, which games here offer over MCP itself (`agentquest mcp`).
 """
 
-import json
 import random
 from typing import Any
 from uuid import uuid4
 
-from agentquest.errors import AgentQuestError, UserError
+from agentquest.adapters.json_requests import parse_json
+from agentquest.errors import AgentQuestError
 from agentquest.lib import Arena, Session, Turn
-from agentquest.version import __version__
 
 LONGEST_MESSAGE = 64 * 1024
 _LONGEST_ID = 255
+_NO_METHOD = -32601  # JSON-RPC's
 _RESET = {"seed", "episode_id", "task_id", "index", "split", "oracle"}
-
-_REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-NOT_JSON, NO_REQUEST, NO_METHOD, WRONG_PARAMETERS = -32700, -32600, -32601, -32602
+_NO_TOOLS = (
+    "this environment has no tools: play it with reset and step, or start `agentquest mcp`"
+    " instead of this server"
+)
 
 Json = dict[str, Any]
 
-_TOOLS: list[Json] = [
-    {
-        "name": "act",
-        "description": "Carry out one command, written as the game understands it.",
-        "inputSchema": {
-            "type": "object",
-            "properties": {"command": {"type": "string"}},
-            "required": ["command"],
-            "additionalProperties": False,
-        },
-    },
-    {
-        "name": "observe",
-        "description": "Show the newest observation again.",
-        "inputSchema": {"type": "object", "properties": {}},
-    },
-]
-
 
 class Mistake(Exception):
-    """Something the client got wrong; `code` is OpenEnv's or JSON-RPC's name for it."""
+    """Something the client got wrong; `code` is OpenEnv's name for it."""
 
-    def __init__(self, code: str | int, text: str, **more: Any) -> None:
+    def __init__(self, code: str, text: str, **more: Any) -> None:
         super().__init__(text)
         self.code = code
         self.more = more
 
 
-def error_message(code: str | int, text: str, **more: Any) -> Json:
+def error_message(code: str, text: str, **more: Any) -> Json:
     """An error in OpenEnv's form."""
     return {"type": "error", "data": {"message": text, "code": code, **more}}
 
@@ -73,7 +56,7 @@ class WireSession:
             if kind == "close":
                 return None
             if kind == "mcp":
-                return {"type": "mcp", "data": answer_rpc(data, self.session)}
+                return {"type": "mcp", "data": answer_rpc(data)}
             if kind == "state":
                 return {"type": "state", "data": self.state()}
             if kind not in ("reset", "step"):
@@ -144,8 +127,8 @@ def _read_message(text: str | None) -> Json:
     if text is None or len(text) > LONGEST_MESSAGE:
         raise Mistake("INVALID_JSON", f"messages are text of at most {LONGEST_MESSAGE} characters")
     try:
-        message = json.loads(text)
-    except (ValueError, RecursionError):
+        message = parse_json(text)
+    except ValueError:
         raise Mistake("INVALID_JSON", "this is not JSON") from None
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):
         raise Mistake("UNKNOWN_TYPE", "a message is an object with a `type`")
@@ -175,76 +158,9 @@ def _check_reset(data: Json) -> Json:
     return wanted
 
 
-def answer_rpc_text(text: str | bytes, session: Session) -> Json | None:
-    """The answer to a JSON-RPC request as it came."""
-    try:
-        message = json.loads(text)
-    except (ValueError, RecursionError):
-        return _rpc_error(None, NOT_JSON, "this is not JSON")
-    return answer_rpc(message, session)
-
-
-def answer_rpc(message: Any, session: Session) -> Json | None:
-    """The answer to one JSON-RPC request for tools; None for what wants none."""
-    if not isinstance(message, dict) or not isinstance(message.get("method"), str):
-        if isinstance(message, dict) and ("result" in message or "error" in message):
-            return None  # an answer to something we never asked
-        number = message.get("id") if isinstance(message, dict) else None
-        return _rpc_error(number, NO_REQUEST, "this is not a JSON-RPC request")
-    if "id" not in message:
-        return None  # a notification
-    number, parameters = message["id"], message.get("params") or {}
-    if isinstance(number, bool) or not isinstance(number, int | str):
-        return _rpc_error(None, NO_REQUEST, "the id of a request must be a number or text")
-    if not isinstance(parameters, dict):
-        return _rpc_error(number, WRONG_PARAMETERS, "params must be an object")
-    try:
-        result = _call_method(message["method"], parameters, session)
-    except Mistake as error:
-        return _rpc_error(number, error.code, str(error))
-    return {"jsonrpc": "2.0", "id": number, "result": result}
-
-
-def _rpc_error(number: Any, code: str | int, text: str) -> Json:
-    return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": text}}
-
-
-def _call_method(method: str, parameters: Json, session: Session) -> Json:
-    if method == "initialize":
-        wanted = parameters.get("protocolVersion")
-        return {
-            "protocolVersion": wanted if wanted in _REVISIONS else _REVISIONS[-1],
-            "capabilities": {"tools": {"listChanged": False}},
-            "serverInfo": {
-                "name": f"agentquest-{session.arena.benchmark.name}",
-                "version": __version__,
-            },
-            "instructions": "Reset first; then `act` until `done`.",
-        }
-    if method == "ping":
-        return {}
-    if method == "tools/list":
-        return {"tools": _TOOLS}
-    if method != "tools/call":
-        raise Mistake(NO_METHOD, f"there is no method {method[:100]!r}")
-    name, arguments = parameters.get("name"), parameters.get("arguments")
-    arguments = {} if arguments is None else arguments
-    if not isinstance(name, str) or not isinstance(arguments, dict):
-        raise Mistake(WRONG_PARAMETERS, "a call needs a name and an object of arguments")
-    return _call_tool(name, arguments, session)
-
-
-def _call_tool(name: str, arguments: Json, session: Session) -> Json:
-    if name not in ("act", "observe"):
-        raise Mistake(WRONG_PARAMETERS, f"there is no tool {name[:100]!r}")
-    is_error = False
-    data: Json
-    try:
-        turn = session.step(arguments.get("command", 0)) if name == "act" else session.last
-        text = turn.text
-        data = {"observation": turn.text, "admissible": list(turn.admissible)}
-        data |= {"reward": turn.reward, "done": turn.over}
-    except UserError as error:
-        text, data, is_error = str(error), {"error": str(error)}, True
-    content = [{"type": "text", "text": text}]
-    return {"content": content, "isError": is_error, "structuredContent": data}
+def answer_rpc(message: Any) -> Json:
+    """The answer to a JSON-RPC request for tools, of which there are none."""
+    number = message.get("id") if isinstance(message, dict) else None
+    error = {"code": _NO_METHOD, "message": _NO_TOOLS}
+    known = number if isinstance(number, int | str) else None
+    return {"jsonrpc": "2.0", "id": known, "error": error}

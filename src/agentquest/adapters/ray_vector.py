@@ -14,6 +14,8 @@ is checked. `recreated` names the slots to which this happened in the last call.
 import logging
 import pickle
 import sys
+from bisect import bisect
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -50,23 +52,12 @@ class SlotActor:
     ) -> None:
         sys.path[:] = [*sys.path, *(folder for folder in path if folder not in sys.path)]
         end_with_parent()
-        self._arena = shared_arena(benchmark, settings)
-        self._max_steps = max_steps
-        self._sessions: dict[int, Session] = {}
+        arena = shared_arena(benchmark, settings)
+        self._sessions = defaultdict[int, Session](lambda: Session(arena, max_steps))
 
     def versions(self) -> dict[str, str]:
         """The versions this node plays with; they must be the caller's."""
         return versions()
-
-    def reset(self, tasks: Mapping[int, Task]) -> Parcel:
-        """Start a task in each of these slots; a slot keeps its session from then on."""
-        return _pack(self._begin(tasks))
-
-    def _begin(self, tasks: Mapping[int, Task]) -> dict[int, Turn]:
-        for slot in tasks:
-            if slot not in self._sessions:
-                self._sessions[slot] = Session(self._arena, self._max_steps)
-        return {slot: self._sessions[slot].reset(task) for slot, task in tasks.items()}
 
     def step(self, commands: Mapping[int, str]) -> Parcel:
         """Do one command in each of these slots."""
@@ -76,8 +67,8 @@ class SlotActor:
             return _pack(turns)
 
     def replay(self, past: Mapping[int, Past]) -> Parcel:
-        """Play slots again from their tasks on; returns the last turn of each."""
-        turns = self._begin({slot: task for slot, (task, _) in past.items()})
+        """Start slots' tasks and play what was played in them; returns the last turn of each."""
+        turns = {slot: self._sessions[slot].reset(task) for slot, (task, _) in past.items()}
         for slot, (_, commands) in past.items():
             for command in commands:
                 turns[slot] = self._sessions[slot].step(command)
@@ -113,8 +104,8 @@ class RayVector:
         self.env_num = env_num
         self.group_n = group_n
         self.recreated: list[int] = []
-        self._past: list[Past | None] = [None] * (env_num * group_n)
-        self._turns: list[Turn | None] = [None] * (env_num * group_n)
+        self._past: dict[int, Past] = {}
+        self._turns: dict[int, Turn] = {}
         self._is_ours = connect(address)
         self._made_with = (benchmark, dict(settings or {}), max_steps, list(sys.path))
         self._options = dict(resources or {"num_cpus": 1})
@@ -125,7 +116,7 @@ class RayVector:
         self._check_versions()
 
     def __len__(self) -> int:
-        return len(self._past)
+        return self.env_num * self.group_n
 
     def reset(self, tasks: Sequence[Wanted], split: str | None = None) -> list[Turn]:
         """Start one task per group, in every slot of the group."""
@@ -138,10 +129,10 @@ class RayVector:
         """Start a task in one slot; without one, the task it has."""
         if not 0 <= slot < len(self):
             raise UserError(f"there is no slot {slot}: they are numbered 0 to {len(self) - 1}")
-        past = self._past[slot]
-        again = past is not None and task is None and split is None
-        found = past[0] if again and past else self.arena.task(0 if task is None else task, split)
-        self._reset({slot: found})
+        if task is None and split is None and slot in self._past:
+            self._reset({slot: self._past[slot][0]})
+        else:
+            self._reset({slot: self.arena.task(0 if task is None else task, split)})
         return self._turn_of(slot)
 
     def step(self, commands: Sequence[str | None]) -> list[Turn]:
@@ -152,11 +143,9 @@ class RayVector:
             for slot, command in enumerate(commands)
             if command is not None and not self._turn_of(slot).over
         }
-        self._take(self._ask("step", going_on))
+        self._turns |= self._ask("step", going_on)
         for slot, command in going_on.items():
-            past = self._past[slot]
-            assert past is not None
-            past[1].append(command)
+            self._past[slot][1].append(command)
         return self.turns
 
     @property
@@ -179,28 +168,21 @@ class RayVector:
             self._is_ours = False
 
     def _reset(self, tasks: Mapping[int, Task]) -> None:
-        self._take(self._ask("reset", tasks))
-        for slot, task in tasks.items():
-            self._past[slot] = (task, [])
+        past: dict[int, Past] = {slot: (task, []) for slot, task in tasks.items()}
+        self._turns |= self._ask("replay", past)
+        self._past |= past
 
     def _turn_of(self, slot: int) -> Turn:
-        turn = self._turns[slot]
-        if turn is None:
+        if slot not in self._turns:
             raise UserError("call reset() first")
-        return turn
-
-    def _take(self, turns: Mapping[int, Turn]) -> None:
-        for slot, turn in turns.items():
-            self._turns[slot] = turn
+        return self._turns[slot]
 
     def _ask(self, method: str, wanted: Mapping[int, Any]) -> dict[int, Turn]:
         """One call to each actor that has some of these slots; all of them at once."""
         self.recreated = []
-        shares: dict[int, dict[int, Any]] = {}
-        for actor, (first, end) in enumerate(zip(self._starts, self._starts[1:], strict=False)):
-            share = {slot: wanted[slot] for slot in range(first, end) if slot in wanted}
-            if share:
-                shares[actor] = share
+        shares = defaultdict[int, dict[int, Any]](dict)
+        for slot, asked in wanted.items():
+            shares[bisect(self._starts, slot) - 1][slot] = asked
         calls = {
             actor: getattr(self._actors[actor], method).remote(share)
             for actor, share in shares.items()
@@ -212,7 +194,8 @@ class RayVector:
                     turns |= self._answer(actor, method, shares[actor], call)
         except AgentQuestError:
             for slot in wanted:  # some may have been played: they have to be reset
-                self._past[slot] = self._turns[slot] = None
+                self._past.pop(slot, None)
+                self._turns.pop(slot, None)
             raise
         return turns
 
@@ -231,7 +214,7 @@ class RayVector:
     def _recreate(self, actor: int) -> None:
         """Make an actor anew, and play again what was played in its slots."""
         slots = range(self._starts[actor], self._starts[actor + 1])
-        past = {slot: kept for slot in slots if (kept := self._past[slot]) is not None}
+        past = {slot: self._past[slot] for slot in slots if slot in self._past}
         self._actors[actor] = self._new_actor()
         self.recreated = sorted({*self.recreated, *past})
         try:

@@ -5,7 +5,6 @@ Names, keys and values are TextWorld's (1.7): wrappers written against
 """
 
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from agentquest.benchmarks.alfworld.engine.game_files import GAME_FILE, read_jso
 from agentquest.benchmarks.alfworld.game import AlfWorldGame, ParsedGames
 from agentquest.benchmarks.alfworld.tasks import BUILTIN
 from agentquest.errors import UserError
+from agentquest.safe_text import say
 
 DIALECT = "AGENTQUEST_DIALECT"
 _NOT_OFFERED = ("command_templates", "game")
@@ -48,20 +48,9 @@ class EnvInfos:
         """The names of the infos that are asked for, without the extras."""
         return [name for name in self.__slots__ if name != "extras" and getattr(self, name)]
 
-    def __len__(self) -> int:
-        return len(self.basics) + len(self.extras)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, EnvInfos):
-            return NotImplemented
-        return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
-
-    __hash__ = None  # type: ignore[assignment]
-
     def copy(self) -> "EnvInfos":
         """The same wishes, to be changed independently."""
-        extras = list(self.extras)
-        return EnvInfos(**dict.fromkeys(self.basics, True), extras=extras)
+        return EnvInfos(**dict.fromkeys(self.basics, True), extras=list(self.extras))
 
 
 class GameState(dict[str, Any]):
@@ -102,7 +91,18 @@ class Environment:
 
     def close(self) -> None:
         """Does nothing: there is no process or file to let go of."""
-        return None
+
+
+class Agent:
+    """The base class of the package's own agents, which would import all of the package for it."""
+
+    wrappers: Sequence[Any] = ()
+
+    def reset(self, env: Any) -> None:
+        """Prepare for a game; does nothing."""
+
+    def finish(self, game_state: Any, reward: float, done: bool) -> None:
+        """Take note of the end; does nothing."""
 
 
 class Wrapper:
@@ -171,7 +171,7 @@ class AlfredGame(Environment):
     def load(self, path: str) -> None:
         """Open a game file, or a built-in game by its name."""
         self._path = str(path)
-        problem = self._path.removesuffix(f"/{GAME_FILE}") if _is_builtin(path) else self._path
+        problem = self._path.removesuffix(f"/{GAME_FILE}" if is_builtin(self._path) else "")
         self.game = _parsed_games(self.dialect or os.environ.get(DIALECT, "")).game(problem)
 
     def reset(self) -> GameState:
@@ -210,9 +210,10 @@ class AlfredGame(Environment):
             possible.startswith(f"move {thing} to ") for possible in self.game.admissible
         ):
             AlfredGame.has_hinted = True
-            sys.stderr.write(
+            say(
                 "AgentQuest: the script says `put … in/on …`, as ALFWorld 0.3 did; this game says"
-                f" `move … to …`. {DIALECT}=0.3 plays it in the words of 0.3.\n"
+                f" `move … to …`. {DIALECT}=0.3 plays it in the words of 0.3.",
+                err=True,
             )
 
     def _gather_state(self, feedback: str) -> GameState:
@@ -233,7 +234,7 @@ class AlfredGame(Environment):
         return state
 
     def _walkthrough(self) -> list[str]:
-        if not _is_builtin(self._path):
+        if not is_builtin(self._path):
             written = read_json(Path(self._path)).get("walkthrough")
             if written:
                 return list(written)
@@ -291,5 +292,6 @@ def start(
     return env
 
 
-def _is_builtin(path: object) -> bool:
-    return str(path).startswith(f"{BUILTIN}:")
+def is_builtin(path: str) -> bool:
+    """Whether a game or folder is of the built-in homes (`ALFWORLD_DATA=builtin`)."""
+    return path.partition("/")[0].partition(":")[0] == BUILTIN

@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from agentquest.adapters.stand_ins import StandIn
 from agentquest.adapters.textworld_core import AlfredGame, EnvInfos, Filter, Limit
 from agentquest.errors import UserError
 from agentquest.lib.vector import check_commands
+from agentquest.safe_text import say
 
 registry: dict[str, dict[str, Any]] = {}
 
@@ -105,10 +107,9 @@ class BatchEnv:
         observations, scores, dones, infos = zip(*results, strict=True)
         return observations, scores, dones, _by_key(infos)
 
-    def _step(self, env: Any, command: str, last: tuple[Any, ...] | None) -> tuple[Any, ...]:
+    def _step(self, env: Any, command: str, last: tuple[Any, ...] | None) -> Any:
         if last is None or not last[2]:
-            stepped: tuple[Any, ...] = env.step(command)
-            return stepped
+            return env.step(command)
         if self.auto_reset:
             observation, infos = env.reset()
             return observation, 0.0, False, infos
@@ -120,7 +121,7 @@ class BatchEnv:
             env.close()
 
 
-class TextworldBatchGymEnv:
+class TextworldBatchGymEnv(StandIn):
     """A pool of games, taken in a shuffled order, so many at a time."""
 
     def __init__(
@@ -199,7 +200,7 @@ class TextworldBatchGymEnv:
             stream = StringIO()
             stream.write(text)
             return stream
-        sys.stdout.write(text)
+        say(text, nl=False)
         return None
 
     def _open_batch(self) -> BatchEnv:

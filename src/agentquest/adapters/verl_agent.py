@@ -14,21 +14,22 @@ in training too. Here all workers have the benchmark's own order, in which they
 are apart; `env_kwargs={"goal_order": "as-published"}` asks for theirs.
 """
 
-import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import yaml
 
-from agentquest.adapters.alfworld_dropin import AlfredTWEnv
+from agentquest.adapters.alfworld_dropin import AlfredTWEnv, get_environment
 from agentquest.adapters.textworld_gym import shuffled_for_ever
-from agentquest.adapters.webshop_dropin import WebAgentTextEnv
-from agentquest.adapters.webshop_server import SimServer, open_shop
+from agentquest.adapters.webshop_server import GoalRecords, open_shop
 from agentquest.benchmarks.alfworld.benchmark import AlfWorldBenchmark
+from agentquest.benchmarks.webshop.benchmark import WebshopBenchmark
+from agentquest.benchmarks.webshop.game import WebshopGame
+from agentquest.benchmarks.webshop.shop.shop import MODES
+from agentquest.benchmarks.webshop.shop.shop import Session as Shopping
 from agentquest.errors import UserError
 from agentquest.lib import Arena, SessionVector, Task, Turn
 from agentquest.lib.vector import check_commands
@@ -50,8 +51,6 @@ class AlfworldEnvs:
     def __init__(
         self, games: AlfredTWEnv, seed: int, env_num: int, group_n: int, max_steps: int
     ) -> None:
-        if not games.game_files:
-            raise UserError("there are no games to play: is ALFWORLD_DATA correct?")
         self.num_processes = env_num * group_n
         self.group_n = group_n
         arena = Arena(AlfWorldBenchmark(data_path="builtin"))  # games are opened by their paths
@@ -108,74 +107,60 @@ class WebshopEnvs:
         self.is_train = is_train
         self._rng = np.random.RandomState(seed)
         given = {"observation_mode": "text", "num_products": None, **env_kwargs}
-        mode, order = given["observation_mode"], given.get("goal_order", "fixed")
+        self._mode, order = given["observation_mode"], given.get("goal_order", "fixed")
+        if self._mode not in MODES:
+            raise UserError(f"observation_mode is one of {', '.join(MODES)}, not {self._mode!r}")
         if order not in ("fixed", "as-published"):
             raise UserError(f"goal_order is 'fixed' or 'as-published', not {order!r}")
-        with _preserve_random():
-            shop = open_shop(
-                given.get("file_path"), given["num_products"], given.get("human_goals")
-            )
-            servers = [SimServer(shop=shop)] if order == "fixed" else [
-                SimServer(shop=shop, shuffle_seed=seed + group) for group in range(env_num)
-            ]  # fmt: skip
-            self.envs = [
-                WebAgentTextEnv(
-                    mode, server=servers[slot // group_n % len(servers)], session_prefix=f"{slot}-"
-                )
-                for slot in range(self.num_processes)
-            ]
-        self.goals = servers[0].goals
+        benchmark = WebshopBenchmark()
+        benchmark.shop = open_shop(
+            given.get("file_path"), given["num_products"], given.get("human_goals")
+        )
+        self.vector = SessionVector(Arena(benchmark), env_num, group_n, max_steps=None)
+        goals = benchmark.shop.goals
+        self.goals = GoalRecords(goals)
+        self._orders = [np.arange(len(goals))] * env_num
+        if order == "as-published":
+            self._orders = [goals.numbers_shuffled(seed + group) for group in range(env_num)]
         first, end = (VALIDATION_GOALS, len(self.goals)) if is_train else (0, VALIDATION_GOALS)
         self.goal_idxs = range(min(first, end), min(end, len(self.goals)))
         if len(self.goal_idxs) < env_num:
             raise UserError(f"only {len(self.goal_idxs)} goals for {env_num} environments")
-        self._last: list[tuple[str, float, bool, dict[str, Any]] | None]
-        self._last = [None] * self.num_processes
-        self._closed = False
 
     def reset(self) -> tuple[Texts, Infos]:
         """Draw a goal for each group, none twice, and begin; returns texts and infos."""
-        self._check_open()
         chosen = self._rng.choice(np.asarray(self.goal_idxs), size=self.env_num, replace=False)
-        self._last = [None] * self.num_processes
-        texts, infos = [], []
-        for slot, env in enumerate(self.envs):
-            env.server.sessions.pop(env.session, None)  # nobody will ask for it again
-            texts.append(env.reset(session=int(chosen[slot // self.group_n]))[0])
-            infos.append({"available_actions": env.get_available_actions(), "won": False})
-        return texts, infos
+        numbers = [order[place] for order, place in zip(self._orders, chosen, strict=True)]
+        self.vector.reset([Task(f"{number}", "", "", f"{number}") for number in numbers])
+        return self._texts(), [
+            {"available_actions": shopping.available, "won": False} for shopping in self._shoppings
+        ]
 
     def step(self, actions: Sequence[str]) -> tuple[Texts, list[float], list[bool], Infos]:
         """Take one action in each session."""
-        self._check_open()
         check_commands(actions, self.num_processes)
-        results = [self._step(slot, action) for slot, action in enumerate(actions)]
-        texts, rewards, dones, infos = map(list, zip(*results, strict=True))
-        return texts, rewards, dones, infos
+        turns = self.vector.step(actions)
+        infos = [
+            {"available_actions": shopping.available, "task_score": turn.reward, "won": turn.won}
+            for shopping, turn in zip(self._shoppings, turns, strict=True)
+        ]
+        rewards = [WON if turn.won else 0 for turn in turns]
+        return self._texts(), rewards, [turn.over for turn in turns], infos
 
-    def _step(self, slot: int, action: str) -> tuple[str, float, bool, dict[str, Any]]:
-        last = self._last[slot]
-        if last is not None and last[2]:
-            return last
-        env = self.envs[slot]
-        text, score, done, _ = env.step(action)
-        won = done and score == 1.0
-        info = {"available_actions": env.get_available_actions(), "task_score": score, "won": won}
-        result = (text, WON if won else 0, done, info)
-        self._last[slot] = result
-        return result
+    @property
+    def _shoppings(self) -> list[Shopping]:
+        games = (session.game for session in self.vector.sessions)
+        return [game.session for game in games if isinstance(game, WebshopGame)]
+
+    def _texts(self) -> Texts:
+        return [shopping.observe(self._mode) for shopping in self._shoppings]
 
     def render(self, mode: str = "text", env_idx: int | None = None) -> None:
         """Shows nothing; it is here because trainers call it."""
-        return None
 
     def close(self) -> None:
         """From now on, `reset` and `step` are refused."""
-        self._closed = True
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise UserError("the environments are closed")
+        self.vector.close()
 
 
 def build_alfworld_envs(
@@ -193,11 +178,10 @@ def build_alfworld_envs(
     """
     config = yaml.safe_load(Path(alf_config_path).read_text(encoding="utf-8"))
     split = (env_kwargs or {}).get("eval_dataset", "eval_in_distribution")
-    if config["env"]["type"] != "AlfredTWEnv":
-        raise NotImplementedError(f"{config['env']['type']}: AgentQuest plays AlfredTWEnv")
     if is_train and config["env"]["domain_randomization"]:
         raise NotImplementedError("domain_randomization is not offered by AgentQuest")
-    games = AlfredTWEnv(config, train_eval="train" if is_train else split)
+    make_games = get_environment(config["env"]["type"])
+    games = make_games(config, train_eval="train" if is_train else split)
     section = "dagger" if config["general"]["training_method"] == "dagger" else "rl"
     limit = config[section]["training"]["max_nb_steps_per_episode"]
     return AlfworldEnvs(games, seed, env_num, group_n, limit)
@@ -243,13 +227,3 @@ def _project(replies: Sequence[str], tail: int) -> tuple[list[str], list[int]]:
 def _task(file: str) -> Task:
     kind = Path(file).parent.parent.name.partition("-")[0]
     return Task(file, kind, "", file.removesuffix("/game.tw-pddl"))
-
-
-@contextmanager
-def _preserve_random() -> Iterator[None]:
-    """The trainer's own `random` is as before, whatever shuffling does to it."""
-    state = random.getstate()
-    try:
-        yield
-    finally:
-        random.setstate(state)

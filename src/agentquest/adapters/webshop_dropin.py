@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from agentquest.adapters.stand_ins import StandIn
 from agentquest.adapters.webshop_server import DEFAULT_FILE_PATH, SimServer
 from agentquest.benchmarks.webshop.shop.pages import Piece
-from agentquest.benchmarks.webshop.shop.shop import BASE_URL, MODES, Session
+from agentquest.benchmarks.webshop.shop.shop import BASE_URL, MODES, Session, parse
 from agentquest.errors import UserError
 
 # Arguments of verl-agent's copy of WebShop, which mean something else than nothing.
@@ -49,7 +50,7 @@ class Browser:
         return self.session.observe("html")
 
 
-class WebAgentTextEnv:
+class WebAgentTextEnv(StandIn):
     """WebShop's text environment."""
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012  as gym wants it
@@ -105,7 +106,8 @@ class WebAgentTextEnv:
         if self.session_prefix is not None:
             self.session = self.session_prefix + self.session
         place = int(session) if isinstance(session, int | np.integer) else None
-        self.browser.session = self.server.visit(self.session, place)
+        self._visit = self.server.visit(self.session, place)
+        self.browser.session = self._visit.session
         self.text_to_clickable = None
         given = instruction_text is not None
         self.instruction_text = instruction_text if given else self.get_instruction_text()
@@ -118,8 +120,11 @@ class WebAgentTextEnv:
         """Carry out `search[…]` or `click[…]`; anything else changes nothing."""
         if not isinstance(action, str):
             raise UserError(f"an action must be text, not {type(action).__name__}")
+        clickables = self._session.page.clickables
         self.get_available_actions()
         step = self._session.step(action)
+        if step.valid:
+            self._visit.renew(clickables.get(parse(action)[1] or ""))
         seen = self.observation
         told = [seen]
         self.prev_actions.append(action)
@@ -133,9 +138,8 @@ class WebAgentTextEnv:
 
     def get_available_actions(self) -> dict[str, Any]:
         """What can be done on this page: whether to search, and what to click."""
-        page = self._session.page
-        self.text_to_clickable = dict(page.clickables)
-        return {"has_search_bar": page.search_bar, "clickables": list(page.clickables)}
+        self.text_to_clickable = dict(self._session.page.clickables)
+        return self._session.available
 
     def get_instruction_text(self) -> str:
         """The wish with its heading, as the page shows it."""
@@ -161,11 +165,9 @@ class WebAgentTextEnv:
 
     def render(self, mode: str = "human") -> None:
         """Shows nothing, as the text environment has no window."""
-        return None
 
     def close(self) -> None:
         """Does nothing: there is no browser to end."""
-        return None
 
     @property
     def _session(self) -> Session:

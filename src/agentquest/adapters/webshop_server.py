@@ -6,53 +6,54 @@ that they are the same every time.
 """
 
 import random
-import sys
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
-import numpy as np
-
+from agentquest.adapters.stand_ins import StandIn
 from agentquest.benchmarks.webshop.catalogue.catalogue import Catalogue, open_catalogue
 from agentquest.benchmarks.webshop.catalogue.products import Product
-from agentquest.benchmarks.webshop.shop.goals import SEED, Goal
+from agentquest.benchmarks.webshop.shop.goals import SEED, Filter, Goal, Goals
 from agentquest.benchmarks.webshop.shop.nouns import best_nouns
+from agentquest.benchmarks.webshop.shop.pages import Kind, Piece
 from agentquest.benchmarks.webshop.shop.reward import score
 from agentquest.benchmarks.webshop.shop.sessions import DEFAULT_LIMIT
 from agentquest.benchmarks.webshop.shop.shop import BASE_URL, Session, Shop
 from agentquest.benchmarks.webshop.tasks import BUILTIN, data_root, default_data_folder
 from agentquest.errors import DataError, UserError
+from agentquest.safe_text import say
 
 DEFAULT_FILE_PATH = str(default_data_folder() / "items_shuffle_1000.json")
 _GLOBAL = cast(random.Random, random)  # the module has the methods of one
 
-GoalFilter = Callable[[int, dict[str, Any]], bool]
+T = TypeVar("T")
 
 
 class GoalRecords(Sequence[dict[str, Any]]):
     """The goals as dictionaries, each made when it is asked for."""
 
-    def __init__(self, shop: Shop, numbers: Sequence[int]) -> None:
-        self._shop = shop
-        self.numbers = numbers
+    def __init__(self, goals: Goals) -> None:
+        self._goals = goals
 
     def __len__(self) -> int:
-        return len(self.numbers)
+        return len(self._goals)
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return [self[place] for place in range(*index.indices(len(self)))]
-        return self._shop.goals[int(self.numbers[index])].as_dict()
+            return [goal.as_dict() for goal in self._goals[index]]
+        return self._goals[index].as_dict()
 
 
-class Products(Mapping[str, dict[str, Any]]):
-    """Products by ASIN, with the original's names for what it knows of them."""
+class ByAsin(Mapping[str, T]):
+    """Something about each product, read when it is asked for."""
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    def __init__(self, catalogue: Catalogue, read: Callable[[int], T]) -> None:
         self._catalogue = catalogue
+        self._read = read
 
     def __len__(self) -> int:
         return len(self._catalogue)
@@ -60,43 +61,28 @@ class Products(Mapping[str, dict[str, Any]]):
     def __iter__(self) -> Iterator[str]:
         return (self._catalogue.product(number).asin for number in range(len(self)))
 
-    def __getitem__(self, asin: str) -> dict[str, Any]:
+    def __getitem__(self, asin: str) -> T:
         number = self._catalogue.number(asin)
         if number is None:
             raise KeyError(asin)
-        product = self._catalogue.product(number)
-        return {
-            "asin": product.asin,
-            "Title": product.title,
-            "name": product.title,
-            "Description": product.description,
-            "BulletPoints": list(product.bullets),
-            "Price": product.price_text,
-            "category": product.category,
-            "query": product.query,
-            "product_category": product.product_category,
-            "options": {name: list(values) for name, values in product.options.items()},
-            "Attributes": list(product.attributes),
-        }
+        return self._read(number)
 
 
-class ProductPrices(Mapping[str, float]):
-    """What each product costs, by ASIN."""
-
-    def __init__(self, shop: Shop) -> None:
-        self._shop = shop
-
-    def __len__(self) -> int:
-        return len(self._shop.catalogue)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(Products(self._shop.catalogue))
-
-    def __getitem__(self, asin: str) -> float:
-        number = self._shop.catalogue.number(asin)
-        if number is None:
-            raise KeyError(asin)
-        return self._shop.goals.prices.price(number)
+def _describe(product: Product) -> dict[str, Any]:
+    """A product with the original's names for what it knows of it."""
+    return {
+        "asin": product.asin,
+        "Title": product.title,
+        "name": product.title,
+        "Description": product.description,
+        "BulletPoints": list(product.bullets),
+        "Price": product.price_text,
+        "category": product.category,
+        "query": product.query,
+        "product_category": product.product_category,
+        "options": {name: list(values) for name, values in product.options.items()},
+        "Attributes": list(product.attributes),
+    }
 
 
 def get_reward(
@@ -121,14 +107,14 @@ def get_reward(
     return (found.value, found.details) if verbose else found.value
 
 
-class SimServer:
+class SimServer(StandIn):
     """The shop and its visitors; environments can share one."""
 
     def __init__(
         self,
         base_url: str = BASE_URL,
         file_path: str | None = None,
-        filter_goals: GoalFilter | None = None,
+        filter_goals: Filter | None = None,
         limit_goals: int = -1,
         num_products: int | None = None,
         human_goals: bool | int | None = False,
@@ -140,93 +126,79 @@ class SimServer:
         self.base_url = base_url
         self.show_attrs = show_attrs
         self.shop = shop or open_shop(file_path, num_products, human_goals, show_attrs, price_seed)
-        numbers = self._shuffle(shuffle_seed)
-        goals = GoalRecords(self.shop, numbers)
-        if filter_goals is not None:
-            numbers = [numbers[i] for i, goal in enumerate(goals) if filter_goals(i, goal)]
-        self._offer(numbers)
-        if limit_goals != -1 and limit_goals < len(numbers):
-            chosen: dict[int, None] = {}
-            while len(chosen) < limit_goals:
-                chosen[self.draw()] = None
-            self._offer([numbers[place] for place in chosen])
-        sys.stdout.write(f"Loaded {len(self.goals)} goals.\n")
-        self.product_item_dict = Products(self.shop.catalogue)
-        self.product_prices = ProductPrices(self.shop)
-        self.sessions: OrderedDict[str, Session] = OrderedDict()
-        self.user_sessions = Visits(self.sessions)
+        # Its own order and choice, as servers can share a shop.
+        self._goals = goals = copy(self.shop.goals)
+        if shuffle_seed != SEED:
+            goals.shuffle(shuffle_seed)
+        goals.narrow(filter_goals, None if limit_goals == -1 else limit_goals)
+        random.setstate(goals.state_after_shuffle)
+        self.goals = GoalRecords(goals)
+        self.weights = goals.weights
+        say(f"Loaded {len(self.goals)} goals.")
+        catalogue = self.shop.catalogue
+        self.product_item_dict = ByAsin(catalogue, lambda it: _describe(catalogue.product(it)))
+        self.product_prices = ByAsin(catalogue, self.shop.goals.prices.price)
+        self.user_sessions: OrderedDict[str, Visit] = OrderedDict()
         self.assigned_instruction_text: str | None = None
 
-    def _shuffle(self, seed: int) -> Sequence[int]:
-        """Places in the shop's own order, and the global `random` as the shuffle leaves it."""
-        goals = self.shop.goals
-        if seed == SEED:
-            random.setstate(goals.state_after_shuffle)
-            return range(len(goals))
-        random.seed(seed)
-        order = list(range(len(goals)))
-        random.shuffle(order)
-        return cast(Sequence[int], np.argsort(goals.order)[order].tolist())
-
-    def _offer(self, numbers: Sequence[int]) -> None:
-        if not numbers:
-            raise UserError("no goal is left")
-        self.goals = GoalRecords(self.shop, numbers)
-        self.weights = self.shop.goals.weights[np.asarray(numbers)]
-        self.cum_weights = np.concatenate([[0.0], np.cumsum(self.weights)])
-
-    def draw(self) -> int:
-        """A goal's place by weight; off by one like the original, which never draws the first."""
-        position = random.uniform(0, float(self.cum_weights[-1]))
-        found = int(np.searchsorted(self.cum_weights, position, side="right"))
-        return min(found, len(self.cum_weights) - 2)
-
-    def visit(self, name: str, place: int | None) -> Session:
-        """The search page for a session; one that exists keeps its goal."""
-        known = self.sessions.pop(name, None)
+    def visit(self, name: str, place: int | None) -> "Visit":
+        """The search page for a session; one that exists keeps its goal. The oldest of very many
+        are forgotten."""
+        known = self.user_sessions.pop(name, None)
         if known is not None:
-            goal = known.goal
+            goal = known.session.goal
         else:
-            place = self.draw() if place is None else place
+            place = self._goals.draw(_GLOBAL) if place is None else place
             if not -len(self.goals) <= place < len(self.goals):
                 raise UserError(
                     f"there is no goal {place}: they are numbered 0 to {len(self.goals) - 1}"
                 )
-            goal = self.shop.goals[int(self.goals.numbers[place])]
+            goal = self._goals[place]
         if self.assigned_instruction_text is not None:
             goal = replace(goal, instruction_text=self.assigned_instruction_text)
-        session = self.sessions[name] = Session(self.shop, name, goal, _GLOBAL)
-        while len(self.sessions) > DEFAULT_LIMIT:
-            self.sessions.popitem(last=False)
-        return session
+        visit = self.user_sessions[name] = Visit(Session(self.shop, name, goal, _GLOBAL))
+        while len(self.user_sessions) > DEFAULT_LIMIT:
+            self.user_sessions.popitem(last=False)
+        return visit
 
 
-class Visits(Mapping[str, dict[str, Any]]):
-    """What the original keeps of each session; the oldest of very many are forgotten."""
+class Visit(dict[str, Any]):
+    """What the original keeps of a session: a dictionary that every page renews, because its
+    users hold on to it while they play."""
 
-    def __init__(self, sessions: Mapping[str, Session]) -> None:
-        self._sessions = sessions
+    def __init__(self, session: Session) -> None:
+        super().__init__(goal=session.goal.as_dict(), done=False)
+        self.session = session
+        self.renew()
 
-    def __len__(self) -> int:
-        return len(self._sessions)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._sessions)
-
-    def __getitem__(self, name: str) -> dict[str, Any]:
-        session = self._sessions[name]
-        kept: dict[str, Any] = {
-            "goal": session.goal.as_dict(),
-            "done": session.bought is not None,
-            "keywords": session.keywords or None,
-            "page": session.page_number if session.keywords else None,
-            "asin": session.asin,
-            "asins": set(session.visited),
-            "options": dict(session.options),
-        }
+    def renew(self, clicked: Piece | None = None) -> None:
+        """Take over where the session stands, and count the kind of action that led there."""
+        session, page = self.session, self.session.page
+        if page.search_bar:
+            self["actions"] = defaultdict(int)
+        self.update(
+            keywords=session.keywords or None,
+            page=session.page_number if session.keywords else None,
+            asin=session.asin,
+            asins=set(session.visited),
+            options=dict(session.options),
+        )
+        if session.place == "item_page":
+            kind = _COUNTED.get(clicked.kind) if clicked else None
+        else:
+            kind = _COUNTED.get(session.place, page.part)
+        if kind:
+            self["actions"][kind] += 1
         if session.last_reward is not None:
-            kept |= {"reward": session.last_reward.value, "verbose_info": session.details}
-        return kept
+            self.update(done=True, reward=session.last_reward.value, verbose_info=session.details)
+
+
+_COUNTED: dict[Kind | str, str] = {
+    Kind.LINK: "asin",
+    Kind.OPTION: "options",
+    "search_results": "search",
+    "done": "purchase",
+}
 
 
 def open_shop(

@@ -28,6 +28,7 @@ from agentquest.llms.redaction import Redactor
 from agentquest.platform import Tree
 from agentquest.records.episode import Call, read_call
 from agentquest.records.how import How
+from agentquest.records.usage import read_json
 
 logger = logging.getLogger(__name__)
 
@@ -228,7 +229,7 @@ class Program:
 
 def _episode_of(text: str) -> int | None:
     try:
-        said = json.loads(text)
+        said = read_json(text)
     except (ValueError, RecursionError):
         return None
     number = said.get("episode") if isinstance(said, dict) else None
@@ -309,7 +310,7 @@ def read_line(line: Line) -> Answer:
     if line.too_long:
         return _no_answer(line, How.TOO_LONG)
     try:
-        said = json.loads(line.text)
+        said = read_json(line.text)
     except (ValueError, RecursionError):
         return _no_answer(line, How.NOT_JSON)
     if not isinstance(said, dict):

@@ -16,6 +16,7 @@ from agentquest.cli.serving_options import Host, InsecureNoToken, Port
 from agentquest.config.settings import DEFAULT_BENCHMARK
 from agentquest.errors import ConfigError
 from agentquest.http.access import TOKEN, Access
+from agentquest.safe_text import say
 from agentquest.words import parse_whole_number
 
 CardUrl = Annotated[
@@ -31,9 +32,7 @@ AllowHost = Annotated[
 Token = Annotated[
     str | None,
     typer.Option(
-        help="Token that clients must send as `Authorization: Bearer`; set it in AGENTQUEST_TOKEN.",
-        envvar=TOKEN,
-        show_envvar=False,
+        help=f"Token that clients must send as `Authorization: Bearer`; better set in {TOKEN}."
     ),
 ]
 AgentHeader = Annotated[
@@ -104,9 +103,9 @@ def serve_green(
         resume=resume,
         agent_proxy=agent_proxy or None,
     )
-    access = Access(host, allow_host or (), token or None, insecure_no_token)
+    access = Access.read(host, allow_host, insecure_no_token, token)
     server = ServerSettings(access, port, card_url, launched_by)
-    serve_agent(server, green_card, GreenExecutor(settings), partial(typer.echo, err=True))
+    serve_agent(server, green_card, GreenExecutor(settings), partial(say, err=True))
 
 
 def serve_white(
@@ -150,10 +149,10 @@ def serve_white(
     chosen = {key: value for key, value in given.items() if value and key in known}
     source = make_source(type_, make_benchmark(benchmark, chosen))
     executor = WhiteExecutor(source, seed)
-    access = Access(host, allow_host or (), token or None, insecure_no_token)
+    access = Access.read(host, allow_host, insecure_no_token, token)
     server = ServerSettings(access, port, card_url, launched_by)
     make_card = partial(white_card, source)
-    serve_agent(server, make_card, executor, partial(typer.echo, err=True), executor.serving())
+    serve_agent(server, make_card, executor, partial(say, err=True), executor.serving())
 
 
 def serve_by_role() -> None:

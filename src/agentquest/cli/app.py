@@ -18,46 +18,39 @@ import typer
 
 from agentquest.cli.env_file import OPTION as ENV_FILE
 from agentquest.cli.env_file import take_env_files
-from agentquest.cli.terminal import announce_start, prepare_streams, say
+from agentquest.cli.terminal import announce_start, prepare_streams
 from agentquest.errors import AgentQuestError
+from agentquest.safe_text import say
 from agentquest.version import __version__
 
 if TYPE_CHECKING:
     from agentquest.lib import Benchmark
     from agentquest.lib.people import Recorder
 
-# name -> (module, with the function if it is not `command`; one line of help)
+_LONGEST_MESSAGE = 10_000  # a data file can put any text of its own into one
+# name -> (module here, with the function if it is not `command`; one line of help)
 COMMANDS = {
-    "demo": ("agentquest.cli.demo", "Play the baseline agents on built-in data."),
-    "init": ("agentquest.cli.eval:write_example", "Write a commented example configuration."),
-    "eval": ("agentquest.cli.eval", "Evaluate an agent, or resume an evaluation."),
-    "sweep": ("agentquest.cli.sweep", "Evaluate models × agents × protocols × seeds."),
-    "runs": ("agentquest.cli.runs", "List the runs in a folder with their results."),
-    "rerun": ("agentquest.cli.rerun", "Run an earlier run's configuration again."),
-    "report": ("agentquest.cli.report", "Report on a run as text, Markdown, CSV or HTML."),
-    "compare": ("agentquest.cli.compare", "Compare runs task by task."),
-    "power": ("agentquest.cli.power", "Say how many games an answer needs."),
-    "view": ("agentquest.cli.view", "Browse runs and episodes in the browser."),
-    "export": ("agentquest.cli.report:export", "Export a run to another tool's format."),
-    "launch": ("agentquest.cli.launch", "Assess an A2A agent with one command."),
-    "green": ("agentquest.cli.a2a:serve_green", "Serve the agent that assesses others over A2A."),
-    "white": ("agentquest.cli.a2a:serve_white", "Serve an agent to be assessed over A2A."),
-    "info": (
-        "agentquest.cli.benchmarks:show_info",
-        "Show the task types and how to assess an agent.",
-    ),
-    "serve-a2a": (
-        "agentquest.cli.a2a:serve_by_role",
-        "Serve the A2A agent set by ROLE, HOST and AGENT_PORT.",
-    ),
-    "play": ("agentquest.cli.play", "Play a game yourself in the terminal."),
-    "tasks": ("agentquest.cli.benchmarks:list_tasks", "List and filter a benchmark's tasks."),
-    "mcp": ("agentquest.cli.mcp", "Let an MCP client play; record and score its games."),
-    "benchmarks": ("agentquest.cli.benchmarks", "List the benchmarks and their commands."),
-    "check-benchmark": (
-        "agentquest.cli.check_benchmark",
-        "Check that a benchmark works, by playing it.",
-    ),
+    "demo": ("demo", "Play the baseline agents on built-in data."),
+    "init": ("eval:write_example", "Write a commented example configuration."),
+    "eval": ("eval", "Evaluate an agent, or resume an evaluation."),
+    "sweep": ("sweep", "Evaluate models × agents × protocols × seeds."),
+    "runs": ("runs", "List the runs in a folder with their results."),
+    "rerun": ("rerun", "Run an earlier run's configuration again."),
+    "report": ("report", "Report on a run as text, Markdown, CSV or HTML."),
+    "compare": ("compare", "Compare runs task by task."),
+    "power": ("power", "Say how many games an answer needs."),
+    "view": ("view", "Browse runs and episodes in the browser."),
+    "export": ("report:export", "Export a run to another tool's format."),
+    "launch": ("launch", "Assess an A2A agent with one command."),
+    "green": ("a2a:serve_green", "Serve the agent that assesses others over A2A."),
+    "white": ("a2a:serve_white", "Serve an agent to be assessed over A2A."),
+    "info": ("benchmarks:show_info", "Show the task types and how to assess an agent."),
+    "serve-a2a": ("a2a:serve_by_role", "Serve the A2A agent set by ROLE, HOST and AGENT_PORT."),
+    "play": ("play", "Play a game yourself in the terminal."),
+    "tasks": ("benchmarks:list_tasks", "List and filter a benchmark's tasks."),
+    "mcp": ("mcp", "Let an MCP client play; record and score its games."),
+    "benchmarks": ("benchmarks", "List the benchmarks and their commands."),
+    "check-benchmark": ("check_benchmark", "Check that a benchmark works, by playing it."),
 }
 # Names that others still use; they work, and are not listed.
 _OLD_NAMES = {"run": "serve-a2a"}
@@ -73,8 +66,10 @@ _FOR_OTHERS = (
     f" `agentquest serve {'|'.join(SERVERS)} BENCHMARK`."
 )
 # Commands that also accept every setting as an option: `--num-games 12` is `num_games=12`.
-_TAKE_SETTINGS = frozenset({"eval", "rerun", "sweep", "play", "tasks", "mcp"})
+_TAKE_SETTINGS = frozenset({"eval", "rerun", "sweep", "play", "tasks", "mcp", "check-benchmark"})
 _SETTINGS = {"ignore_unknown_options": True}
+# Commands that only read runs, which may be anybody's: nothing beside a run is imported.
+_READ_ONLY = frozenset({"runs", "report", "compare", "power", "view", "export"})
 # Typer bundles Click or imports it, depending on the version; this works for both.
 _UsageError: Any = typer.BadParameter.__base__
 _INVALID = re.compile(r"Invalid value for '([^']+)'(?: / '[^']+')*: (.+)")
@@ -83,8 +78,7 @@ _PHRASES = (
     (r"Missing (?:argument|option|parameter:?) '?([^']+?)'?", r"\1 is missing"),
     (r"Option '([^']+)' requires an argument", r"\1 needs a value"),
     (r"No such option:? '?([^' ]+)'?(.*)", r"there is no option \1\2"),
-    (r"Got unexpected extra arguments? \((.+)\)", r"unexpected argument: \1"),
-    (r"Got unexpected extra argument\(s\) \((.+)\)", r"unexpected argument: \1"),
+    (r"Got unexpected extra argument(?:s|\(s\))? \((.+)\)", r"unexpected argument: \1"),
     (r"No such command '(.+)'", r"unknown command: \1"),
 )
 _HELP = "How good is an LLM agent at acting over many turns?"
@@ -121,21 +115,19 @@ def build(words: Sequence[str]) -> typer.Typer:
 def load_command(place: str) -> Callable[..., Any]:
     """The function of a command in the table."""
     module, _, name = place.partition(":")
-    found: Callable[..., Any] = getattr(importlib.import_module(module), name or "command")
-    return found
+    found = importlib.import_module(f"agentquest.cli.{module}")
+    command: Callable[..., Any] = getattr(found, name or "command")
+    return command
 
 
 def _add_benchmark_command(app: typer.Typer, wanted: str, benchmark: str | None) -> None:
     from agentquest.cli.benchmarks import choose_command, no_such_command
 
-    if wanted == "serve" and benchmark is not None and benchmark in SERVERS:
-        group = _make_group(wanted, BENCHMARK_COMMANDS[wanted], "")
-        group.callback()(lambda: None)  # so that the one command in it keeps its name
-        serve = getattr(importlib.import_module("agentquest.cli.serve"), benchmark)
-        group.command(benchmark, context_settings=_SETTINGS)(serve)
-        app.add_typer(group, name=wanted)
-        return
-    chosen = choose_command(wanted, benchmark)
+    is_server = wanted == "serve" and benchmark in SERVERS
+    if is_server:
+        chosen = {str(benchmark): load_command(f"serve:{benchmark}")}
+    else:
+        chosen = choose_command(wanted, benchmark)
     if not chosen:
         raise no_such_command(wanted, [*COMMANDS, *BENCHMARK_COMMANDS])
     others = _FOR_OTHERS if wanted == "serve" else ""
@@ -144,8 +136,9 @@ def _add_benchmark_command(app: typer.Typer, wanted: str, benchmark: str | None)
         app.command(wanted, epilog=others)(command)
         return
     group = _make_group(wanted, BENCHMARK_COMMANDS.get(wanted, ""), others)
+    group.callback()(lambda: None)  # so that a single command in it keeps its name
     for name, command in chosen.items():
-        group.command(name)(command)
+        group.command(name, context_settings=_SETTINGS if is_server else None)(command)
     app.add_typer(group, name=wanted)
 
 
@@ -169,6 +162,8 @@ def main(args: list[str] | None = None) -> None:
     try:
         given = take_env_files(given)
         words = [word for word in given if not word.startswith("-")]
+        if words and words[0] not in _READ_ONLY:
+            sys.path.append(str(Path.cwd()))  # users keep agents and benchmarks of their own there
         announce_start(words)
         app = build(words)
         code = app(given, prog_name="agentquest", standalone_mode=False, obj=_open_recorder)
@@ -208,7 +203,7 @@ def _name_failure(error: OSError) -> str:
 
 def _refuse(message: str) -> NoReturn:
     try:
-        say(f"agentquest: {message}", fg="red", err=True)
+        say(f"agentquest: {message[:_LONGEST_MESSAGE]}", fg="red", err=True)
     except OSError:  # the message cannot be shown anywhere; the exit code still tells
         _discard(sys.stderr)
     sys.exit(2)

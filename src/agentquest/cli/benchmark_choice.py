@@ -1,7 +1,7 @@
 """Choosing a benchmark and its settings on the command line, the same way for every command."""
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -13,30 +13,33 @@ from agentquest.lib.yaml_files import parse_setting
 BenchmarkWords = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="BENCHMARK",
-        help=f"One of: {', '.join(registry.names('benchmark'))}.",
+        metavar="BENCHMARK [KEY=VALUE]",
+        help=f"One of: {', '.join(registry.names('benchmark'))}; and its settings, such as"
+        " split=train or --split train (`agentquest benchmarks` lists them).",
     ),
 ]
-SPLIT_HELP = "Which split; default: the first that `agentquest benchmarks` lists."
-DATA_HELP = "Folder with the official data, or `builtin`; default: auto-detected."
-SETTING_HELP = "Another setting of the benchmark, as name=value; `--name value` works too."
+TaskTypes = Annotated[
+    list[str] | None,
+    typer.Option("--type", "-t", help="Only this task type (number or name); may be repeated."),
+]
 
 
-def read_words(words: Sequence[str] | None, default: str | None = None) -> tuple[str, list[str]]:
+def read_words(words: Sequence[str] | None) -> tuple[str, list[str]]:
     """The benchmark's name among the words of a command line, and the settings beside it."""
     plain = as_overrides(words or ())
     names = [word for word in plain if "=" not in word]
-    if not names and default is None:
+    if not names:
         raise ConfigError(f"name a benchmark: {', '.join(registry.names('benchmark'))}")
     if len(names) > 1:
         raise ConfigError(f"one benchmark at a time, not {' and '.join(names)}")
-    return names[0] if names else str(default), [word for word in plain if "=" in word]
+    return names[0], [word for word in plain if "=" in word]
 
 
-def chosen_settings(given: Mapping[str, Any], *settings: Sequence[str] | None) -> dict[str, Any]:
-    """A benchmark's settings; None and empty lists count as not given."""
-    chosen = {key: value for key, value in given.items() if value is not None and value != []}
-    return {**read_settings([text for texts in settings for text in texts or ()]), **chosen}
+def read_benchmark(words: Sequence[str] | None) -> tuple[str, dict[str, Any]]:
+    """The benchmark's name and its settings, the values read as those of `agentquest eval`."""
+    name, settings = read_words(words)
+    parts = (text.partition("=") for text in settings)
+    return name, {key: parse_setting(key, value) for key, _, value in parts}
 
 
 def as_overrides(words: Sequence[str], switches: Sequence[str] = ()) -> list[str]:
@@ -59,14 +62,3 @@ def as_overrides(words: Sequence[str], switches: Sequence[str] = ()) -> list[str
                 raise ConfigError(f"{word} needs a value: {word}=VALUE")
         overrides.append(f"{name.replace('-', '_')}={value}")
     return overrides
-
-
-def read_settings(texts: Sequence[str]) -> dict[str, Any]:
-    """`name=value` texts, the values read as YAML like those of `agentquest eval`."""
-    read: dict[str, Any] = {}
-    for text in texts:
-        name, separator, value = text.partition("=")
-        if not separator or not name:
-            raise ConfigError(f"{text!r} is not of the form name=value")
-        read[name] = parse_setting(name, value)
-    return read

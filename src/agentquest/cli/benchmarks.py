@@ -12,21 +12,20 @@ import typer
 
 from agentquest import registry
 from agentquest.cli.benchmark_choice import (
-    DATA_HELP,
-    SETTING_HELP,
-    SPLIT_HELP,
     BenchmarkWords,
-    chosen_settings,
-    read_words,
+    TaskTypes,
+    read_benchmark,
 )
-from agentquest.cli.terminal import say, terminal_width
+from agentquest.cli.terminal import terminal_width
 from agentquest.errors import UnknownName
 from agentquest.lib import Benchmark
 from agentquest.lib.settings import suggestion
 from agentquest.reports.render.text import pairs, wrap_text
+from agentquest.safe_text import say
 from agentquest.words import plural
 
 Command = Callable[..., Any]
+_NO_BREAK = "\xa0"
 _LAYOUT: dict[str, Any] = {
     "subsequent_indent": " " * 12,
     "break_long_words": False,
@@ -50,30 +49,29 @@ def command() -> None:
     for name, found in all_benchmarks().items():
         say(f"{name}: {found.title}")
         for heading, text in _describe(found):
-            say(textwrap.fill(text, terminal_width(), initial_indent=f"  {heading:10}", **_LAYOUT))
+            start = f"  {heading:10}"
+            lines = textwrap.fill(text, terminal_width(), initial_indent=start, **_LAYOUT)
+            say(lines.replace(_NO_BREAK, " "))
 
 
 def _describe(found: type[Benchmark]) -> list[tuple[str, str]]:
-    splits = ", ".join(
-        name if size is None else f"{name} ({size})" for name, size in found.splits.items()
-    )
-    settings = ", ".join(found.Settings.model_fields)
-    lines = [("splits", splits), ("types", ", ".join(found.task_types)), ("settings", settings)]
-    return [*lines, *([("commands", ", ".join(found.commands))] if found.commands else [])]
+    splits = (name if size is None else f"{name} ({size})" for name, size in found.splits.items())
+    types = (f"{number}:{_NO_BREAK}{name}" for number, name in enumerate(found.task_types, start=1))
+    lists = {
+        "splits": splits,
+        "types": types,
+        "settings": found.Settings.model_fields,
+        "commands": found.commands,
+    }
+    return [(heading, text) for heading, names in lists.items() if (text := ", ".join(names))]
 
 
 def list_tasks(
-    benchmark: BenchmarkWords = None,
-    split: Annotated[str | None, typer.Option(help=SPLIT_HELP)] = None,
-    task_type: Annotated[
-        list[str] | None,
-        typer.Option("--type", "-t", help="Only this task type (number or name); may be repeated."),
-    ] = None,
+    words: BenchmarkWords = None,
+    task_type: TaskTypes = None,
     match: Annotated[
         str, typer.Option("--match", "-m", help="Only ids that contain this text.")
     ] = "",
-    data_path: Annotated[str | None, typer.Option(help=DATA_HELP)] = None,
-    setting: Annotated[list[str] | None, typer.Option(help=SETTING_HELP)] = None,
     count: Annotated[
         bool, typer.Option("--count", help="Only print the number of tasks per type.")
     ] = False,
@@ -84,9 +82,8 @@ def list_tasks(
     """
     from agentquest.running.factory import make_benchmark  # the other commands need no runner
 
-    name, options = read_words(benchmark)
-    given = {"split": split, "task_types": task_type, "data_path": data_path}
-    source = make_benchmark(name, chosen_settings(given, setting, options))
+    name, settings = read_benchmark(words)
+    source = make_benchmark(name, settings | ({"task_types": task_type} if task_type else {}))
     found = [task for task in source.tasks() if match.lower() in task.id.lower()]
     if not count:
         for task in found:
@@ -100,12 +97,8 @@ def list_tasks(
 
 
 def show_info() -> None:
-    """Print the task types and the commands that run an assessment."""
-    for name in registry.BENCHMARKS:
-        benchmark = registry.load("benchmark", name)
-        say(f"{benchmark.title} task types:")
-        for number, task_type in enumerate(benchmark.task_types, start=1):
-            say(f"  {number}  {task_type}")
+    """Print the task types, as `agentquest benchmarks` does, and how to run an assessment."""
+    command()
     width = terminal_width()
     usage = pairs(((f"agentquest {words}", meaning) for words, meaning in _USAGE), width)
     say(f"\nUsage:\n{usage}\n\n{wrap_text(_MORE, width)}")

@@ -1,26 +1,26 @@
 """`agentquest check-benchmark`: does a benchmark keep its promises?"""
 
-import sys
 import textwrap
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from agentquest.cli.benchmark_choice import chosen_settings
-from agentquest.cli.terminal import say
+from agentquest.cli.benchmark_choice import read_benchmark
 from agentquest.running.check import CHECKS, CheckResult, check_benchmark
+from agentquest.safe_text import say
 from agentquest.words import counted
 
 _WIDTH = max(len(check.name) for check in CHECKS)
 
 
 def command(
-    benchmark: Annotated[str, typer.Argument(help="A benchmark's name, or package.module:Class.")],
-    setting: Annotated[
-        list[str] | None,
-        typer.Option(help="A setting of the benchmark, as name=value; may be repeated."),
-    ] = None,
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="BENCHMARK [KEY=VALUE]",
+            help="A benchmark's name, or package.module:Class; and settings of it.",
+        ),
+    ],
     per_type: Annotated[int, typer.Option(min=1, help="Tasks to play per type.")] = 1,
 ) -> None:
     """Play a benchmark and check everything that agents, records and reports rely on.
@@ -30,10 +30,9 @@ def command(
 
     Example: agentquest check-benchmark my_package.my_module:MyBenchmark
     """
-    # Users keep benchmarks of their own in the current folder.
-    sys.path.append(str(Path.cwd()))
+    benchmark, settings = read_benchmark(words)
     results = []
-    for result in check_benchmark(benchmark, chosen_settings({}, setting), per_type):
+    for result in check_benchmark(benchmark, settings, per_type):
         _show(result)
         results.append(result)
     broken = sum(not result.ok for result in results)

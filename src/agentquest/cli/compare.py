@@ -1,5 +1,6 @@
 """`agentquest compare`: what changed between runs on the same tasks."""
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from enum import Enum
@@ -8,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from agentquest.cli.terminal import say, say_json, terminal_width
+from agentquest.cli.terminal import say_json, terminal_width, warn
 from agentquest.errors import UserError
 from agentquest.reports.compare import Comparison, compare_runs, open_runs
 from agentquest.reports.render.comparison import (
@@ -16,6 +17,7 @@ from agentquest.reports.render.comparison import (
     markdown_comparison,
     text_comparison,
 )
+from agentquest.safe_text import say
 
 
 class ComparisonFormat(str, Enum):
@@ -26,36 +28,39 @@ class ComparisonFormat(str, Enum):
     JSON = "json"
 
 
+Format = Annotated[
+    ComparisonFormat, typer.Option("--format", "-f", help="Format of tables and comparisons.")
+]
+ListTasks = Annotated[bool, typer.Option("--list", help="List the tasks that changed.")]
+
+
 def command(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN RUN…", help="Run directories.")],
     baseline: Annotated[
         int, typer.Option(help="Position of the run that the others are compared with, from 1.")
     ] = 1,
-    format: Annotated[
-        ComparisonFormat, typer.Option("--format", "-f", help="Output format.")
-    ] = ComparisonFormat.TEXT,
-    list_tasks: Annotated[
-        bool, typer.Option("--list", help="List the tasks that changed.")
-    ] = False,
+    format: Format = ComparisonFormat.TEXT,
+    list_tasks: ListTasks = False,
 ) -> None:
     """Compare runs task by task: do they differ, by how much, and how certain is that?
 
     Example: agentquest compare runs/before runs/after
     """
-    for run, number in Counter(path.resolve() for path in runs).items():
+    for run, number in Counter(map(os.path.realpath, runs)).items():
         if number > 1:
-            raise UserError(f"{run.name} is named {number} times; compare it with other runs")
-    found, broken = open_runs(runs)
-    if broken and (len(found) < 2 or runs[baseline - 1] not in {run.path for run in found}):
+            raise UserError(f"{Path(run).name} is named {number} times; compare it with other runs")
+    if not 1 <= baseline <= len(runs):
+        raise UserError(f"--baseline must be between 1 and {len(runs)}, not {baseline}")
+    first = runs.pop(baseline - 1)
+    found, broken = open_runs([first, *runs])
+    if broken and (len(found) < 2 or found[0].path != first):
         raise UserError(f"{broken[0].name} cannot be read: {broken[0].problem}")
-    before = {run.path for run in found}.intersection(runs[: baseline - 1])
-    comparisons = compare_runs(found, len(before) + 1 if broken else baseline)
+    comparisons = compare_runs(found)
     if format is ComparisonFormat.JSON:
         say_json(json_comparison(comparisons))
     else:
         say(format_comparisons(comparisons, format, list_tasks), nl=False)
-    for one in broken:
-        say(f"{one.name} cannot be read: {one.problem}", fg="yellow", err=True)
+    warn(*(f"{one.name} cannot be read: {one.problem}" for one in broken))
     if broken:
         raise typer.Exit(1)
 

@@ -17,17 +17,15 @@ from rich.table import Table
 
 from agentquest import registry
 from agentquest.api import RunResult, evaluate
-from agentquest.cli.benchmark_choice import BenchmarkWords, read_words
 from agentquest.cli.view import PORT, serve_viewer
-from agentquest.errors import ConfigError
 from agentquest.http.access import Access
 from agentquest.metrics.report import short_rate
 from agentquest.metrics.statistics import Estimate
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.manifest import Manifest
-from agentquest.reports.safe_text import one_line
 from agentquest.running.events import RunEvents
 from agentquest.running.spec import EpisodeSpec
+from agentquest.safe_text import one_line
 from agentquest.viewer.replay import Analysis, analyse_episode
 from agentquest.words import counted
 
@@ -56,7 +54,9 @@ class _Bar(RunEvents):
 
 
 def command(
-    benchmark: BenchmarkWords = None,
+    benchmark: Annotated[
+        str | None, typer.Argument(help="Only this one; default: those with published data.")
+    ] = None,
     games: Annotated[int, typer.Option(min=1, help="Games per benchmark and agent.")] = 24,
     max_steps: Annotated[
         int, typer.Option(min=1, max=10_000, help="Steps before a game counts as lost.")
@@ -71,12 +71,12 @@ def command(
 ) -> None:
     """Play four baseline agents on built-in data and replay a win and a failure.
 
-    Needs no API key and no download. Default: the benchmarks with published data.
+    Needs no API key and no download.
 
     Example: agentquest demo mastermind --games 6
     """
     console = Console()
-    names = [_read_name(benchmark)] if benchmark else _benchmarks_with_data()
+    names = [benchmark] if benchmark else _benchmarks_with_data()
     results = [
         {agent: _play(console, name, agent, games, max_steps, output_dir) for agent in AGENTS}
         for name in names
@@ -92,14 +92,6 @@ def command(
         serve_viewer(output_dir, Access(), port, open_browser=True)
         return
     _print_next_commands(console, output_dir, names[0])
-
-
-def _read_name(words: Sequence[str]) -> str:
-    """The benchmark that is asked for; the demo has options, and no settings."""
-    name, settings = read_words(words, "")
-    if settings:
-        raise ConfigError(f"{settings[0]}: the demo takes only options, such as --games 12")
-    return name
 
 
 def _benchmarks_with_data() -> list[str]:

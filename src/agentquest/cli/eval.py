@@ -1,7 +1,6 @@
 """`agentquest eval` runs or resumes an evaluation; `agentquest init` writes its configuration."""
 
 import asyncio
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,18 +10,16 @@ import typer
 
 from agentquest.api import RunResult, play_pending, prepare_run, start_anew
 from agentquest.cli.benchmark_choice import as_overrides
-from agentquest.cli.live import LiveView, Tally
-from agentquest.cli.terminal import StopSignals, say, terminal_width
+from agentquest.cli.terminal import StopSignals, terminal_width, warn
 from agentquest.config import load_config
 from agentquest.config.example import example_config
 from agentquest.errors import UserError
-from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import MEANINGS, End
 from agentquest.reports.render.text import text_summary
-from agentquest.reports.safe_text import one_line
 from agentquest.running.monitor import COST_REACHED
 from agentquest.running.run import Run
 from agentquest.running.spec import EpisodeSpec
+from agentquest.safe_text import one_line, say
 from agentquest.store.folder import LOG
 from agentquest.words import counted
 
@@ -67,8 +64,6 @@ def command(
     2: bad arguments or configuration, nothing ran; 130: stopped by Ctrl-C (143, 129: by
     SIGTERM, SIGHUP).
     """
-    # Users keep agents and benchmarks of their own in the current folder.
-    sys.path.append(str(Path.cwd()))
     settings, warnings = load_config(
         config, as_overrides(overrides or [], ["--dry-run", "--fresh"])
     )
@@ -109,18 +104,15 @@ def write_example(
 
 def show(warnings: Sequence[str], run: Run) -> None:
     """Warnings that should be seen before anything is played."""
-    for warning in warnings:
-        say(f"warning: {warning}", fg="yellow", err=True)
-    data = run.benchmark.provenance().warning
-    for note in filter(None, (run.stand_ins, data, *run.selection.notes)):
-        say(f"note: {note}", fg="yellow", err=True)
+    warn(*warnings, heading="warning: ")
+    notes = (*run.stand_ins, run.benchmark.provenance().warning, *run.selection.notes)
+    warn(*filter(None, notes), heading="note: ")
 
 
 def evaluate_here(run: Run) -> None:
     """Play the remaining episodes with the live view, and report."""
     pending, remarks = asyncio.run(prepare_run(run, lambda text: say(text, err=True)))
-    for remark in remarks:
-        say(f"note: {one_line(remark)}", fg="yellow", err=True)
+    warn(*map(one_line, remarks), heading="note: ")
     say(f"run directory: {run.directory.path}", err=True)
     if done := len(run.specs) - len(pending):
         episodes = counted(len(run.specs), "episode")
@@ -137,51 +129,47 @@ async def play_watched(run: Run, pending: Sequence[EpisodeSpec], signals: StopSi
     """Play with the live view until everything is played or a signal arrives."""
     if not pending:
         return await play_pending(run, pending)
+    # Imported once the model has answered, because drawing takes a while to import.
+    from agentquest.cli.live import LiveView, Tally
+
     live = LiveView(Tally.resume(run), run.directory.path / LOG, run.config.debug)
     with signals.listening() as stop, live as view:
         return await play_pending(run, pending, view, stop)
 
 
 def _report(run: Run, result: RunResult) -> None:
-    rows = result.rows
-    unscored = [row for row in rows if not row.scored][:_FAILURES_READ]
-    failures = _failures([result.record(row.key) for row in unscored])
-    if len(unscored) == len(rows):
-        # There is nothing else to report, so this comes first.
-        _tell(failures)
+    failures = _failures(result)
+    says_figures = any(row.scored for row in result.rows)
+    if not says_figures:
+        warn(*failures)
     say(text_summary(result.report, terminal_width()))
     say(f"next: agentquest report {result.path}", err=True)
-    if len(unscored) != len(rows):
-        _tell(failures)
+    if says_figures:
+        warn(*failures)
     if result.reason is not None:
         say(f"stopped: {result.reason}", fg="red", err=True)
     if not result.complete:
-        say(
-            f"{len(run.pending)} of {counted(len(run.specs), 'episode')} still to play;"
-            f" {_advise(result)}",
-            fg="yellow",
-            err=True,
-        )
+        episodes = counted(len(run.specs), "episode")
+        warn(f"{len(run.pending)} of {episodes} still to play; {_advise(result)}")
 
 
 def _advise(result: RunResult) -> str:
-    """How to play the rest; a limit that is reached stops the same command at once."""
+    """How to play the rest; after a limit or a crash the same command alone would not."""
     if (result.reason or "").startswith(COST_REACHED):
         return "raise cost_limit to play the rest (what was spent before counts)"
-    return "run the same command again to play the rest"
+    is_faulty = any(row.end is End.AGENT_FAULT and not row.scored for row in result.rows)
+    mended = "mend the agent and " if is_faulty else ""
+    return f"{mended}run the same command again to play the rest"
 
 
-def _tell(failures: Sequence[tuple[str, int]]) -> None:
-    for failure, number in failures:
-        times = "once" if number == 1 else f"{number} times"
-        say(f"{times}: {failure}", fg="yellow", err=True)
-
-
-def _failures(records: Sequence[EpisodeRecord]) -> list[tuple[str, int]]:
+def _failures(result: RunResult) -> list[str]:
     """Why episodes have no score, the most frequent reason first."""
+    unscored = [row for row in result.rows if not row.scored and row.end is not End.CANCELLED]
+    records = (result.record(row.key) for row in unscored[:_FAILURES_READ])
     met = Counter(
         f"{MEANINGS[record.end]}: {one_line(record.error.message)[:300]}"
         for record in records
-        if record.error is not None and not record.scored and record.end is not End.CANCELLED
+        if record.error is not None
     )
-    return met.most_common(_FAILURES_SHOWN)
+    shown = met.most_common(_FAILURES_SHOWN)
+    return [f"{'once' if number == 1 else f'{number} times'}: {why}" for why, number in shown]

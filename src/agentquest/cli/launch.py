@@ -10,43 +10,44 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
-from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from agentquest.a2a import require_a2a
 from agentquest.a2a.config import AssessmentConfig
 from agentquest.cli.a2a import AgentHeader, DataPath, LogDir, Resume
-from agentquest.cli.terminal import say, say_json
+from agentquest.cli.terminal import say_json, warn
 from agentquest.errors import ConfigError
-from agentquest.lib.settings import in_words
+from agentquest.lib.settings import describe_fields, validated
+from agentquest.safe_text import say
 
 if TYPE_CHECKING:
     from agentquest.a2a.launcher import Launch
 
 _RULE = "=" * 70
 _OWN_CONCURRENCY = 8
-# Settings for comparisons and for platforms, which only requests have.
+# Settings for comparisons and for platforms, which only requests have; and rare ones.
 _REQUEST_ONLY = ("invalid_policy", "num_instances", "num_shards", "shard_index")
+_LAST = ("repeat_goal", "env_type")
 
 
 def _with_settings(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command that takes `**settings` an option for each setting of an assessment."""
     *own, _ = inspect.signature(command).parameters.values()
+    fields, texts = AssessmentConfig.model_fields, describe_fields(AssessmentConfig)
     settings = [
-        _option(name, field)
-        for name, field in AssessmentConfig.model_fields.items()
-        if name not in _REQUEST_ONLY
+        _option(name, fields[name], texts[name]) for name in fields if name not in _REQUEST_ONLY
     ]
+    settings.sort(key=lambda option: option.name in _LAST)
     command.__signature__ = inspect.Signature([*settings, *own])  # type: ignore[attr-defined]
     return command
 
 
-def _option(name: str, field: FieldInfo) -> inspect.Parameter:
+def _option(name: str, field: FieldInfo, text: str) -> inspect.Parameter:
     """The option of a setting; None means not given, so that defaults stand in one place."""
     kinds = [kind for kind in (field.annotation, *get_args(field.annotation)) if _is_option(kind)]
     default = field.default.value if isinstance(field.default, Enum) else field.default
     shown = f" Default: {default}." if default not in (None, False) else ""
-    option = typer.Option(f"--{name.replace('_', '-')}", help=f"{field.description}{shown}")
+    option = typer.Option(f"--{name.replace('_', '-')}", help=f"{text}{shown}")
     return inspect.Parameter(
         name,
         inspect.Parameter.POSITIONAL_OR_KEYWORD,
@@ -67,7 +68,8 @@ def command(
         str | None,
         typer.Option(
             help="llm, scripted, oracle, random, repetitive, alternating, react, or"
-            " package.module:Class; default: llm if OPENAI_API_KEY is set, else scripted."
+            " package.module:Class; default: llm if the environment has a key (OPENAI_API_KEY,"
+            " API_KEY), else scripted."
         ),
     ] = None,
     agent_url: Annotated[
@@ -94,19 +96,20 @@ def command(
     require_a2a()
     from agentquest.a2a.addresses import find_fault
     from agentquest.a2a.launcher import Launch, read_agent_headers
+    from agentquest.a2a.llm_white import needs_model
 
     def tell(text: str) -> None:
         say(text, err=as_json)
 
     if settings["concurrency"] is None and agent_url is None:
         settings["concurrency"] = _OWN_CONCURRENCY
-    config = _validate(settings)
+    config = validated(AssessmentConfig, settings)
     if agent_url is not None and (fault := find_fault(agent_url)):
         raise ConfigError(f"--agent-url: {fault}")
     config.select_games(config.make_benchmark(data_path))  # raises if there are no such games
     tell(f"{_RULE}\nAgentQuest A2A assessment ({config.benchmark})\n{_RULE}")
     white = _choose_white_type(white_agent_type, agent_url, tell)
-    if white == "llm" and agent_url is None:
+    if agent_url is None and needs_model(white):
         _try_model(tell)
     launch = Launch(
         config=config,
@@ -132,7 +135,7 @@ def _run(launch: "Launch", tell: Callable[[str], None], as_json: bool) -> None:
         result = launcher.run(launch, tell)
     except launcher.Interrupted as error:
         say(f"agentquest: {error}", fg="red", err=True)
-        say(_where_to_continue(launch.log_dir, begun), fg="yellow", err=True)
+        warn(_where_to_continue(launch.log_dir, begun))
         raise typer.Exit(128 + error.number) from None
     if as_json:
         say_json(result.data)
@@ -150,7 +153,7 @@ def _where_to_continue(log_dir: Path, begun: float) -> str:
 
 
 def _try_model(tell: Callable[[str], None]) -> None:
-    from agentquest.a2a.white import read_model_settings, try_model
+    from agentquest.a2a.llm_white import read_model_settings, try_model
 
     model = read_model_settings(os.environ)
     tell(f"asking {model.model} at {model.base_url} …")
@@ -158,23 +161,14 @@ def _try_model(tell: Callable[[str], None]) -> None:
         tell(f"note: {remark}")
 
 
-def _validate(settings: dict[str, Any]) -> AssessmentConfig:
-    try:
-        return AssessmentConfig.model_validate(settings)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        option = f"--{str(first['loc'][0]).replace('_', '-')}: " if first["loc"] else ""
-        raise ConfigError(f"{option}{in_words(first['msg'])}") from None
-
-
 def _choose_white_type(
     wanted: str | None, agent_url: str | None, tell: Callable[[str], None]
 ) -> str:
-    from agentquest.a2a.white import has_key
+    from agentquest.a2a.llm_white import find_service
 
     if wanted is not None:
         return wanted
-    if agent_url is not None or has_key(os.environ):
+    if agent_url is not None or find_service(os.environ):
         return "llm"
     tell(
         "OPENAI_API_KEY is not set: using the scripted white agent, which follows rules.\n"

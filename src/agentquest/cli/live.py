@@ -6,6 +6,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -21,10 +22,10 @@ from agentquest.metrics.summary import Standing
 from agentquest.records.episode import EpisodeRecord, Failure, Step
 from agentquest.records.messages import Message
 from agentquest.records.outcome import MEANINGS, End
-from agentquest.reports.safe_text import one_line, visible
 from agentquest.running.events import RunEvents
 from agentquest.running.run import Run
 from agentquest.running.spec import EpisodeSpec
+from agentquest.safe_text import one_line, visible
 from agentquest.words import counted, duration, plural
 
 _LINE_EVERY_S = 10.0
@@ -142,7 +143,8 @@ class Tally:
     def slowest(self, most: int) -> list[str]:
         """The episodes that have been played the longest, a line each."""
         # Copied, because this is drawn in a thread of its own.
-        return [one.line() for one in sorted(self.active.copy().values(), key=_begun)[:most]]
+        playing = sorted(self.active.copy().values(), key=attrgetter("since"))
+        return [one.line() for one in playing[:most]]
 
     def _cost(self) -> str:
         """So far, and for the whole run if its other episodes cost as much as the scored ones."""
@@ -175,10 +177,6 @@ class Tally:
             workers = Counter(name.rpartition("@")[2] for name in names)
         named = ", ".join(f"{name}: {workers[name]}" for name in sorted(workers) if name)
         return f"{len(names)} playing{f' ({named})' if named else ''}"
-
-
-def _begun(episode: Playing) -> float:
-    return episode.since
 
 
 class LiveView(RunEvents):
@@ -289,8 +287,8 @@ class LiveView(RunEvents):
     def _say(self) -> None:
         total = self._tally.total
         line = f"{self._tally.scored}/{total} {plural(total, 'episode')} · {self._tally.line()}"
-        for slow in self._tally.slowest(1):
-            line += f" · slowest {slow}"
+        if slow := self._tally.slowest(_SLOWEST):
+            line += f" · slowest {'; '.join(slow)}"
         if trouble := visible(self._trouble()):
             line += f" · {trouble}"
         self._log.info(line)

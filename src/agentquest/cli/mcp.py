@@ -1,7 +1,6 @@
 """`agentquest mcp`: play over the Model Context Protocol, recorded like any run."""
 
 import asyncio
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,19 +8,18 @@ import typer
 from agentquest.adapters.mcp_callers import AGENT, CallerExecutor
 from agentquest.cli.benchmark_choice import BenchmarkWords, read_words
 from agentquest.cli.serving_options import AllowHost, InsecureNoToken
-from agentquest.cli.terminal import StopSignals, say
+from agentquest.cli.terminal import StopSignals, warn
 from agentquest.config import load_config
 from agentquest.extras import require
 from agentquest.http.access import Access
 from agentquest.http.sockets import LOOPBACK, Socket
 from agentquest.running.events import RunEvents
 from agentquest.running.run import Run
+from agentquest.safe_text import say
 from agentquest.words import counted
 
 if TYPE_CHECKING:
     from agentquest.adapters.mcp_server import GameServer
-
-_IDLE_HELP = "Seconds after which an inactive caller is dropped."
 
 
 def command(
@@ -29,9 +27,6 @@ def command(
     task: Annotated[
         list[str] | None, typer.Option(help="A task by its id or part of it; may be repeated.")
     ] = None,
-    max_steps: Annotated[int | None, typer.Option(help="Most steps per episode.")] = None,
-    run_name: Annotated[str | None, typer.Option(help="Name of the run directory.")] = None,
-    output_dir: Annotated[Path | None, typer.Option(help="Folder for the run directory.")] = None,
     tools: Annotated[
         str, typer.Option(help="`one` tool that takes any command, or `typed`: one per verb.")
     ] = "one",
@@ -47,9 +42,13 @@ def command(
     max_sessions: Annotated[
         int, typer.Option(min=1, help="With --http: most callers at once.")
     ] = 64,
-    idle: Annotated[float, typer.Option(min=1.0, help=_IDLE_HELP)] = 3600.0,
+    idle: Annotated[
+        float, typer.Option(min=1.0, help="Seconds after which an inactive caller is dropped.")
+    ] = 3600.0,
 ) -> None:
     """Let a coding agent or any MCP client play; every episode is recorded and scored.
+
+    Settings of the run work too: num_games=10, max_steps=30, run_name=mine.
 
     \b
     Example, for Claude Code:
@@ -62,16 +61,11 @@ def command(
     given = {
         "benchmark": benchmark,
         "agent": {"name": AGENT, "tools": tools, "show_admissible": admissible},
-        "tasks": task or None,
-        "max_steps": max_steps,
-        "run_name": run_name,
-        "output_dir": output_dir,
+        **({"tasks": task} if task else {}),
         "step_timeout_s": idle,
     }
-    settings = {name: value for name, value in given.items() if value is not None}
-    config, warnings = load_config(None, overrides, settings=settings)
-    for warning in warnings:
-        say(f"warning: {warning}", fg="yellow", err=True)
+    config, warnings = load_config(None, overrides, settings=given)
+    warn(*warnings, heading="warning: ")
     access = Access.read(host, allow_host, insecure_no_token)
     sock = None if http is None else access.listen(http, option="--http")
     run = Run(config)

@@ -7,11 +7,9 @@ from typing import Annotated
 import typer
 
 from agentquest.cli.benchmark_choice import (
-    DATA_HELP,
-    SETTING_HELP,
-    SPLIT_HELP,
     BenchmarkWords,
-    chosen_settings,
+    TaskTypes,
+    read_benchmark,
     read_words,
 )
 from agentquest.people.recorder import GameRecorder
@@ -20,12 +18,8 @@ from agentquest.running.factory import make_benchmark
 
 
 def command(
-    benchmark: BenchmarkWords = None,
-    split: Annotated[str | None, typer.Option(help=SPLIT_HELP)] = None,
-    task_type: Annotated[
-        list[str] | None,
-        typer.Option("--type", "-t", help="Only this task type (number or name); may be repeated."),
-    ] = None,
+    words: BenchmarkWords = None,
+    task_type: TaskTypes = None,
     task: Annotated[
         str | None,
         typer.Option(
@@ -33,8 +27,6 @@ def command(
             " `agentquest tasks` prints for the same split and type."
         ),
     ] = None,
-    data_path: Annotated[str | None, typer.Option(help=DATA_HELP)] = None,
-    setting: Annotated[list[str] | None, typer.Option(help=SETTING_HELP)] = None,
     seed: Annotated[
         int | None, typer.Option(help="Seed that makes random choices repeatable.")
     ] = None,
@@ -51,14 +43,12 @@ def command(
     Example, the third game of the second task type:
       agentquest play alfworld --type 2 --task 3
     """
-    name, options = read_words(benchmark)
-    given = {"split": split, "data_path": data_path}
-    settings = chosen_settings({**given, "task_types": task_type}, setting, options)
+    name, settings = read_benchmark(words)
+    settings |= {"task_types": task_type} if task_type else {}
     source = make_benchmark(name, settings)
-    command_line = ["agentquest", "play", name]
-    command_line += ["--data-path", data_path] if data_path is not None else []
-    for key, _, value in (text.partition("=") for text in [*(setting or ()), *options]):
-        command_line += [f"--{key.replace('_', '-')}", value]
+    # A game is named with its own split when it is to be played again.
+    given = [word for word in read_words(words)[1] if not word.startswith("split=")]
+    command_line = ["agentquest", "play", name, *given]
     recorder = GameRecorder(source, settings, output_dir) if record else None
     games = TerminalGames(source, random.Random(seed), command_line, recorder)
     try:

@@ -1,19 +1,24 @@
 """`agentquest power`: how many games a question needs, before they are played."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from agentquest.cli.terminal import say, say_json, terminal_width
+from agentquest.cli.terminal import say_json, terminal_width
 from agentquest.errors import UserError
 from agentquest.metrics.power import ASSUMED_ICC, POWER, Prospect, expect
 from agentquest.metrics.report import NOTHING, Table
+from agentquest.metrics.summary import group_outcomes
 from agentquest.reports.render.text import text_table, wrap_text
+from agentquest.safe_text import say
 from agentquest.store.stored_run import StoredRun
 
 _TRIALS = (1, 2, 3, 5, 8)
+# Name: heading, and the value for a number of trials.
+Columns = dict[str, tuple[str, Callable[[int], float | None]]]
 
 
 def command(
@@ -32,15 +37,15 @@ def command(
         typer.Option(
             min=0,
             max=1,
-            help="How alike trials of one task are: 0 as if by chance, 1 always the same."
-            f" Without several trials to learn from: {ASSUMED_ICC}.",
+            help="Correlation of two trials of one task, from 0 to 1; default: what the run shows,"
+            f" or {ASSUMED_ICC}.",
         ),
     ] = None,
     precision: Annotated[
-        float | None, typer.Option(min=0.01, max=50, help="Points: an interval of ± this.")
+        float | None, typer.Option(min=0.01, max=50, help="An interval of ± so many points.")
     ] = None,
     difference: Annotated[
-        float | None, typer.Option(min=0.01, max=100, help="Points: a difference to be seen.")
+        float | None, typer.Option(min=0.01, max=100, help="A difference of so many points.")
     ] = None,
     tasks: Annotated[
         int | None, typer.Option(min=1, max=1_000_000, help="What so many tasks can show.")
@@ -50,7 +55,7 @@ def command(
     ] = None,
     power: Annotated[
         float,
-        typer.Option(min=0.5, max=0.999, help="How often a difference that exists is to be seen."),
+        typer.Option(min=0.5, max=0.999, help="The chance of seeing a difference that exists."),
     ] = POWER,
     as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
 ) -> None:
@@ -67,16 +72,54 @@ def command(
         if played is None:
             raise UserError("say what is asked for: --precision, --difference or --tasks")
         tasks = played
+    columns = _choose_columns(prospect, precision, difference, tasks, power)
     rows = [
-        _row(prospect, one, precision, difference, tasks, power)
-        for one in sorted(set(trials or _TRIALS))
+        {name: value(each) for name, (_, value) in columns.items()}
+        for each in sorted(set(trials or _TRIALS))
     ]
     if as_json:
         facts = {"rate": prospect.rate, "icc": prospect.icc, "shared": prospect.shared}
         say_json({**facts, "power": power, "rows": rows})
-    else:
-        for line in _lines(prospect, rows, precision, difference, tasks, power):
-            say(line)
+        return
+    width = terminal_width()
+    assumed = (
+        f"For a success rate of {prospect.rate:.1%}, trials of one task correlated by"
+        f" {prospect.icc:.2f}, and those of two runs by {prospect.shared:.2f}; 95% intervals, p <"
+        f" 0.05 with {power:.0%} power."
+    )
+    cells = tuple(tuple(_cell(name, value) for name, value in row.items()) for row in rows)
+    headings = tuple(heading for heading, _ in columns.values())
+    say(f"{wrap_text(assumed, width)}\n\n{text_table(Table('Power', headings, cells), width)}")
+
+
+def _choose_columns(
+    prospect: Prospect,
+    precision: float | None,
+    difference: float | None,
+    tasks: int | None,
+    power: float,
+) -> Columns:
+    columns: Columns = {"trials": ("trials per task", lambda each: each)}
+    if precision is not None:
+        columns["tasks_for_precision"] = (
+            f"tasks for ±{precision:g} points",
+            partial(prospect.tasks_for_precision, precision / 100),
+        )
+    if difference is not None:
+        columns["tasks_for_difference"] = (
+            f"tasks to see {difference:g} points",
+            partial(prospect.tasks_for_difference, difference / 100, power=power),
+        )
+    if tasks is not None:
+        columns["precision"] = (
+            f"interval of {tasks:,} tasks",
+            partial(prospect.precision, tasks),
+        )
+        columns["detectable_difference"] = (
+            f"what {tasks:,} tasks can show",
+            partial(prospect.detectable, tasks, power=power),
+        )
+    return columns
 
 
 def _expect(
@@ -94,54 +137,8 @@ def _expect(
     found = expect(first.rows, others[0].rows if others else ())
     known = found.icc if icc is None else icc
     shared = min(found.shared, known) if others else known / 2
-    played = len({row.task_id for row in first.rows if row.scored})
+    played = len(group_outcomes(first.rows))
     return Prospect(found.rate if rate is None else rate, known, shared), played
-
-
-def _row(
-    prospect: Prospect,
-    trials: int,
-    precision: float | None,
-    difference: float | None,
-    tasks: int | None,
-    power: float,
-) -> dict[str, Any]:
-    row: dict[str, Any] = {"trials": trials}
-    if precision is not None:
-        row["tasks_for_precision"] = prospect.tasks_for_precision(precision / 100, trials)
-    if difference is not None:
-        row["tasks_for_difference"] = prospect.tasks_for_difference(difference / 100, trials, power)
-    if tasks is not None:
-        row["precision"] = prospect.precision(tasks, trials)
-        row["detectable_difference"] = prospect.detectable(tasks, trials, power)
-    return row
-
-
-def _lines(
-    prospect: Prospect,
-    rows: Sequence[dict[str, Any]],
-    precision: float | None,
-    difference: float | None,
-    tasks: int | None,
-    power: float,
-) -> Sequence[str]:
-    headings = {
-        "trials": "trials per task",
-        "tasks_for_precision": f"tasks for ±{precision:g} points" if precision else "",
-        "tasks_for_difference": f"tasks to see {difference:g} points" if difference else "",
-        "precision": f"interval of {tasks:,} tasks" if tasks else "",
-        "detectable_difference": f"what {tasks:,} tasks can show" if tasks else "",
-    }
-    shown = [name for name in headings if name in rows[0]]
-    cells = tuple(tuple(_cell(name, row[name]) for name in shown) for row in rows)
-    assumed = (
-        f"For a success rate of {prospect.rate:.1%}, trials of one task correlated by"
-        f" {prospect.icc:.2f}, and those of two runs by {prospect.shared:.2f}; 95% intervals, p <"
-        f" 0.05 with {power:.0%} power."
-    )
-    width = terminal_width()
-    table = Table("Power", tuple(headings[name] for name in shown), cells)
-    return [wrap_text(assumed, width), "", text_table(table, width)]
 
 
 def _cell(name: str, value: float | None) -> str:

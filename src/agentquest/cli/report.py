@@ -8,7 +8,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from agentquest.cli.runs import Episodes, PriceOption, listing, read_price
-from agentquest.cli.terminal import say, terminal_width
+from agentquest.cli.terminal import terminal_width
 from agentquest.errors import UserError
 from agentquest.files import write_atomically
 from agentquest.metrics.report import Report, hide_success
@@ -16,6 +16,7 @@ from agentquest.records.usage import Price
 from agentquest.reports.exports import FORMATS, export_run
 from agentquest.reports.render.csv import csv_report
 from agentquest.reports.render.text import markdown_report, text_report
+from agentquest.safe_text import say
 from agentquest.store.folder import RunFolder
 from agentquest.store.library import Library, RunSummary
 from agentquest.store.stored_run import StoredRun

@@ -1,6 +1,5 @@
 """`agentquest rerun`: an earlier run again, in a directory of its own."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,12 +9,12 @@ import typer
 from agentquest.api import free_name
 from agentquest.cli.benchmark_choice import as_overrides
 from agentquest.cli.eval import evaluate_here, show
-from agentquest.cli.terminal import say
 from agentquest.config import load_config
-from agentquest.files import explain_read_errors, require_regular
+from agentquest.files import explain_read_errors, open_regular
 from agentquest.lib.yaml_files import read_yaml
 from agentquest.records.manifest import Manifest, flat
 from agentquest.running.run import Run
+from agentquest.safe_text import say
 from agentquest.store.folder import CONFIG, RunFolder
 from agentquest.words import counted
 
@@ -39,13 +38,12 @@ def command(
 
     Example: agentquest rerun runs/first llm.temperature=0 tags=cold
     """
-    sys.path.append(str(Path.cwd()))
     earlier = RunFolder(run)
     manifest = earlier.manifest()
     changes = as_overrides(overrides or [], ["--dry-run"])
     here = {"output_dir": str(run.parent), "run_name": free_name(run)}
     with explain_read_errors(run / CONFIG):
-        require_regular(run / CONFIG)
+        open_regular(run / CONFIG).close()
     saved = _still_meant(read_yaml(run / CONFIG), changes)
     settings, warnings = load_config(None, changes, {**saved, **here})
     again = Run(settings)

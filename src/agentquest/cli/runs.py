@@ -7,16 +7,17 @@ from typing import Annotated, Any
 
 import typer
 
-from agentquest.cli.terminal import say, say_json, terminal_width
-from agentquest.errors import UserError
+from agentquest.cli.terminal import say_json, terminal_width, warn
+from agentquest.errors import AgentQuestError, UserError, explain
 from agentquest.metrics.report import NOTHING, Table, figure_text, short_rate
 from agentquest.metrics.statistics import FEW
 from agentquest.records.usage import Price, read_amount
-from agentquest.reports.render.text import keep_columns, text_table, wrap_text
-from agentquest.reports.safe_text import one_line
+from agentquest.reports.render.text import keep_columns, shorten_names, text_table, wrap_text
+from agentquest.safe_text import one_line, say
 from agentquest.store.library import BrokenRun, Library, RunSummary
 from agentquest.store.stored_run import StoredRun
 
+_LONGEST_AGENT = 22
 _LEAST_WANTED = ("tags", "cost", "benchmark", "model", "agent")
 Episodes = Annotated[
     int,
@@ -76,8 +77,8 @@ def command(
 ) -> None:
     """List runs: which agent played what, its progress and its results.
 
-    States: `complete`: every episode has a score; `running`: written to within the last
-    minute; `pending`: all played, but some without a score; `stopped`: not all played.
+    States: `complete`: every episode has a score; `running`: a process is playing it;
+    `pending`: all played, but some without a score; `stopped`: not all played.
 
     \b
     Examples:
@@ -92,13 +93,18 @@ def command(
         run for run in found if isinstance(run, RunSummary) and _matches(run, tag, state, match)
     ]
     chosen.sort(key=lambda run: (run.manifest.created_at, run.name))
+    broken = [run for run in found if isinstance(run, BrokenRun)]
     if as_json:
-        say_json([_plain(library.run(run.name)) for run in chosen])
+        plain = []
+        for run in chosen:
+            try:
+                plain.append(_plain(library.run(run.name)))
+            except (AgentQuestError, OSError) as error:
+                broken.append(BrokenRun(run.name, explain(error)))
+        say_json(plain)
     else:
         say(listing(chosen, terminal_width()))
-    for run in found:
-        if isinstance(run, BrokenRun):
-            say(f"{run.name} cannot be read: {run.problem}", fg="yellow", err=True)
+    warn(*(f"{run.name} cannot be read: {run.problem}" for run in broken))
 
 
 def open_library(folder: Path, price: Price | None = None) -> Library:
@@ -114,7 +120,7 @@ def listing(runs: Sequence[RunSummary], width: int) -> str:
         return "no runs found; `agentquest eval` makes one"
     headings = ("run", "state", "scored", "success", "benchmark", "agent", "model", "cost", "tags")
     columns = [
-        (heading, cells)
+        (heading, shorten_names(cells, _LONGEST_AGENT) if heading == "agent" else cells)
         for heading, *cells in zip(headings, *(_row(run) for run in runs), strict=True)
         if {*cells} != {NOTHING}  # what is known of none has no place
     ]

@@ -6,19 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentquest.adapters.bleu import Repair
-from agentquest.cli.benchmark_choice import BenchmarkWords, read_settings, read_words
+from agentquest.cli.benchmark_choice import BenchmarkWords, read_benchmark
 from agentquest.cli.serving_options import AllowHost, Host, InsecureOrOpen, Port
-from agentquest.cli.terminal import say
+from agentquest.cli.terminal import warn
 from agentquest.errors import UserError
 from agentquest.extras import require
 from agentquest.http.access import Access
 from agentquest.platform import allow_files
+from agentquest.safe_text import say
 from agentquest.words import counted
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
-
-    from agentquest.lib import Arena
 
 MaxSessions = Annotated[int, typer.Option(min=1, help="Most sessions at once.")]
 Idle = Annotated[float, typer.Option(min=1.0, help="Seconds after which an idle session ends.")]
@@ -65,15 +64,13 @@ def agentbench(
     Actions are played as given. --repair bleu plays what AgentBench would have played; the
     result's metric then has `replaced_actions`, and the log lists them.
 
+    \b
     Examples:
-
       agentquest serve agentbench alfworld
-
       agentquest serve agentbench alfworld --games new_std.json --repair bleu
-
       agentquest serve agentbench webshop goals=human
     """
-    benchmark, settings = read_words(words)
+    benchmark, settings = read_benchmark(words)
     _check_extra()
     from agentquest.adapters.agentbench import (
         LONGEST_BODY,
@@ -81,13 +78,13 @@ def agentbench(
         Controller,
         WorkerTerms,
     )
-    from agentquest.adapters.arenas import agentbench_games
+    from agentquest.adapters.arenas import agentbench_games, shared_arena
 
     if (controller is None) != (address is None):
         raise UserError(
             "--controller needs --address, where it can reach this server, and the other way round"
         )
-    arena = _open_arena(benchmark, settings)
+    arena = shared_arena(benchmark, settings)
     listed = agentbench_games(arena, games) if games else None
     terms = WorkerTerms(name or f"{benchmark}-std", max_sessions, idle, rounds, repair)
     registered = Controller(controller, address) if controller and address else None
@@ -121,20 +118,17 @@ def agentgym(
     ALFWorld uses the 0.3 dialect that those clients expect (`put apple 1 in/on fridge 1`);
     dialect=0.4 selects the newer one.
 
+    \b
     Examples:
-
       agentquest serve agentgym alfworld split=train
-
       agentquest serve agentgym alfworld --mapping mappings_train.json
-
       agentquest serve agentgym webshop --port 36002
     """
-    benchmark, settings = read_words(words)
+    benchmark, settings = read_benchmark(words)
     _check_extra()
     from agentquest.adapters.agentgym import agentgym_app
 
-    given = read_settings(settings)
-    app = agentgym_app(benchmark, given, max_sessions, idle, max_steps, mapping or [])
+    app = agentgym_app(benchmark, settings, max_sessions, idle, max_steps, mapping or [])
     what = f"{benchmark} for AgentGym"
     _serve(app, what, Access.read(host, allow_host, insecure_no_token), port, max_sessions)
 
@@ -163,14 +157,14 @@ def openenv(
     Clients get an error if the server is full or the session was idle too long. --package
     writes a folder for `openenv validate` and `openenv push`.
 
+    \b
     Examples:
-
       agentquest serve openenv alfworld split=train --max-sessions 2000
-
       agentquest serve openenv webshop --package webshop_env
     """
-    benchmark, settings = read_words(words)
-    arena = _open_arena(benchmark, settings)
+    from agentquest.adapters.arenas import shared_arena
+
+    arena = shared_arena(*read_benchmark(words))
     if package is not None:
         from agentquest.adapters.openenv_package import write_package
 
@@ -193,13 +187,6 @@ def openenv(
     )
 
 
-def _open_arena(benchmark: str, settings: list[str]) -> "Arena":
-    """The benchmark's tasks, shared by all sessions."""
-    from agentquest.adapters.arenas import shared_arena
-
-    return shared_arena(benchmark, read_settings(settings))
-
-
 def _check_extra() -> None:
     """Report a missing extra before anything is opened."""
     require("serve", "starlette", "uvicorn", "wsproto", why="serving")
@@ -214,26 +201,18 @@ def _serve(
     websocket_bytes: int = 0,
     max_body: int | None = None,
 ) -> None:
-    """Serve until a signal asks to stop."""
+    """Serve until a signal asks to stop; every connection is an open file."""
     from agentquest.http.connections import ConnectionLimits
     from agentquest.http.guard import MAX_BODY, Names, Rules, guard_app
     from agentquest.http.serving import Served, serve
 
-    _allow_files(sessions)
+    if (allowed := allow_files(2 * (sessions + 500))) < 2 * sessions:
+        warn(
+            f"warning: this process may open only {allowed} files, fewer than {sessions} sessions"
+            " may need; raise `ulimit -n` or lower --max-sessions"
+        )
     names = Names(access.host, access.names)
     rules = Rules(names, max_body or MAX_BODY, token=access.token, open_paths={"/health"})
     served = Served(guard_app(app, rules), access.listen(port), websocket_bytes)
     say(f"{what}: {served.url}")
     serve(served, limits=ConnectionLimits(connections=sessions + 100))
-
-
-def _allow_files(sessions: int) -> None:
-    """Every connection is an open file: raise the limit as far as the system allows."""
-    allowed = allow_files(2 * (sessions + 500))
-    if allowed < 2 * sessions:
-        say(
-            f"warning: this process may open only {allowed} files, fewer than"
-            f" {sessions} sessions may need; raise `ulimit -n` or lower --max-sessions",
-            fg="yellow",
-            err=True,
-        )

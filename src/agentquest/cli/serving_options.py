@@ -12,11 +12,6 @@ AllowHost = Annotated[
     list[str] | None,
     typer.Option(help="Another host name that requests may use; may be repeated."),
 ]
-InsecureNoToken = Annotated[
-    bool, typer.Option(INSECURE, help=INSECURE_HELP, envvar="AGENTQUEST_INSECURE_NO_TOKEN")
-]
+InsecureNoToken = Annotated[bool, typer.Option(INSECURE, help=INSECURE_HELP)]
 # `serve agentbench|agentgym|openenv` knew it by another name, which still works.
-InsecureOrOpen = Annotated[
-    bool,
-    typer.Option(INSECURE, "--open", help=INSECURE_HELP, envvar="AGENTQUEST_INSECURE_NO_TOKEN"),
-]
+InsecureOrOpen = Annotated[bool, typer.Option(INSECURE, "--open", help=INSECURE_HELP)]

@@ -1,7 +1,6 @@
 """`agentquest sweep`: models × agents × protocols × seeds as one job."""
 
 import asyncio
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -10,16 +9,16 @@ import typer
 
 from agentquest.api import name_model, try_model
 from agentquest.cli.benchmark_choice import as_overrides
-from agentquest.cli.compare import ComparisonFormat, format_comparisons
+from agentquest.cli.compare import ComparisonFormat, Format, ListTasks, format_comparisons
 from agentquest.cli.eval import play_watched
-from agentquest.cli.terminal import StopSignals, say, say_json, terminal_width
+from agentquest.cli.terminal import StopSignals, say_json, terminal_width, warn
 from agentquest.errors import AgentQuestError
 from agentquest.reports.render.comparison import json_comparison
 from agentquest.reports.render.text import markdown_table, text_table
-from agentquest.reports.safe_text import one_line
 from agentquest.reports.sweep import SweptRun, json_rows, sweep_comparison, sweep_rows, sweep_table
 from agentquest.running.run import Run
 from agentquest.running.sweep import Sweep, load_sweep
+from agentquest.safe_text import one_line, say
 from agentquest.words import counted
 
 
@@ -34,13 +33,8 @@ def command(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="List the runs without running them.")
     ] = False,
-    format: Annotated[
-        ComparisonFormat,
-        typer.Option("--format", "-f", help="Format of the table and the comparison."),
-    ] = ComparisonFormat.TEXT,
-    list_tasks: Annotated[
-        bool, typer.Option("--list", help="List the tasks that changed.")
-    ] = False,
+    format: Format = ComparisonFormat.TEXT,
+    list_tasks: ListTasks = False,
 ) -> None:
     """Run every combination of models, agents, protocols and seeds, then compare them.
 
@@ -62,33 +56,24 @@ def command(
 
     Example: agentquest sweep sweep.yaml --dry-run
     """
-    sys.path.append(str(Path.cwd()))
     sweep = load_sweep(file, as_overrides(overrides or [], ["--dry-run"]))
-    for warning in sweep.warnings:
-        say(f"warning: {warning}", fg="yellow", err=True)
+    warn(*sweep.warnings, heading="warning: ")
     runs = [Run(one.config) for one in sweep.runs]
     if dry_run:
         _list(runs)
         return
     dead = _ask_models(runs)
-    pending = {run.run_id: run.prepare() for run in runs}
-    for remark in dict.fromkeys(remark for run in runs for remark in run.remarks):
-        say(f"note: {remark}", fg="yellow", err=True)
-    missing = sum(map(len, pending.values()))
-    say(
-        f"{counted(len(runs), 'run')} in {sweep.folder}, {counted(missing, 'episode')} to play",
-        err=True,
-    )
+    missing = sum(len(run.prepare()) for run in runs)
+    remarks = dict.fromkeys(one_line(remark) for run in runs for remark in run.remarks)
+    warn(*remarks, heading="note: ")
+    episodes = counted(missing, "episode")
+    say(f"{counted(len(runs), 'run')} in {sweep.folder}, {episodes} to play", err=True)
     signals = StopSignals()
     is_complete = _play([run for run in runs if run.run_id not in dead], signals) and not dead
     if not signals.has_hung_up:
         _show(sweep, format, list_tasks)
     if not is_complete:
-        say(
-            "some episodes have no score; run the same command again to play them",
-            fg="yellow",
-            err=True,
-        )
+        warn("some episodes have no score; run the same command again to play them")
         raise typer.Exit(signals.exit_code or 1)
 
 
@@ -112,8 +97,7 @@ def _ask_models(runs: Sequence[Run]) -> set[str]:
         question = repr((context.model, context.agent))
         if question not in asked:
             try:
-                for remark in asyncio.run(try_model(run)):
-                    say(f"note: {one_line(remark)}", fg="yellow", err=True)
+                warn(*map(one_line, asyncio.run(try_model(run))), heading="note: ")
                 asked[question] = None
             except AgentQuestError as error:
                 asked[question] = error
@@ -135,10 +119,9 @@ def _play(runs: Sequence[Run], signals: StopSignals) -> bool:
     for place, run in enumerate(runs, start=1):
         pending = run.pending
         if signals.received is None:
-            if pending:
-                say(f"run {place} of {len(runs)}: {run.run_id}", err=True)
             try:
                 if pending:
+                    say(f"run {place} of {len(runs)}: {run.run_id}", err=True)
                     asyncio.run(run.identify_agent())
                 reason = asyncio.run(play_watched(run, run.pending, signals)).reason
             except AgentQuestError as error:
@@ -151,7 +134,7 @@ def _play(runs: Sequence[Run], signals: StopSignals) -> bool:
 
 def _show(sweep: Sweep, format: ComparisonFormat, list_tasks: bool) -> None:
     played = [
-        SweptRun(one.agent, one.model, one.protocol, one.seed, Run(one.config).directory.path)
+        SweptRun(one.agent, one.model, one.protocol, one.seed, sweep.folder / one.name)
         for one in sweep.runs
     ]
     rows = sweep_rows(played)
@@ -164,5 +147,4 @@ def _show(sweep: Sweep, format: ComparisonFormat, list_tasks: bool) -> None:
         say(text_table(table, terminal_width()) if is_text else markdown_table(table))
         if comparisons:
             say("\n" + format_comparisons(comparisons, format, list_tasks), nl=False)
-    for problem in problems:
-        say(f"not compared: {problem}", fg="yellow", err=True)
+    warn(*problems, heading="not compared: ")

@@ -1,9 +1,9 @@
 """What a command is started in: its streams, the terminal's width, and signals that stop it."""
 
-import asyncio
 import codecs
 import io
 import json
+import logging
 import os
 import shutil
 import signal
@@ -11,12 +11,15 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from agentquest.platform import handle_signals, leave_at_once_on, stop_signals
-from agentquest.reports.safe_text import visible
+from agentquest.safe_text import say, visible
+
+if TYPE_CHECKING:
+    import asyncio
 
 _NEAREST = str.maketrans("█░━─–·×✓‘’“”", "#.---|x+''\"\"") | {ord("…"): "..."}
 _HANDLER = "agentquest.nearest"
@@ -37,6 +40,13 @@ def prepare_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=_HANDLER)
+    if logging.lastResort is not None:  # what prints warnings that nobody else takes
+        logging.lastResort.setFormatter(_VisibleLines())
+
+
+class _VisibleLines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record))
 
 
 def _encode_nearest(error: UnicodeError) -> tuple[str, int]:
@@ -56,12 +66,10 @@ def announce_start(words: Sequence[str]) -> None:
         sys.stderr.flush()
 
 
-def say(text: str = "", *, err: bool = False, fg: str | None = None, nl: bool = True) -> None:
-    """Print for people. Whatever a run, a model or a server put into the text only shows."""
-    if fg is None:
-        typer.echo(visible(text), err=err, nl=nl)
-    else:
-        typer.secho(visible(text), err=err, fg=fg, nl=nl)
+def warn(*texts: object, heading: str = "") -> None:
+    """Show what people should notice, each text on its own line."""
+    for text in texts:
+        say(f"{heading}{text}", fg="yellow", err=True)
 
 
 def say_json(content: Any) -> None:
@@ -81,8 +89,10 @@ class StopSignals:
         self.received: signal.Signals | None = None
 
     @contextmanager
-    def listening(self) -> Iterator[asyncio.Event]:
+    def listening(self) -> Iterator["asyncio.Event"]:
         """An event that is set by Ctrl-C, SIGTERM and SIGHUP."""
+        import asyncio  # here, because `--version` and `--help` need none
+
         stop, signals = asyncio.Event(), stop_signals()
 
         def received(number: signal.Signals) -> None:

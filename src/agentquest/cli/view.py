@@ -8,10 +8,10 @@ import typer
 
 from agentquest.cli.runs import Episodes, open_library
 from agentquest.cli.serving_options import Host, InsecureNoToken, Port
-from agentquest.cli.terminal import say
 from agentquest.extras import require
 from agentquest.http.access import Access
 from agentquest.http.sockets import LOOPBACK
+from agentquest.safe_text import say
 from agentquest.viewer.addresses import MOST_EPISODES
 from agentquest.words import counted
 

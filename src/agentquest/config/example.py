@@ -17,6 +17,7 @@ from agentquest.config.settings import (
     RunConfig,
     settings_model,
 )
+from agentquest.lib.settings import describe_fields
 from agentquest.protocols import all_protocols
 
 _MODEL_EXAMPLE: dict[str, Any] = {
@@ -32,20 +33,20 @@ def example_config() -> str:
     lines = [
         "# AgentQuest run configuration. Every key is optional; these are the defaults.",
         "# Run it:  agentquest eval -c THIS_FILE [key.path=value ...]",
+        "# To test a model, uncomment `llm` and fill in its first lines.",
         "",
     ]
+    texts = describe_fields(RunConfig)
     for name, field in RunConfig.model_fields.items():
-        lines += _comment(field.description or "")
+        lines += _comment(texts[name])
         if name == "protocol":
-            lines += [
-                f"#   {entry.name}: {entry.description}" for entry in all_protocols().values()
-            ]
+            lines += _comment(f"There are: {', '.join(all_protocols())}; see docs/protocols.md.")
         if name == "benchmark_settings":
             model = settings_model("benchmark", DEFAULT_BENCHMARK)
             found = registry.load("benchmark", DEFAULT_BENCHMARK)
             choices = {
                 "split": ", ".join(found.splits),
-                "task_types": ", ".join(f"{n} {t}" for n, t in enumerate(found.task_types, 1)),
+                "task_types": ", ".join(f"{n}={t}" for n, t in enumerate(found.task_types, 1)),
             }
             section = _section(model, {}, commented=False, choices=choices)
             lines += ["benchmark_settings:", *section]
@@ -71,13 +72,13 @@ def _section(
     commented: bool,
     choices: Mapping[str, str] | None = None,
 ) -> list[str]:
-    lines = []
+    lines, texts = [], describe_fields(model)
     for name, field in model.model_fields.items():
         if name in _NOT_FOR_FILES:
             continue
         default = None if field.is_required() else field.get_default(call_default_factory=True)
         block = [
-            *_comment(field.description or ""),
+            *_comment(texts[name]),
             *(_comment(f"There are: {choices[name]}.") if choices and name in choices else []),
             _entry(name, shown.get(name, default)),
         ]
@@ -86,7 +87,8 @@ def _section(
 
 
 def _comment(text: str) -> list[str]:
-    return [f"# {line}" for line in textwrap.wrap(" ".join(text.split()), 90)]
+    plain = " ".join(text.split())
+    return [f"# {line}" for line in textwrap.wrap(plain, 90, break_on_hyphens=False)]
 
 
 def _entry(name: str, value: Any) -> str:

@@ -8,7 +8,7 @@ the value and what is allowed. Some settings may also be given at the top level:
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from agentquest.config.settings import (
     settings_model,
 )
 from agentquest.errors import ConfigError
+from agentquest.files import require_file
 from agentquest.lib.settings import validated
 from agentquest.lib.yaml_files import parse_setting, read_yaml
 from agentquest.protocols import protocol
@@ -40,7 +41,7 @@ FLAT_NAMES = {
     "use_few_shot": "agent.use_few_shot",
     "history_length": "agent.history_length",
 }
-_SECTIONS = ("agent", "benchmark_settings", "executor", "llm")
+_SECTIONS = ("agent", "benchmark_settings", "executor", "llm", "tasks")
 _FILES = (".yaml", ".yml", ".json")
 # Sections that can be given by their name alone.
 _NAMED = ("agent", "executor")
@@ -66,14 +67,21 @@ def load_config(
     `overrides` both. Of a section only what is given is overridden.
     """
     given = read_yaml(file) if file is not None else {}
-    changes = [*_paths(settings or {}), *(_override(text) for text in overrides)]
-    known = _benchmark_keys(given, changes)
-    nested = _unflatten(given, known, str(file))
-    for path, value in changes:
-        _put(nested, _target(path, known) or path, value)
-    config, warnings = config_from(nested)
-    typed = [path for path, _ in (_override(text) for text in overrides)]
-    if any((_target(path, known) or path) == KEY_FIELD for path in typed):
+    typed = [_override(text) for text in overrides]
+    changes = [*(settings or {}).items(), *typed]
+    own = _benchmark_keys({**given, **dict(changes)})
+    flat: dict[str, Any] = {}
+    for path, value in _spread(given.items(), own):
+        if path in flat:
+            raise ConfigError(f"{file}: {path} is given twice")
+        flat[path] = value
+    for path, value in _spread(changes, own):
+        if path in _SECTIONS and value is None:
+            flat = {known: it for known, it in flat.items() if not known.startswith(f"{path}.")}
+        flat.pop(path, None)  # the last one is the deepest: see `_nest`
+        flat[path] = value
+    config, warnings = _resolve(flat)
+    if any(path == KEY_FIELD for path, _ in _spread(typed, own)):
         warnings = [
             "llm.api_key: other users of this machine can see it on your command line;"
             " name an environment variable in llm.api_key_env instead"
@@ -81,19 +89,54 @@ def load_config(
     return config, warnings
 
 
-def config_from(nested: Mapping[str, Any]) -> tuple[RunConfig, list[str]]:
-    """The configuration that nested keys and values describe, and warnings to show the user."""
-    filled = {
-        key: dict(value) if isinstance(value, Mapping) else value
-        for key, value in nested.items()
-        # A section whose keys are all commented out is left out.
-        if value is not None or key not in _SECTIONS
-    }
-    _refuse_secrets(filled)
-    _refuse_misplaced(filled)
-    places = _read_tasks(filled)
-    _apply_protocol(filled)
-    config = resolve_config(validated(RunConfig, filled, other_names=_top_level_names(filled)))
+def config_from(settings: Mapping[str, Any]) -> tuple[RunConfig, list[str]]:
+    """The configuration that keys and values describe, and warnings to show the user."""
+    return _resolve(dict(_spread(settings.items(), _benchmark_keys(settings))))
+
+
+def _spread(
+    settings: Iterable[tuple[str, Any]], benchmark_keys: Collection[str]
+) -> Iterator[tuple[str, Any]]:
+    """Each setting by its full path, wherever it was written; sections are one level deep."""
+    for key, value in settings:
+        name = str(key)
+        if name in benchmark_keys:
+            yield f"benchmark_settings.{name}", value
+        elif name.lower() in FLAT_NAMES:
+            yield FLAT_NAMES[name.lower()], value
+        elif name in _SECTIONS and isinstance(value, Mapping):
+            yield from ((f"{name}.{inner}", item) for inner, item in value.items())
+        elif name in _NAMED and isinstance(value, str):
+            yield f"{name}.name", value
+        else:
+            yield name, value
+
+
+def _nest(flat: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings in their sections; what comes later reaches into what came before."""
+    nested: dict[str, Any] = {}
+    for path, value in flat.items():
+        *parents, last = path.split(".")
+        node = nested
+        for part in parents:
+            inner = node.setdefault(part, {})
+            if not isinstance(inner, dict):
+                kind = type(inner).__name__
+                raise ConfigError(f"{path}: {part} is not a section, it is a {kind}")
+            node = inner
+        node[last] = dict(value) if isinstance(value, Mapping) else value
+    return nested
+
+
+def _resolve(flat: dict[str, Any]) -> tuple[RunConfig, list[str]]:
+    # A section whose keys are all commented out is left out.
+    flat = {path: it for path, it in flat.items() if it is not None or path not in _SECTIONS}
+    _refuse_secrets(flat)
+    _refuse_misplaced(flat)
+    places = _read_tasks(flat)
+    _apply_protocol(flat)
+    others = sorted({*_benchmark_keys(flat), *FLAT_NAMES} - set(RunConfig.model_fields))
+    config = resolve_config(validated(RunConfig, _nest(flat), other_names=others))
     config = config.with_task_places(places)
     warnings = []
     if config.llm is not None and config.llm.api_key is not None:
@@ -104,48 +147,44 @@ def config_from(nested: Mapping[str, Any]) -> tuple[RunConfig, list[str]]:
     return config, warnings
 
 
-def _refuse_misplaced(nested: Mapping[str, Any]) -> None:
+def _refuse_misplaced(flat: Mapping[str, Any]) -> None:
     """Refuse a section's key at the top level, and say where it belongs."""
-    provider = str(_get(nested, "llm.provider") or ModelSection().provider)
+    provider = str(flat.get("llm.provider") or ModelSection().provider)
     known = {
         "llm": {"provider", *settings_model("model", provider).model_fields},
-        "agent": _agent_keys(nested),
+        "agent": _agent_keys(flat),
     }
-    for key in (key for key in nested if key not in RunConfig.model_fields):
+    for key in (key for key in flat if key not in RunConfig.model_fields):
         for section, keys in known.items():
             if key in keys:
                 raise ConfigError(f"{key}: unknown key; did you mean {section}.{key}?")
 
 
-def _agent_keys(nested: Mapping[str, Any]) -> Collection[str]:
+def _agent_keys(flat: Mapping[str, Any]) -> Collection[str]:
     """The settings of the chosen agent."""
-    return settings_model("agent", str(_get(nested, "agent.name") or DEFAULT_AGENT)).model_fields
+    return settings_model("agent", str(flat.get("agent.name") or DEFAULT_AGENT)).model_fields
 
 
-def _read_tasks(nested: dict[str, Any]) -> dict[str, str]:
-    """Replace `tasks.file` by the ids in it; returns where each was read."""
-    tasks = nested.get("tasks")
-    if not isinstance(tasks, Mapping):
-        return {}
-    if set(tasks) != {"file"} or not isinstance(tasks["file"], str | Path):
-        raise ConfigError("tasks: give ids, or a file of ids as tasks.file=PATH")
-    places = _read_task_list(Path(tasks["file"]))
-    nested["tasks"] = list(places)
-    return places
+def _benchmark_keys(settings: Mapping[str, Any]) -> set[str]:
+    """The settings of the chosen benchmark, which are allowed at the top level."""
+    name = settings.get("benchmark") or RunConfig.model_fields["benchmark"].default
+    if settings.get("protocol") is not None:
+        name = protocol(str(settings["protocol"])).settings.get("benchmark", name)
+    return set(settings_model("benchmark", str(name)).model_fields) - set(RunConfig.model_fields)
 
 
-def _apply_protocol(nested: dict[str, Any]) -> None:
-    name = nested.get("protocol")
+def _apply_protocol(flat: dict[str, Any]) -> None:
+    name = flat.get("protocol")
     if name is None:
         return
     chosen = protocol(str(name))
     for path, what in chosen.needs.items():
-        if _get(nested, path) is None:
+        if flat.get(path) is None:
             raise ConfigError(f"{path}: protocol {name!r} needs you to set it: {what}")
     for path, value in chosen.settings.items():
-        present = _get(nested, path)
+        present = flat.get(path)
         section, _, key = path.partition(".")
-        is_known = section != "agent" or key in _agent_keys(nested)
+        is_known = section != "agent" or key in _agent_keys(flat)
         if value is None and present is None and not is_known:
             continue  # the chosen agent lacks this setting: there is nothing to fix
         if present not in (None, value) and str(present) != str(value):
@@ -154,7 +193,7 @@ def _apply_protocol(nested: dict[str, Any]) -> None:
                 f"{path}: protocol {name!r} fixes it to {fixed} (given: {present!r}); "
                 "leave it out, or run without the protocol"
             )
-        _put(nested, path, value)
+        flat[path] = value
 
 
 def _override(text: str) -> tuple[str, Any]:
@@ -166,94 +205,12 @@ def _override(text: str) -> tuple[str, Any]:
     return path, parse_setting(path, value)
 
 
-def _top_level_names(nested: Mapping[str, Any]) -> list[str]:
-    """The names that are allowed at the top level, for suggestions."""
-    return sorted({*_benchmark_keys(nested, ()), *FLAT_NAMES} - set(RunConfig.model_fields))
-
-
-def _paths(settings: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """The settings as paths; sections are one level deep."""
-    paths: list[tuple[str, Any]] = []
-    for key, value in settings.items():
-        if isinstance(value, Mapping) and key in _SECTIONS:
-            paths += [(f"{key}.{inner}", item) for inner, item in value.items()]
-        else:
-            paths.append((key, value))
-    return paths
-
-
-def _benchmark_keys(given: Mapping[str, Any], changes: Sequence[tuple[str, Any]]) -> set[str]:
-    """The settings of the chosen benchmark, which are allowed at the top level."""
-    default = RunConfig.model_fields["benchmark"].default
-    name = dict(changes).get("benchmark", given.get("benchmark")) or default
-    protocol_name = dict(changes).get("protocol", given.get("protocol"))
-    if protocol_name is not None:
-        name = protocol(str(protocol_name)).settings.get("benchmark", name)
-    return set(settings_model("benchmark", str(name)).model_fields) - set(RunConfig.model_fields)
-
-
-def _target(key: str, benchmark_keys: set[str]) -> str | None:
-    """The full path of a top-level name; None if it is already one."""
-    if key in benchmark_keys:
-        return f"benchmark_settings.{key}"
-    return FLAT_NAMES.get(key.lower())
-
-
-def _unflatten(given: Mapping[str, Any], benchmark_keys: set[str], where: str) -> dict[str, Any]:
-    nested: dict[str, Any] = {}
-    for key, value in given.items():
-        target = _target(str(key), benchmark_keys)
-        if target is None:
-            if isinstance(value, Mapping) and isinstance(nested.get(str(key)), dict):
-                for inner, item in value.items():
-                    _put_once(nested, f"{key}.{inner}", item, where)
-            else:
-                nested[str(key)] = dict(value) if isinstance(value, Mapping) else value
-        else:
-            _put_once(nested, target, value, where)
-    return nested
-
-
-def _put_once(nested: dict[str, Any], path: str, value: Any, where: str) -> None:
-    *parents, last = path.split(".")
-    section = _get(nested, ".".join(parents))
-    if isinstance(section, Mapping) and last in section:
-        raise ConfigError(f"{where}: {path} is given twice")
-    _put(nested, path, value)
-
-
-def _get(nested: Mapping[str, Any], path: str) -> Any:
-    node: Any = nested
-    for part in path.split("."):
-        if isinstance(node, str) and path in (f"{section}.name" for section in _NAMED):
-            return node  # a section given by its name alone
-        node = node.get(part) if isinstance(node, Mapping) else None
-    return node
-
-
-def _put(nested: dict[str, Any], path: str, value: Any) -> None:
-    *parents, last = path.split(".")
-    node = nested
-    for part in parents:
-        inner = node.get(part)
-        if inner is None:
-            inner = node[part] = {}
-        elif isinstance(inner, str) and part in _NAMED:
-            inner = node[part] = {"name": inner}
-        elif not isinstance(inner, dict):
-            raise ConfigError(f"{path}: {part} is not a section, it is a {type(inner).__name__}")
-        node = inner
-    if last in _NAMED and isinstance(node.get(last), dict) and isinstance(value, str):
-        value = {**node[last], "name": value}
-    node[last] = value
-
-
-def _refuse_secrets(settings: Mapping[str, Any]) -> None:
+def _refuse_secrets(flat: Mapping[str, Any]) -> None:
     """Refuse a key in any field but the one for it: all others are saved in the run's files.
 
     The value is not shown.
     """
-    for path, value in _texts(settings, ""):
+    for path, value in _texts(flat, ""):
         if path == KEY_FIELD:
             continue
         last = path.rpartition(".")[2]
@@ -285,49 +242,49 @@ def _texts(node: object, path: str) -> Iterator[tuple[str, str]]:
         yield path, node
 
 
-def _read_task_list(file: Path) -> dict[str, str]:
-    """The ids in a file, one per line or a JSON list, each with its place for messages.
+def _read_tasks(flat: dict[str, Any]) -> dict[str, str]:
+    """Replace `tasks.file` by the ids in it; returns where each was read.
 
     They are copied into the configuration, so that a run does not depend on the file.
     """
-    if file.exists() and not file.is_file():  # a pipe may wait, a device never end
-        raise ConfigError(f"tasks.file: {file} is not a regular file")
+    given = {path for path in flat if path.partition(".")[0] == "tasks"}
+    if given <= {"tasks"}:
+        return {}
+    name = flat.pop("tasks.file", None)
+    if given != {"tasks.file"} or not isinstance(name, str | Path):
+        raise ConfigError("tasks: give ids, or a file of ids as tasks.file=PATH")
+    file = Path(name)
+    found: dict[str, str] = {}
+    for place, task in _task_list(file):
+        where = f"{file}, {place}"
+        if task in found:
+            raise ConfigError(f"tasks.file: {where}: {task!r} is listed twice")
+        found[task] = where
+    if not found:
+        raise ConfigError(f"tasks.file: {file} lists no tasks")
+    flat["tasks"] = list(found)
+    return found
+
+
+def _task_list(file: Path) -> list[tuple[str, str]]:
+    """Ids with their places: one per line, where `#` begins a comment, or a JSON list."""
     try:
+        require_file(file)
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
         raise ConfigError(f"tasks.file: cannot read {file}: {reason}") from None
-    lines = _json_lines(text, file) if text.lstrip().startswith("[") else _plain_lines(text)
-    found: dict[str, str] = {}
-    for number, name in lines:
-        where = f"{file}, line {number}"
-        if name in found:
-            raise ConfigError(f"tasks.file: {where}: {name!r} is listed twice")
-        found[name] = where
-    if not found:
-        raise ConfigError(f"tasks.file: {file} lists no tasks")
-    return found
-
-
-def _plain_lines(text: str) -> list[tuple[int, str]]:
-    """Empty lines and lines that start with `#` are skipped."""
-    numbered = ((number, line.strip()) for number, line in enumerate(text.splitlines(), start=1))
-    return [(number, line) for number, line in numbered if line and not line.startswith("#")]
-
-
-def _json_lines(text: str, file: Path) -> list[tuple[int, str]]:
+    if not text.lstrip().startswith("["):
+        lines = ((f"line {n}", line.strip()) for n, line in enumerate(text.splitlines(), 1))
+        return [(place, line) for place, line in lines if line and not line.startswith("#")]
     try:
-        names: Any = json.loads(text)
+        entries = [(f"entry {n}", each) for n, each in enumerate(json.loads(text), 1)]
     except json.JSONDecodeError as error:
-        raise ConfigError(
-            f"tasks.file: {file} is not JSON, line {error.lineno}: {error.msg}"
-        ) from None
+        where = f"{file} is not JSON, line {error.lineno}"
+        raise ConfigError(f"tasks.file: {where}: {error.msg}") from None
     except RecursionError:
         raise ConfigError(f"tasks.file: {file} is nested too deeply for a list of ids") from None
-    lines, at = [], 0
-    for place, name in enumerate(names, start=1):
-        if not isinstance(name, str):
-            raise ConfigError(f"tasks.file: {file}: entry {place} is not a task id")
-        at = max(at, text.find(json.dumps(name, ensure_ascii=False), at))
-        lines.append((text.count("\n", 0, at) + 1, name))
-    return lines
+    for place, entry in entries:
+        if not isinstance(entry, str):
+            raise ConfigError(f"tasks.file: {file}: {place} is not a task id")
+    return entries

@@ -24,6 +24,7 @@ from pydantic import (
 
 from agentquest import registry
 from agentquest.errors import ConfigError
+from agentquest.files import hash_file, require_file
 from agentquest.lib import Agent, Benchmark
 from agentquest.lib.settings import (
     Settings,
@@ -256,20 +257,22 @@ def resolve_config(config: RunConfig) -> RunConfig:
     agent = _check_settings("agent", config.agent.name, config.agent.settings)
     executor = _check_settings("executor", config.executor.name, config.executor.settings)
     update: dict[str, Any] = {
-        "benchmark_settings": benchmark.model_dump(mode="json"),
+        "benchmark_settings": _plain(benchmark),
         "max_steps": config.max_steps or registry.load("benchmark", config.benchmark).step_limit,
-        "agent": AgentSection(name=config.agent.name, **agent),
-        "executor": ExecutorSection(name=config.executor.name, **executor),
+        "agent": AgentSection(name=config.agent.name, **_plain(agent)),
+        "executor": ExecutorSection(name=config.executor.name, **_plain(executor)),
     }
+    price = None
     if config.llm is not None:
         provider = _provider(config.llm)
         _require_model(provider, config.llm)
         fill_in = getattr(settings_model("model", provider), "fill_in", dict)
         model = _check_settings("model", provider, fill_in(config.llm.settings))
-        update["llm"] = ModelSection(provider=provider, api_key=config.llm.api_key, **model)
+        price = getattr(model, "price", None)
+        update["llm"] = ModelSection(provider=provider, api_key=config.llm.api_key, **_plain(model))
     for sink in config.sinks:
         registry.target("sink", sink)
-    if config.cost_limit is not None and not _has_price(update.get("llm")):
+    if config.cost_limit is not None and price is None:
         raise ConfigError(
             "cost_limit needs llm.price_per_million_prompt and _completion: the price of this"
             " model is not known"
@@ -277,12 +280,8 @@ def resolve_config(config: RunConfig) -> RunConfig:
     return config.model_copy(update=update)
 
 
-def _has_price(llm: ModelSection | None) -> bool:
-    """Whether a price is known, from the configuration or the price table."""
-    if llm is None:
-        return False
-    settings = validated(settings_model("model", llm.provider), llm.settings, "llm")
-    return getattr(settings, "price", None) is not None
+def _plain(settings: BaseModel) -> dict[str, Any]:
+    return settings.model_dump(mode="json")
 
 
 def _provider(llm: ModelSection) -> str:
@@ -308,13 +307,13 @@ def _require_model(provider: str, llm: ModelSection) -> None:
     )
 
 
-def _check_settings(kind: str, name: str, given: dict[str, Any]) -> dict[str, Any]:
+def _check_settings(kind: str, name: str, given: dict[str, Any]) -> BaseModel:
     model, path = settings_model(kind, name), "llm" if kind == "model" else kind
     if given and not model.model_fields:
         others = ", ".join(other for other in registry.names(kind) if other != name)
         wrong = f"{path}.{next(iter(given))}: unknown key; {kind} {name!r} has no settings"
         raise ConfigError(f"{wrong}; other names are: {others}")
-    return validated(model, given, path).model_dump(mode="json")
+    return validated(model, given, path)
 
 
 def score_fields(model: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
@@ -329,6 +328,9 @@ def score_fields(model: type[BaseModel], values: Mapping[str, Any]) -> dict[str,
 
 def _file_hash(name: str, file: str) -> str:
     try:
-        return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+        require_file(Path(file))
+        return hash_file(Path(file))
     except OSError as error:
         raise ConfigError(f"{name}: cannot read {file}: {error.strerror}") from None
+    except ValueError:  # such as a name with NUL
+        raise ConfigError(f"{name}: {file} is no name of a file") from None

@@ -7,10 +7,11 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, TimeRemainingColumn, TransferSpeedColumn
 from rich.progress import Progress as Bars
 
-from agentquest.downloads.archives import Extraction, check_zip, extract_zip
+from agentquest.downloads.archives import Extraction, extract_zip
 from agentquest.downloads.fetching import Progress, Retry, fetch
+from agentquest.safe_text import one_line
 
-__all__ = ["Extraction", "Progress", "Retry", "check_zip", "download_bars", "extract_zip", "fetch"]
+__all__ = ["Extraction", "Progress", "Retry", "download_bars", "extract_zip", "fetch"]
 
 
 @contextmanager
@@ -20,7 +21,7 @@ def download_bars() -> Iterator[Callable[[str], Progress]]:
     with Bars("{task.description}", *columns, console=Console(stderr=True)) as bars:
 
         def add_bar(name: str) -> Progress:
-            bar = bars.add_task(name, total=None)
+            bar = bars.add_task(one_line(name), total=None)
             return lambda done, total: bars.update(bar, completed=done, total=total)
 
         yield add_bar

@@ -39,20 +39,6 @@ class Extraction:
     kept: tuple[str, ...]
 
 
-def check_zip(archive: Path) -> None:
-    """Read the whole archive against its checksums; DataError when it is damaged."""
-    with _open_archive(archive) as opened:
-        _refuse_bombs(archive, opened.infolist(), MAX_BYTES)
-        for member in opened.infolist():
-            _refuse_encrypted(archive, member)
-        try:
-            bad = opened.testzip()
-        except OSError as error:
-            raise DataError(f"{archive} is not a valid zip archive: {error}") from error
-    if bad is not None:
-        raise DataError(f"{archive} is damaged: wrong checksum of {bad!r}")
-
-
 def extract_zip(
     archive: Path,
     folder: Path,
@@ -138,13 +124,9 @@ def _check_name(archive: Path, member: zipfile.ZipInfo) -> PurePosixPath:
     kind = stat.S_IFMT(member.external_attr >> 16)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise DataError(f"{archive} contains {raw!r}, which is a link or a special file")
-    _refuse_encrypted(archive, member)
-    return name
-
-
-def _refuse_encrypted(archive: Path, member: zipfile.ZipInfo) -> None:
     if member.flag_bits & 0x1:
-        raise DataError(f"{archive} contains {member.orig_filename!r}, which is encrypted")
+        raise DataError(f"{archive} contains {raw!r}, which is encrypted")
+    return name
 
 
 def _require_room(folder: Path, needed: int) -> None:

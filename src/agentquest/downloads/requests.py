@@ -13,63 +13,39 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from email.message import Message
-from typing import NamedTuple
 
 from agentquest.words import parse_whole_number
 
-_CONTENT_RANGE = re.compile(r"bytes (?:([0-9]{1,18})-([0-9]{1,18})|\*)/([0-9]{1,18}|\*)")
+_CONTENT_RANGE = re.compile(r"bytes (?:([0-9]{1,18})-[0-9]{1,18}|\*)/([0-9]{1,18}|\*)")
 _MOST_DIGITS = 18
 _WORTH_ANOTHER_TRY = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 class AttemptFailed(Exception):
-    """This attempt failed; another may succeed. `wait` is what the server asked for."""
+    """This attempt failed; another may succeed. `wait` is what the server asked for.
 
-    def __init__(self, reason: str, wait: float = 0.0) -> None:
+    `starts_over` says that the server does not continue the part on disk.
+    """
+
+    def __init__(self, reason: str, wait: float = 0.0, starts_over: bool = False) -> None:
         super().__init__(reason)
         self.wait = wait
+        self.starts_over = starts_over
 
 
 class DownloadFailed(Exception):
     """No further attempt can succeed."""
 
 
-class FileChanged(Exception):
-    """The part on disk belongs to another version of the file: start over."""
-
-
-class Version(NamedTuple):
-    """What a server says of a file: enough to notice that it has changed."""
-
-    etag: str | None = None
-    last_modified: str | None = None
-    total: int | None = None
-
-    @property
-    def validator(self) -> str | None:
-        """The value for If-Range, which takes no weak entity tags."""
-        if self.etag and not self.etag.startswith("W/"):
-            return self.etag
-        return self.last_modified
-
-    def contradicts(self, other: "Version | None") -> bool:
-        """True when both name the same property and differ in it."""
-        pairs = zip(self, other or Version(), strict=True)
-        return any(a is not None and b is not None and a != b for a, b in pairs)
-
-    def completed_by(self, other: "Version | None") -> "Version":
-        """What is unknown here taken from `other`, which describes the same file."""
-        known = {} if other is None else other._asdict()
-        mine = {name: value for name, value in self._asdict().items() if value is not None}
-        return Version(**{**known, **mine})
-
-
 @dataclass
 class FileResponse:
-    """A body to append at `start`; `start` 0 means from the beginning."""
+    """A body to append at `start`, and the size of the whole file if the server says it.
+
+    `start` 0 means from the beginning; without a `response` nothing is missing.
+    """
 
     start: int
-    version: Version
+    total: int | None
     response: http.client.HTTPResponse | None
 
     def chunk(self, size: int) -> bytes:
@@ -83,23 +59,24 @@ class FileResponse:
 
 
 @contextmanager
-def request_file(
-    url: str, have: int, known: Version | None, timeout: float
-) -> Iterator[FileResponse]:
-    """Request `url` from byte `have` on, if the file is still the `known` one."""
-    request = urllib.request.Request(url, headers=_headers(have, known))
+def request_file(url: str, have: int, timeout: float) -> Iterator[FileResponse]:
+    """Request `url` from byte `have` on."""
+    headers = {"User-Agent": "agentquest", "Accept-Encoding": "identity"}
+    if have:
+        headers["Range"] = f"bytes={have}-"
+    request = urllib.request.Request(url, headers=headers)
     try:
         response = _opener().open(request, timeout=timeout)
     except urllib.error.HTTPError as error:
         with error:
             if error.code == 416 and have:
-                yield _already_whole(error.headers, have, known)
+                yield _already_whole(error.headers, have)
                 return
             raise _refusal(error) from error
     except (OSError, http.client.HTTPException) as error:
         raise _unreachable(error) from error
     with response:
-        yield _read_response(response, have, known)
+        yield _read_response(response, have)
 
 
 def _opener() -> urllib.request.OpenerDirector:
@@ -118,18 +95,7 @@ def _opener() -> urllib.request.OpenerDirector:
     return opener
 
 
-def _headers(have: int, known: Version | None) -> dict[str, str]:
-    headers = {"User-Agent": "agentquest", "Accept-Encoding": "identity"}
-    if have:
-        headers["Range"] = f"bytes={have}-"
-        if known is not None and known.validator:
-            headers["If-Range"] = known.validator
-    return headers
-
-
-def _read_response(
-    response: http.client.HTTPResponse, have: int, known: Version | None
-) -> FileResponse:
+def _read_response(response: http.client.HTTPResponse, have: int) -> FileResponse:
     encoding = response.headers.get("Content-Encoding", "identity")
     if encoding != "identity":
         raise DownloadFailed(
@@ -137,33 +103,26 @@ def _read_response(
         )
     length = _number(response.headers.get("Content-Length"))
     if response.status == 200:
-        return FileResponse(0, _version(response.headers, length), response)
+        return FileResponse(0, length, response)
     if response.status != 206 or not have:
         raise DownloadFailed(f"the server answers with status {response.status}")
     found = _CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
     if found is None or found[1] is None or int(found[1]) != have:
-        raise FileChanged("the server sent a different part of the file than requested")
-    total = _number(found[3])
+        reason = "the server sent a different part of the file than requested"
+        raise AttemptFailed(reason, starts_over=True)
+    total = _number(found[2])
     if total is None and length is not None:
         total = have + length
-    version = _version(response.headers, total)
-    if version.contradicts(known):
-        raise FileChanged("the file changed on the server")
-    return FileResponse(have, version.completed_by(known), response)
+    return FileResponse(have, total, response)
 
 
-def _already_whole(headers: Message, have: int, known: Version | None) -> FileResponse:
+def _already_whole(headers: Message, have: int) -> FileResponse:
     """A 416: nothing follows what we have, so it is either complete or another file."""
     found = _CONTENT_RANGE.fullmatch(headers.get("Content-Range", ""))
-    known = known or Version()
-    version = _version(headers, _number(found[3]) if found else known.total)
-    if version.total != have or version.contradicts(known):
-        raise FileChanged("the file on the server is not the one that was partly downloaded")
-    return FileResponse(have, version.completed_by(known), None)
-
-
-def _version(headers: Message, total: int | None) -> Version:
-    return Version(headers.get("ETag"), headers.get("Last-Modified"), total)
+    if found is None or _number(found[2]) != have:
+        reason = "the file on the server is not the one that was partly downloaded"
+        raise AttemptFailed(reason, starts_over=True)
+    return FileResponse(have, have, None)
 
 
 def _refusal(error: urllib.error.HTTPError) -> Exception:

@@ -15,7 +15,11 @@ from agentquest.http.sockets import LOOPBACK, is_loopback, listen
 
 TOKEN = "AGENTQUEST_TOKEN"
 INSECURE = "--insecure-no-token"
-INSECURE_HELP = "Serve other machines without a token, as in a closed network of containers."
+_INSECURE_VARIABLE = "AGENTQUEST_INSECURE_NO_TOKEN"
+INSECURE_HELP = (
+    "Serve other machines without a token, as in a closed network of containers (also:"
+    f" {_INSECURE_VARIABLE}=1)."
+)
 
 
 @dataclass(frozen=True)
@@ -28,9 +32,19 @@ class Access:
     insecure: bool = False
 
     @classmethod
-    def read(cls, host: str, names: Collection[str] | None, insecure: bool) -> "Access":
-        """With the token of the environment, which process lists do not show."""
-        return cls(host, names or (), os.environ.get(TOKEN) or None, insecure)
+    def read(
+        cls,
+        host: str,
+        names: Collection[str] | None = None,
+        insecure: bool = False,
+        token: str | None = None,
+    ) -> "Access":
+        """What was given, or else is in the environment, which process lists do not show."""
+        token = (token or os.environ.get(TOKEN, "")).strip()
+        if not (token.isascii() and token.isprintable()):  # nobody could send it in a header
+            raise ConfigError(f"{TOKEN} must consist of visible ASCII characters")
+        insecure = insecure or os.environ.get(_INSECURE_VARIABLE, "") in ("1", "true", "yes")
+        return cls(host, names or (), token or None, insecure)
 
     def listen(
         self, port: int = 0, option: str = "--port", asks_token: bool = True

@@ -95,7 +95,6 @@ class Connection:
         self._connections = connections
         self._protocol = H11Protocol(**settings)
         self._received_early = False
-        self.heard = False
         self.enter(Phase.HEAD)
 
     def __getattr__(self, name: str) -> Any:
@@ -126,7 +125,6 @@ class Connection:
 
     def data_received(self, data: bytes) -> None:
         """Note that the client has sent something, then hand it to uvicorn."""
-        self.heard = True
         if self.phase is Phase.IDLE:
             self.enter(Phase.HEAD)
         elif self.phase is Phase.ANSWER:
@@ -144,13 +142,9 @@ class Connections:
         self.limit = max(1, limit)
         self._limits = limits
         self._open: dict[Connection, None] = {}  # oldest first
-        self._websockets: set[Connection] = set()
         self._requests: set[asyncio.Task[Any]] = set()
         self._numbers = itertools.count(1)
         self._ending = False
-
-    def __len__(self) -> int:
-        return len(self._open)
 
     def accept(self, **settings: Any) -> Connection:
         """The protocol of a new connection, which uvicorn asks for with its own settings."""
@@ -166,7 +160,6 @@ class Connections:
     def remove(self, connection: Connection) -> None:
         """Free the place of a connection that is closed."""
         self._open.pop(connection, None)
-        self._websockets.discard(connection)
 
     def watch(self, app: ASGIApp) -> ASGIApp:
         """The application, whose requests tell their connections how far they are."""
@@ -178,16 +171,14 @@ class Connections:
             task = cast("asyncio.Task[Any]", asyncio.current_task())
             self._requests.add(task)
             try:
-                if scope["type"] == "websocket":
-                    await self._run_websocket(app, scope, receive, send)
-                else:
-                    await self._run_request(app, scope, receive, send)
+                await self._run_request(app, scope, receive, send)
             finally:
                 self._requests.discard(task)
 
         return watched
 
     async def _run_request(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        """A WebSocket is a request too: its application says how long the answer lasts."""
         connection: Connection = scope["state"][CONNECTION]
         headers = dict(scope["headers"])
         has_body = headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
@@ -206,18 +197,8 @@ class Connections:
                 raise
         finally:
             connection.enter(Phase.IDLE)
-
-    async def _run_websocket(
-        self, app: ASGIApp, scope: Scope, receive: Receive, send: Send
-    ) -> None:
-        """From here on the application says how long the connection lasts."""
-        connection: Connection = scope["state"][CONNECTION]
-        self.remove(connection)
-        self._websockets.add(connection)
-        try:
-            await app(scope, receive, send)
-        finally:
-            self.remove(connection)
+            if scope["type"] == "websocket":  # the protocol that took it over told us nothing
+                self.remove(connection)
 
     def drop_slow(self) -> None:
         """End the connections whose requests have not arrived in time."""
@@ -225,12 +206,9 @@ class Connections:
         for connection in list(self._in_phase(Phase.HEAD, Phase.BODY)):
             in_head = connection.phase is Phase.HEAD
             if now - connection.since > (self._limits.head_s if in_head else self._limits.body_s):
-                if in_head and connection.heard:
-                    connection.transport.write(_TIMED_OUT)
-                    connection.transport.close()
-                    self.remove(connection)
-                else:
-                    self._drop(connection)
+                connection.transport.write(_TIMED_OUT)
+                connection.transport.close()
+                self.remove(connection)
 
     def drop_waiting(self) -> None:
         """End the connections on which nothing is being answered."""
@@ -240,7 +218,7 @@ class Connections:
     async def end(self) -> bool:
         """End everything; False if an application would not be cancelled."""
         self._ending = True
-        for connection in [*self._open, *self._websockets]:
+        for connection in list(self._open):
             self._drop(connection)
         await asyncio.sleep(0)  # uvicorn learns that the connections are lost
         requests = set(self._requests)

@@ -7,27 +7,25 @@ A web page can make a browser on this machine send requests here. Two things
 give it away. Its own address, in the Origin header, is not the one that was
 asked. Or, where the page's name was made to point to this machine after it was
 loaded (DNS rebinding), both agree, but the name is not one of ours.
-
-Bodies are limited by what they become and not by how they were packed.
 """
 
 import json
 import secrets
 import socket
-import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agentquest.http.sockets import parse_address
 
 MAX_BODY = 64 * 1024
-_GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS  # finds out by itself which of the two
+ANY = "*"
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
 _LONGEST_SHOWN = 100
@@ -67,12 +65,11 @@ class Names:
     """The names that a server answers to: the loopback's, that of its address, and those given.
 
     On all addresses at once (0.0.0.0) it also answers to any address in numbers, which
-    no DNS can bend, and to the machine's own name. `origins` are web sites whose pages may
-    send requests, written as `https://example.org`.
+    no DNS can bend, and to the machine's own name. `*` among those given stands for any name,
+    as behind a gateway.
     """
 
-    def __init__(self, bound: str, more: Collection[str] = (), origins: Collection[str] = ()):
-        self.origins = frozenset(origin.rstrip("/").lower() for origin in origins)
+    def __init__(self, bound: str, more: Collection[str] = ()) -> None:
         named = {name.strip("[]").rstrip(".").lower() for name in (bound, *more)}
         self.hosts = _LOOPBACK_NAMES | named
         address = parse_address(bound)
@@ -86,7 +83,8 @@ class Names:
         host = host_in(named)
         if host is None:
             raise Refused(400, "the request has no valid Host header")
-        if host not in self.hosts and not (self.any_number and parse_address(host)):
+        is_known = host in self.hosts or ANY in self.hosts
+        if not is_known and not (self.any_number and parse_address(host)):
             shown = named[:_LONGEST_SHOWN]
             text = f"this server does not answer to the name {shown!r}; allow it"
             raise Refused(403, f"{text} with --allow-host")
@@ -96,7 +94,7 @@ class Names:
         if method in _READING:
             return
         origin = headers.get("origin", headers.get("referer"))
-        if origin is None or origin.rstrip("/").lower() in self.origins:
+        if origin is None:
             return
         try:
             asking = urlsplit(origin).netloc.lower()
@@ -120,61 +118,27 @@ def host_in(value: str) -> str | None:
     return host.rstrip(".").lower()
 
 
-class Disconnected(Exception):
-    """The client left before its request was complete, so nobody waits for an answer."""
-
-
-class Unpacker:
-    """Decompresses a body of at most `limit` bytes.
-
-    `encoding` is a Content-Encoding. Raises Refused for one that is unknown, for more
-    than the limit, and for damage; at most `limit` bytes are held at any time.
-    """
-
-    def __init__(self, encoding: str, limit: int) -> None:
-        kind = encoding.strip().lower()
-        if kind not in ("", "identity", "gzip", "x-gzip", "deflate"):
-            raise Refused(415, f"the encoding {kind[:50]!r} is not supported")
-        self._packed = None if kind in ("", "identity") else zlib.decompressobj(_GZIP_OR_ZLIB)
-        self._limit = limit
-        self._body = bytearray()
-
-    def feed(self, data: bytes) -> None:
-        """Take the next piece of the body as it arrived."""
-        if self._packed is not None:
-            try:
-                data = self._packed.decompress(data, self._limit - len(self._body) + 1)
-            except zlib.error as error:
-                raise Refused(400, "the body is not compressed as its header says") from error
-        self._body += data
-        if len(self._body) > self._limit:
-            raise Refused(413, f"the body is larger than {self._limit} bytes")
-
-    def whole(self) -> bytes:
-        """The unpacked body; raises Refused if a packed one has not come to its end."""
-        if self._packed is not None and not self._packed.eof:
-            raise Refused(400, "the compressed body is incomplete")
-        return bytes(self._body)
-
-
 def has_body(headers: Mapping[str, str]) -> bool:
     """Whether the headers announce a body, of known length or not."""
     return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
 
 
 async def _read_body(headers: Mapping[str, str], receive: Receive, limit: int) -> bytes:
-    """The whole body, unpacked."""
+    """The whole body; a compressed one is refused, because a little can become very much."""
+    if headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+        raise Refused(415, "compressed bodies are not supported")
     announced = headers.get("content-length", "")
-    if announced.isdigit() and (len(announced) > 15 or int(announced) > limit):
-        raise Refused(413, f"the body is larger than {limit} bytes")
-    unpacker = Unpacker(headers.get("content-encoding", "") if has_body(headers) else "", limit)
-    while True:
+    is_larger = announced.isdigit() and (len(announced) > 15 or int(announced) > limit)
+    body = bytearray()
+    while not is_larger:
         message = await receive()
         if message["type"] != "http.request":
-            raise Disconnected
-        unpacker.feed(message.get("body", b""))
-        if not message.get("more_body", False):
-            return unpacker.whole()
+            raise ClientDisconnect
+        body += message.get("body", b"")
+        is_larger = len(body) > limit
+        if not is_larger and not message.get("more_body", False):
+            return bytes(body)
+    raise Refused(413, f"the body is larger than {limit} bytes")
 
 
 def _replay(receive: Receive, body: bytes) -> Receive:
@@ -189,13 +153,6 @@ def _replay(receive: Receive, body: bytes) -> Receive:
         return first
 
     return replay
-
-
-def _unpacked(scope: Scope, size: int) -> Scope:
-    """The request as if its body had been sent unpacked and in one piece."""
-    packing = (b"content-length", b"content-encoding", b"transfer-encoding")
-    headers = [header for header in scope["headers"] if header[0] not in packing]
-    return {**scope, "headers": [*headers, (b"content-length", str(size).encode())]}
 
 
 def page_headers(**sources: str) -> dict[str, str]:
@@ -256,10 +213,8 @@ def guard_app(app: ASGIApp, rules: Rules) -> ASGIApp:
             response.headers.update(refused.headers)
             await response(scope, receive, send)
             return
-        except Disconnected:
+        except ClientDisconnect:  # nobody waits for an answer
             return
-        if "content-encoding" in headers or "transfer-encoding" in headers:
-            scope = _unpacked(scope, len(body))
         await app(scope, _replay(receive, body), send)
 
     async def guard_websocket(scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,14 +1,11 @@
 """Running applications on their sockets until told to stop.
 
-One event loop for all of them. SIGINT or SIGTERM, or `stop` from any thread,
-ends them: nothing new is accepted, half-sent requests are dropped, answers
-under way get a moment, applications close what they hold, and nothing is
-printed. A second signal does not wait.
+One event loop for all of them. A signal, or `stop` from any thread, ends them: nothing new is
+accepted, half-sent requests are dropped, answers under way get a moment, applications close
+what they hold, and nothing is printed. A second signal does not wait.
 """
 
 import asyncio
-import errno
-import logging
 import signal
 import socket
 import time
@@ -23,11 +20,8 @@ from starlette.types import ASGIApp
 from agentquest.errors import UserError
 from agentquest.http.connections import ConnectionLimits, Connections
 from agentquest.http.sockets import BACKLOG, url_of
-from agentquest.platform import count_files, handle_signals
+from agentquest.platform import count_files, handle_signals, stop_signals
 
-_log = logging.getLogger(__name__)
-_NO_MORE_FILES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
-_SAID_EVERY_S = 60.0
 _POLL_S = 0.05
 
 
@@ -58,7 +52,7 @@ def serve(*served: Served, limits: ConnectionLimits | None = None) -> None:
 class Serving:
     """Servers that start and end together.
 
-    `hears_signals`: SIGINT and SIGTERM stop them; not where the caller listens for these itself.
+    `hears_signals`: signals stop them; not where the caller listens for these itself.
     """
 
     def __init__(
@@ -93,23 +87,19 @@ class Serving:
 
     async def run(self) -> None:
         """Answer until stopped; cancelling this stops too, and one server's end is all servers'."""
-        loop = asyncio.get_running_loop()
-        before = loop.get_exception_handler()
-        loop.set_exception_handler(_quiet_about_files(before))
         supervising = asyncio.create_task(self._supervise())
         tasks = [
             asyncio.create_task(_serve(server, sock))
             for server, sock in zip(self._servers, self._sockets, strict=True)
         ]
         try:
-            numbers = (signal.SIGINT, signal.SIGTERM) if self._hears_signals else ()
+            numbers = stop_signals() if self._hears_signals else ()
             with handle_signals(numbers, self._receive_signal):
                 await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
             self._stops = self._stops or 1
             results = await asyncio.gather(*tasks, return_exceptions=True)
             supervising.cancel()
-            loop.set_exception_handler(before)
             for sock in self._sockets:
                 sock.close()
         for result in results:
@@ -128,6 +118,7 @@ class Serving:
             lifespan="on",
             # Warnings are about what clients do, and clients must not be able to fill a log.
             log_level="error",
+            log_config=None,  # errors go where all warnings of the program go
             access_log=False,
             server_header=False,
             # So many are accepted at a time. Some four such batches are under way before the
@@ -167,22 +158,3 @@ async def _serve(server: uvicorn.Server, sock: socket.socket) -> None:
     sock.listen(BACKLOG)  # asyncio lets no more wait than it accepts at a time
     await server.main_loop()
     await server.shutdown(sockets=[sock])
-
-
-def _quiet_about_files(otherwise: Any) -> Any:
-    """Says once a minute that no connection can be accepted; asyncio says it at each attempt."""
-    said_at = -_SAID_EVERY_S
-
-    def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        nonlocal said_at
-        error = context.get("exception")
-        if isinstance(error, OSError) and error.errno in _NO_MORE_FILES and "socket" in context:
-            if time.monotonic() - said_at >= _SAID_EVERY_S:
-                said_at = time.monotonic()
-                _log.warning("connections wait: %s", error.strerror)
-        elif otherwise is not None:
-            otherwise(loop, context)
-        else:
-            loop.default_exception_handler(context)
-
-    return handle

@@ -26,19 +26,14 @@ def listen(host: str = LOOPBACK, port: int = 0, option: str = "--port") -> socke
         raise UserError(f"cannot listen on port {port}: ports are numbered 0 to {_LAST_PORT}")
     try:
         return _bound(host, port)
-    except PermissionError:
-        raise PortInUse(
-            f"no permission to use port {port}; try {option} {free_port(host)}"
-        ) from None
-    except (socket.gaierror, UnicodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise UserError(f"cannot listen on {host} port {port}: {reason}") from error
-    except OSError as error:
-        if error.errno == errno.EADDRNOTAVAIL:
-            raise UserError(f"{host} is not an address of this machine: {error.strerror}") from None
-        raise PortInUse(
-            f"cannot listen on {host} port {port}: {error.strerror}; try {option} {free_port(host)}"
-        ) from None
+    except (OSError, UnicodeError) as error:
+        number, reason = getattr(error, "errno", None), getattr(error, "strerror", None) or error
+    if number == errno.EADDRNOTAVAIL:
+        raise UserError(f"{host} is not an address of this machine: {reason}")
+    problem = f"cannot listen on {host} port {port}: {reason}"
+    if number in (errno.EADDRINUSE, errno.EACCES):
+        raise PortInUse(f"{problem}; try {option} {free_port(host)}")
+    raise UserError(problem)
 
 
 def free_port(host: str = LOOPBACK) -> int:
@@ -61,6 +56,12 @@ def url_of(sock: socket.socket) -> str:
     host, port = sock.getsockname()[:2]
     if ip_address(host).is_unspecified:
         host = "::1" if ":" in host else LOOPBACK
+    return write_url(host, port)
+
+
+def write_url(host: str, port: int) -> str:
+    """The address of a host and a port; no slash at its end."""
+    host = host.strip("[]")
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 

@@ -9,7 +9,6 @@ from agentquest.lib.agent import (
     Explorer,
     InformedAgent,
 )
-from agentquest.lib.aggregate import aggregate_metrics
 from agentquest.lib.arena import Arena
 from agentquest.lib.benchmark import Benchmark, BenchmarkSettings
 from agentquest.lib.driver import Driver, Outcome
@@ -55,7 +54,6 @@ __all__ = [
     "TerminalView",
     "Turn",
     "Verbs",
-    "aggregate_metrics",
     "operational",
     "parse_action",
     "repetition_rate",

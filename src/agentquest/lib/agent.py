@@ -12,9 +12,9 @@ oracle, and every record says so.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from agentquest.lib.oracle import Oracle
 from agentquest.lib.parsing import PARSE_FAILURE
@@ -24,6 +24,16 @@ from agentquest.records.episode import Call
 from agentquest.records.how import How
 from agentquest.records.manifest import AssessedAgent
 from agentquest.records.messages import Message, ToolCall, ToolSpec
+
+T = TypeVar("T")
+
+
+async def catch_exits(work: Coroutine[Any, Any, T]) -> T | SystemExit | KeyboardInterrupt:
+    """What foreign code returns, or an exception with which its task would end the event loop."""
+    try:
+        return await work
+    except (SystemExit, KeyboardInterrupt) as error:
+        return error
 
 
 @dataclass(frozen=True)

@@ -3,21 +3,31 @@
 A `Driver` writes down every state and measures progress; a million rollouts need
 neither. A benchmark whose engine can be played directly returns a `Game` of its
 own from `Benchmark.game`; for all others `DriverGame` plays through the driver.
+Example games for prompts are played in the same way.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
-from agentquest.lib.driver import Driver, Outcome
+from agentquest.lib.agent import Demonstration, Explorer
+from agentquest.lib.driver import Driver
 from agentquest.lib.oracle import Oracle
 from agentquest.lib.types import Observation
 
 
 class Game(ABC):
-    """One task in progress. `valid` says whether the last command was carried out."""
+    """One task in progress.
+
+    `valid` says whether the last command was carried out, `done` whether no further step is
+    possible, `won` whether the task is solved, and `reward` how well it was done, in [0, 1].
+    These are plain attributes, because a session reads them after every step.
+    """
 
     goal: str = ""
     valid: bool = True
+    done: bool = False
+    won: bool = False
+    reward: float = 0.0
 
     @abstractmethod
     def reset(self) -> str:
@@ -32,21 +42,6 @@ class Game(ABC):
     def admissible(self) -> Sequence[str]:
         """What can be done now."""
 
-    @property
-    @abstractmethod
-    def done(self) -> bool:
-        """Whether no further step is possible."""
-
-    @property
-    @abstractmethod
-    def won(self) -> bool:
-        """Whether the task is solved."""
-
-    @property
-    @abstractmethod
-    def reward(self) -> float:
-        """How well the task was done so far, in [0, 1]."""
-
     @abstractmethod
     def plan(self) -> list[str]:
         """The oracle's commands from here; empty when solved or unreachable."""
@@ -55,11 +50,12 @@ class Game(ABC):
 class DriverGame(Game):
     """Any benchmark's game, played through its driver."""
 
-    def __init__(self, driver: Driver, oracle: Callable[[Driver], Oracle | None]) -> None:
+    def __init__(
+        self, driver: Driver, oracle: Callable[[Driver], Oracle | None] | None = None
+    ) -> None:
         self.driver = driver
         self._oracle = oracle
         self._admissible: Sequence[str] = ()
-        self._outcome = Outcome(False, False, 0.0, 0.0)
 
     def reset(self) -> str:
         observation = self.driver.reset()
@@ -73,7 +69,8 @@ class DriverGame(Game):
         return self._note(observation)
 
     def _note(self, observation: Observation) -> str:
-        self._outcome = self.driver.outcome
+        outcome = self.driver.outcome
+        self.done, self.won, self.reward = outcome.done, outcome.success, outcome.reward
         self._admissible = observation.admissible
         return observation.text or observation.output
 
@@ -81,18 +78,17 @@ class DriverGame(Game):
     def admissible(self) -> Sequence[str]:
         return self._admissible
 
-    @property
-    def done(self) -> bool:
-        return self._outcome.done
-
-    @property
-    def won(self) -> bool:
-        return self._outcome.success
-
-    @property
-    def reward(self) -> float:
-        return self._outcome.reward
-
     def plan(self) -> list[str]:
-        oracle = self._oracle(self.driver)
+        oracle = self._oracle(self.driver) if self._oracle is not None else None
         return [] if oracle is None else oracle.plan()
+
+
+def play_example(game: Game, explorer: Explorer, longest: int) -> Demonstration | None:
+    """The game as the explorer plays it; None if it is not won within so many steps."""
+    first = observation = game.reset()
+    turns: list[tuple[str, str, str]] = []
+    while not game.done and len(turns) < longest:
+        action = explorer.next_action(observation)
+        observation = game.step(action)
+        turns.append((explorer.thought, action, observation))
+    return Demonstration(game.goal, first, tuple(turns)) if game.won else None

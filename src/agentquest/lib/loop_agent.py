@@ -12,7 +12,7 @@ from abc import abstractmethod
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from agentquest.lib.agent import Agent, Answer, Episode
+from agentquest.lib.agent import Agent, Answer, Episode, catch_exits
 from agentquest.lib.types import Observation
 from agentquest.records.episode import Call, read_call
 from agentquest.records.how import How
@@ -37,7 +37,7 @@ class LoopAgent(Agent):
         self._submitted: asyncio.Queue[tuple[Answer, asyncio.Future[Observation]]]
         self._submitted = asyncio.Queue()
         self._waiting: asyncio.Future[Observation] | None = None
-        self._playing: asyncio.Task[None] | None = None
+        self._playing: asyncio.Task[SystemExit | KeyboardInterrupt | None] | None = None
         self._over = False
         self._calls: list[Call] = []
 
@@ -45,7 +45,7 @@ class LoopAgent(Agent):
         self.observation = observation
         if self._playing is None:
             self._playing = asyncio.ensure_future(
-                self.play(self.episode, observation.text, self._act)
+                catch_exits(self.play(self.episode, observation.text, self._act))
             )
         elif self._waiting is not None and not self._waiting.done():
             self._waiting.set_result(observation)
@@ -53,7 +53,9 @@ class LoopAgent(Agent):
         try:
             await asyncio.wait({submitted, self._playing}, return_when=asyncio.FIRST_COMPLETED)
             if not submitted.done():
-                self._playing.result()  # raises what the framework raised
+                ended = self._playing.result()  # raises what the framework raised
+                if ended is not None:
+                    raise ended
                 answer = Answer(action=None, give_up=True)
             else:
                 answer, self._waiting = submitted.result()
@@ -83,6 +85,7 @@ class LoopAgent(Agent):
     async def submit(self, answer: Answer) -> Observation:
         """Answer the newest observation; returns the next one, or raises GameOver."""
         if self._over:
+            await asyncio.sleep(0)  # a loop that goes on whatever it is told can be cancelled here
             raise GameOver("the game is over")
         following: asyncio.Future[Observation] = asyncio.get_running_loop().create_future()
         self._submitted.put_nowait((answer, following))

@@ -7,13 +7,13 @@ as `metrics_class` of your driver (see examples/custom_metric.py).
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rapidfuzz.distance import Indel
-
 from agentquest.lib.types import Action, Interaction, Observation, State
 
 
 def similarity(a: str, b: str) -> float:
     """Levenshtein ratio of two action values, in [0, 1]."""
+    from rapidfuzz.distance import Indel  # few runs compare actions, and none at its start
+
     return Indel.normalized_similarity(a, b)
 
 

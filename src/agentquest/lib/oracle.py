@@ -1,9 +1,7 @@
 """The oracle: a shortest plan from the current state of an episode."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 
 @dataclass(frozen=True)
@@ -14,10 +12,3 @@ class Oracle:
     """
 
     plan: Callable[[], list[str]]
-
-
-def __getattr__(name: str) -> Any:
-    if name == "DriverOracle":
-        warnings.warn("DriverOracle is agentquest.lib.Oracle now", DeprecationWarning, stacklevel=2)
-        return Oracle
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,9 +5,14 @@ its documentation, in `agentquest init` and in the docs. A field that cannot
 change a score is marked with `operational`, and stays out of a run's hash.
 """
 
+import ast
 import difflib
+import inspect
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -43,7 +48,6 @@ class Settings(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
-        use_attribute_docstrings=True,
         allow_inf_nan=False,
         hide_input_in_errors=True,
     )
@@ -61,6 +65,24 @@ class Settings(BaseModel):
         """The files whose content decides scores, beside what the settings say themselves."""
         named = (getattr(self, name) for name in fields_marked(type(self), "content_file"))
         return tuple(Path(file) for file in named if file is not None)
+
+
+def describe_fields(model: type[BaseModel]) -> dict[str, str]:
+    """The text under each field, from the source of the model's classes.
+
+    Read when somebody asks: for every class at every start it would take a tenth of that.
+    """
+    found = {name: field.description or "" for name, field in model.model_fields.items()}
+    for owner in reversed(model.__mro__):
+        if not issubclass(owner, Settings):
+            continue
+        with suppress(OSError, TypeError):  # a class that was typed in has no source
+            tree = ast.parse(textwrap.dedent(inspect.getsource(owner)))
+            for pair in pairwise(getattr(tree.body[0], "body", ())):
+                match pair:
+                    case (ast.AnnAssign(ast.Name(name)), ast.Expr(ast.Constant(str(text)))):
+                        found[name] = inspect.cleandoc(text)
+    return {name: found[name] for name in model.model_fields}
 
 
 def read_list(value: Any) -> Any:

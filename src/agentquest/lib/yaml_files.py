@@ -43,7 +43,8 @@ class _UniqueKeys(yaml.SafeLoader):
 def read_yaml(file: Path) -> dict[str, Any]:
     """The keys and values of a file, with variables filled in."""
     try:
-        content = parse_yaml(file.read_text(encoding="utf-8"), variables=True)
+        with file.open(encoding="utf-8") as opened:  # which may be a device that never ends
+            content = parse_yaml(opened.read(_LONGEST + 1), variables=True)
     except OSError as error:
         raise ConfigError(f"cannot read {file}: {error.strerror}") from None
     except UnicodeDecodeError as error:

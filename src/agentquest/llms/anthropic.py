@@ -21,7 +21,10 @@ from agentquest.llms.wire import (
     declare_tool,
     drop_unset,
     in_turns,
-    objects,
+    object_of,
+    objects_of,
+    optional_text,
+    place_of,
     text_json,
     text_of,
 )
@@ -31,7 +34,7 @@ from agentquest.records.usage import read_usage
 # The key of `opaque`: content blocks that must be sent back as they came.
 _BLOCKS = "anthropic"
 _MARK = '{"type": "ephemeral"}'
-_THOUGHTS = ("thinking", "redacted_thinking")
+_THOUGHTS = frozenset({"thinking", "redacted_thinking"})
 _STATUS = {
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -148,21 +151,24 @@ class AnthropicMessages(HttpModel):
     def _assemble(self, events: list[dict[str, Any]]) -> dict[str, Any]:
         """The message; events out of their order mean that something was lost on the way."""
         message: dict[str, Any] | None = None
-        blocks: dict[object, dict[str, Any]] = {}
-        inputs: dict[Any, str] = {}
+        blocks: dict[int | None, dict[str, Any]] = {}
+        unfinished: set[int | None] = set()
         for event in events:
-            kind, index = event.get("type"), event.get("index")
+            kind, index = text_of(event, "type"), place_of(event, "index")
             if kind == "error":
                 return {"error": event.get("error") or event}
             if kind == "message_start":
-                message = dict(event["message"])
+                message = dict(object_of(event, "message"))
             elif kind == "content_block_start" and index not in blocks:
-                blocks[index] = dict(event["content_block"])
-            elif kind == "content_block_delta" and index in blocks:
-                _add(event["delta"], blocks[index], inputs, index)
+                blocks[index] = dict(object_of(event, "content_block"))
+                unfinished.add(index)
+            elif kind == "content_block_delta" and index in unfinished:
+                _add(object_of(event, "delta"), blocks[index])
+            elif kind == "content_block_stop":
+                unfinished.discard(index)
             elif kind == "message_delta" and message is not None:
-                message |= event["delta"]
-                message["usage"] = {**(message.get("usage") or {}), **(event.get("usage") or {})}
+                message |= object_of(event, "delta")
+                message["usage"] = {**object_of(message, "usage"), **object_of(event, "usage")}
             elif kind in ("content_block_start", "content_block_delta", "message_delta"):
                 raise ValueError(f"the stream's {kind} is out of order")
             elif kind == "message_stop":
@@ -171,29 +177,26 @@ class AnthropicMessages(HttpModel):
             raise ValueError("the stream ends before the reply does")
         if message is None or message.get("stop_reason") is None:
             raise ValueError("the stream lacks the start or the end of its message")
-        for index, written in inputs.items():
-            blocks[index]["input"] = _read(written)
-        return {**message, "content": list(blocks.values())}
+        return {**message, "content": [_read_input(block) for block in blocks.values()]}
 
     def _read_reply(self, data: dict[str, Any]) -> Reply:
-        content, finish = objects(data.get("content"), "content"), data.get("stop_reason")
-        if not (finish is None or isinstance(finish, str)):
-            raise ValueError("stop_reason is not text")
-        text = "".join(text_of(block, "text") for block in content if block.get("type") == "text")
-        thoughts = join_texts([text_of(block, "thinking") for block in content])
-        calls = tuple([_call(block) for block in content if block.get("type") == "tool_use"])
-        usage = read_usage(data.get("usage"))
+        content = objects_of(data, "content", required=True)
+        finish, usage = optional_text(data, "stop_reason"), read_usage(data.get("usage"))
+        kinds = [text_of(block, "type") for block in content]
+        text = "".join(text_of(block, "text") for block in content if block["type"] == "text")
+        thoughts = join_texts([optional_text(block, "thinking") for block in content])
+        calls = tuple([_call(block) for block in content if block["type"] == "tool_use"])
         generated = content or (usage and usage.completion_tokens > 0)
-        if not generated and finish in (None, "end_turn", "stop_sequence"):
+        if not generated and finish in ("", "end_turn", "stop_sequence"):
             raise ValueError("no token was generated")
         return Reply(
             text=text,
             reasoning=thoughts,
             tool_calls=calls,
-            finish_reason=finish,
+            finish_reason=finish or None,
             usage=usage,
-            model=text_of(data, "model") or self.settings.model,
-            opaque=_opaque(content),
+            model=str(data.get("model") or self.settings.model),
+            opaque={_BLOCKS: content} if _THOUGHTS.intersection(kinds) else None,
         )
 
 
@@ -218,33 +221,32 @@ def _blocks(message: Message) -> list[dict[str, Any]]:
     return blocks
 
 
-def _opaque(content: list[dict[str, Any]]) -> dict[str, Any] | None:
-    kept = any(block.get("type") in _THOUGHTS for block in content)
-    return {_BLOCKS: content} if kept else None
-
-
 def _call(block: dict[str, Any]) -> ToolCall:
-    name, wanted = block.get("name"), block.get("input")
-    if not isinstance(name, str):
-        raise ValueError("a tool call has no name")
+    wanted = block.get("input")
     arguments = wanted if isinstance(wanted, str) else json.dumps(wanted)
-    return ToolCall(id=text_of(block, "id"), name=name, arguments=arguments)
+    return ToolCall(id=str(block.get("id") or ""), name=text_of(block, "name"), arguments=arguments)
 
 
-_DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
+_DELTAS = {
+    "text_delta": "text",
+    "thinking_delta": "thinking",
+    "signature_delta": "signature",
+    "input_json_delta": "partial_json",
+}
 
 
-def _add(delta: dict[str, Any], block: dict[str, Any], inputs: dict[Any, str], index: Any) -> None:
-    kind = delta.get("type")
-    if kind == "input_json_delta":
-        append_text(inputs, index, delta.get("partial_json"))
-    elif kind in _DELTAS:
-        append_text(block, _DELTAS[kind], delta.get(_DELTAS[kind]))
+def _add(delta: dict[str, Any], block: dict[str, Any]) -> None:
+    field = _DELTAS.get(text_of(delta, "type"))
+    if field is not None:
+        append_text(block, delta, field)
 
 
-def _read(written: str) -> object:
-    """A tool's input; one that was cut off and is not JSON stays text."""
-    try:
-        return json.loads(written) if written else {}
-    except (ValueError, RecursionError):
-        return written
+def _read_input(block: dict[str, Any]) -> dict[str, Any]:
+    """A streamed block with its tool's input; one that was cut off and is not JSON stays text."""
+    written = block.pop("partial_json", "")
+    if written:
+        try:
+            block["input"] = json.loads(written)
+        except (ValueError, RecursionError):
+            block["input"] = written
+    return block

@@ -28,6 +28,7 @@ from agentquest.llms.status import Monitor, Status
 from agentquest.llms.types import ChatModel, Reply
 from agentquest.llms.wire import Fragments, events, is_stream
 from agentquest.records.messages import Message, ToolSpec
+from agentquest.records.usage import read_json
 
 if TYPE_CHECKING:
     from agentquest.llms.transport import HttpAnswer
@@ -276,7 +277,7 @@ class HttpModel(ChatModel, ABC):
         """The response as an object, put together if it is a stream."""
         if self.settings.stream and is_stream(body):
             return self._assemble(events(body))
-        data = json.loads(body)
+        data = read_json(body)
         if not isinstance(data, dict):
             raise ValueError("the response is not an object")
         return data

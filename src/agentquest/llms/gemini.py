@@ -22,6 +22,9 @@ from agentquest.llms.wire import (
     declare_tool,
     drop_unset,
     in_turns,
+    object_of,
+    objects_of,
+    optional_text,
     text_json,
     text_of,
 )
@@ -114,7 +117,7 @@ class GeminiModel(HttpModel):
 
     def _assemble(self, events: list[dict[str, Any]]) -> dict[str, Any]:
         whole: dict[str, Any] = {}
-        parts: list[object] = []
+        parts: list[dict[str, Any]] = []
         finish = None
         for event in events:
             if event.get("error"):
@@ -131,29 +134,22 @@ class GeminiModel(HttpModel):
         return whole
 
     def _read_reply(self, data: dict[str, Any]) -> Reply:
-        blocked = data.get("promptFeedback")
-        reason = blocked.get("blockReason") if isinstance(blocked, dict) else None
-        if not reason and not data.get("candidates"):
-            raise ValueError("there is no candidate in it")
+        reason = optional_text(object_of(data, "promptFeedback"), "blockReason")
         candidate = _candidate(data)
-        parts, finish = _parts(candidate), candidate.get("finishReason")
-        if not all(isinstance(part, dict) for part in parts):
-            raise ValueError("a part is not an object")
-        texts = [part for part in parts if isinstance(part.get("text"), str)]
-        usage = read_usage(data.get("usageMetadata"))
-        if not (parts or reason or (usage and usage.completion_tokens)) and finish in (
-            None,
-            "STOP",
-        ):
+        # Without a reason the model has not stopped generating, so the reply is not whole.
+        finish = "prohibited_content" if reason else text_of(candidate, "finishReason").lower()
+        parts, usage = _parts(candidate), read_usage(data.get("usageMetadata"))
+        if not parts and finish == "stop" and not (usage and usage.completion_tokens):
             raise ValueError("no token was generated")
+        texts = [part for part in parts if "text" in part]
         return Reply(
-            text="".join(part["text"] for part in texts if not part.get("thought")),
-            reasoning=join_texts([part["text"] for part in texts if part.get("thought")]),
+            text="".join(text_of(part, "text") for part in texts if not _is_thought(part)),
+            reasoning=join_texts([text_of(part, "text") for part in texts if _is_thought(part)]),
             tool_calls=_calls(parts),
-            finish_reason="prohibited_content" if reason else str(finish or "stop").lower(),
+            finish_reason=finish,
             refusal=f"The prompt was blocked: {reason}" if reason else "",
             usage=usage,
-            model=text_of(data, "modelVersion") or self.settings.model,
+            model=str(data.get("modelVersion") or self.settings.model),
             opaque=_opaque(parts),
         )
 
@@ -183,13 +179,11 @@ def _identity(call: str) -> dict[str, str]:
 
 
 def _calls(parts: list[dict[str, Any]]) -> tuple[ToolCall, ...]:
-    wanted = [part["functionCall"] for part in parts if "functionCall" in part]
-    if not all(isinstance(call, dict) and isinstance(call.get("name"), str) for call in wanted):
-        raise ValueError("a function call has no name")
+    wanted = [object_of(part, "functionCall") for part in parts if "functionCall" in part]
     return tuple(
         ToolCall(
             id=str(call.get("id") or f"{_OWN_ID}{number}"),
-            name=call["name"],
+            name=text_of(call, "name"),
             arguments=json.dumps(call.get("args") or {}),
         )
         for number, call in enumerate(wanted)
@@ -201,23 +195,22 @@ def _opaque(parts: list[dict[str, Any]]) -> dict[str, Any] | None:
 
 
 def _candidate(data: dict[str, Any]) -> dict[str, Any]:
-    candidates = data.get("candidates")
-    if not isinstance(candidates, list) or not candidates:
-        return {}
-    if not isinstance(candidates[0], dict):
-        raise ValueError("the candidate is not an object")
-    return candidates[0]
+    return next(iter(objects_of(data, "candidates")), {})
 
 
-def _parts(candidate: dict[str, Any]) -> list[Any]:
-    content = candidate.get("content")
-    parts = content.get("parts") if isinstance(content, dict) else None
-    return parts if isinstance(parts, list) else []
+def _parts(candidate: dict[str, Any]) -> list[dict[str, Any]]:
+    return objects_of(object_of(candidate, "content"), "parts")
 
 
-def _merge_texts(parts: list[Any]) -> list[Any]:
+def _is_thought(part: dict[str, Any]) -> bool:
+    if not isinstance(part.get("thought"), bool | None):
+        raise ValueError("thought is not true or false")
+    return bool(part.get("thought"))
+
+
+def _merge_texts(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Join consecutive pieces of text into one part; signatures stay in place."""
-    merged: list[Any] = []
+    merged: list[dict[str, Any]] = []
     for part in parts:
         last = merged[-1] if merged else {}
         if _is_plain(part) and _is_plain(last) and part.get("thought") == last.get("thought"):
@@ -227,5 +220,5 @@ def _merge_texts(parts: list[Any]) -> list[Any]:
     return merged
 
 
-def _is_plain(part: Any) -> bool:
-    return isinstance(part, dict) and "text" in part and "thoughtSignature" not in part
+def _is_plain(part: dict[str, Any]) -> bool:
+    return "text" in part and "thoughtSignature" not in part

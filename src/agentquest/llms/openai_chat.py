@@ -15,6 +15,10 @@ from agentquest.llms.wire import (
     append_text,
     declare_tool,
     drop_unset,
+    object_of,
+    objects_of,
+    optional_text,
+    place_of,
     text_of,
 )
 from agentquest.records.messages import Message, ToolCall, ToolSpec
@@ -107,9 +111,7 @@ class OpenAIChat(HttpModel):
                     whole[name] = chunk[name]
             choice = _first_choice(chunk)
             finish = choice.get("finish_reason") or finish
-            delta = choice.get("delta")
-            if isinstance(delta, dict):
-                _add(delta, message, calls)
+            _add(object_of(choice, "delta"), message, calls)
         if finish is None:
             raise ValueError("the stream ends before the reply does")
         if calls:
@@ -130,8 +132,8 @@ class OpenAIChat(HttpModel):
             raise ValueError("the model ended with an error")
         content = _content(message.get("content"))[0]
         text, reasoning = read_message(message)
-        usage, calls = read_usage(data.get("usage")), read_tool_calls(message.get("tool_calls"))
-        refusal = message.get("refusal")
+        usage, calls = read_usage(data.get("usage")), read_tool_calls(message)
+        refusal = optional_text(message, "refusal")
         generated = text or reasoning or calls or refusal or (usage and usage.completion_tokens > 0)
         # If the model itself said nothing, asking again would change its score.
         if not generated and finish not in CUT_OFF and finish not in REFUSED:
@@ -142,10 +144,10 @@ class OpenAIChat(HttpModel):
             content=content if content != text else "",
             tool_calls=calls,
             finish_reason=finish or None,
-            refusal=refusal if isinstance(refusal, str) else "",
+            refusal=refusal,
             usage=usage,
             cost=read_cost(data.get("usage")),
-            model=text_of(data, "model") or self.settings.model,
+            model=str(data.get("model") or self.settings.model),
             opaque=read_opaque(message),
         )
 
@@ -215,23 +217,15 @@ def read_opaque(message: Mapping[str, Any]) -> dict[str, Any] | None:
     return {_DETAILS: details} if isinstance(details, list) and details else None
 
 
-def read_tool_calls(calls: object) -> tuple[ToolCall, ...]:
+def read_tool_calls(message: dict[str, Any]) -> tuple[ToolCall, ...]:
     """The calls of a message as the model wrote them; the arguments may not be JSON."""
-    if not calls:
-        return ()
-    if not isinstance(calls, list):
-        raise ValueError("tool_calls is not a list")
-    return tuple(map(_tool_call, calls))
+    return tuple(map(_tool_call, objects_of(message, "tool_calls")))
 
 
-def _tool_call(call: object) -> ToolCall:
-    function = call.get("function") if isinstance(call, dict) else None
-    if not isinstance(call, dict) or not isinstance(function, dict):
-        raise ValueError("a tool call holds no function")
-    name, arguments = function.get("name"), function.get("arguments")
-    if not isinstance(name, str) or not isinstance(arguments, str | None):
-        raise ValueError("a tool call is not named in text")
-    return ToolCall(id=text_of(call, "id"), name=name, arguments=arguments or "")
+def _tool_call(call: dict[str, Any]) -> ToolCall:
+    function = object_of(call, "function")
+    name, arguments = text_of(function, "name"), optional_text(function, "arguments")
+    return ToolCall(id=str(call.get("id") or ""), name=name, arguments=arguments)
 
 
 def _content(content: object) -> tuple[str, list[str]]:
@@ -247,8 +241,8 @@ def _content(content: object) -> tuple[str, list[str]]:
     for part in content:
         if not isinstance(part, dict):
             raise ValueError("a content part is not an object")
-        if isinstance(part.get("text"), str):
-            text.append(part["text"])
+        if "text" in part:
+            text.append(text_of(part, "text"))
         elif "thinking" in part:
             thoughts.append(_content(part["thinking"])[0])
     return "".join(text), thoughts
@@ -259,28 +253,25 @@ _TEXTS = ("reasoning_content", "reasoning", "refusal")
 
 def _first_choice(data: dict[str, Any]) -> dict[str, Any]:
     """The choice number 0 of a response or chunk; empty if there is none."""
-    choices = data.get("choices")
-    found = [one for one in choices if isinstance(one, dict)] if isinstance(choices, list) else []
-    return next((one for one in found if one.get("index") in (0, None)), {})
+    choices = objects_of(data, "choices")
+    return next((one for one in choices if place_of(one, "index") in (0, None)), {})
 
 
 def _add(delta: dict[str, Any], message: dict[str, Any], calls: dict[int, dict[str, Any]]) -> None:
     content, thoughts = _content(delta.get("content"))
-    append_text(message, "content", content)
-    append_text(message, "reasoning", "".join(thoughts))
+    message["content"] += content
+    message["reasoning"] = message.get("reasoning", "") + "".join(thoughts)
     for name in _TEXTS:
-        append_text(message, name, delta.get(name))
+        if delta.get(name) is not None:
+            append_text(message, delta, name)
     if isinstance(delta.get(_DETAILS), list):
         message[_DETAILS] = [*message.get(_DETAILS, []), *delta[_DETAILS]]
-    for piece in delta.get("tool_calls") or []:
-        if not isinstance(piece, dict) or not isinstance(piece.get("function"), dict | None):
-            raise ValueError("a piece of a tool call is not an object")
-        function, index = piece.get("function") or {}, piece.get("index")
-        if not isinstance(index, int):  # a server that does not number them: a name begins a call
+    for piece in objects_of(delta, "tool_calls"):
+        function, index = object_of(piece, "function"), place_of(piece, "index")
+        if index is None:  # a server that does not number them: a name begins a call
             index = max(calls, default=-1) + (not calls or bool(function.get("name")))
-        call = calls.setdefault(
-            index, {"id": "", "type": "function", "function": {"name": "", "arguments": ""}}
-        )
+        call = calls.setdefault(index, {"id": "", "function": {}})
         call["id"] = piece.get("id") or call["id"]
         for name in ("name", "arguments"):
-            call["function"][name] += function.get(name) or ""
+            if function.get(name) is not None:
+                append_text(call["function"], function, name)

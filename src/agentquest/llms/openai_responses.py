@@ -14,7 +14,7 @@ from agentquest.lib.thinking import join_texts
 from agentquest.llms.client import HttpModel
 from agentquest.llms.config import ModelSettings, read_service
 from agentquest.llms.types import Reply
-from agentquest.llms.wire import declare_tool, drop_unset, objects, text_of
+from agentquest.llms.wire import declare_tool, drop_unset, objects_of, optional_text, text_of
 from agentquest.records.messages import Message, ToolCall, ToolSpec
 from agentquest.records.usage import read_cost, read_usage
 
@@ -110,9 +110,9 @@ class OpenAIResponses(HttpModel):
         status = data.get("status")
         if status not in (None, "completed", "incomplete"):
             raise ValueError(f"the response is {status!s:.40}")
-        output = objects(data.get("output"), "output")
+        output = objects_of(data, "output", required=True)
         text, refusal = _read_words(output)
-        calls = tuple([_call(item) for item in output if item.get("type") == "function_call"])
+        calls = tuple([_call(item) for item in output if item["type"] == "function_call"])
         reasoning = join_texts(list(_thoughts(output)))
         usage = read_usage(data.get("usage"))
         finish = _finish(data, bool(calls))
@@ -127,7 +127,7 @@ class OpenAIResponses(HttpModel):
             refusal=refusal,
             usage=usage,
             cost=read_cost(data.get("usage")),
-            model=text_of(data, "model") or self.settings.model,
+            model=str(data.get("model") or self.settings.model),
             opaque=_opaque(output),
         )
 
@@ -160,7 +160,7 @@ def _items(message: Message) -> Iterator[dict[str, Any]]:
 
 def _opaque(output: list[dict[str, Any]]) -> dict[str, Any] | None:
     """All items, to be sent back in order, if there is reasoning among them."""
-    kept = any(item.get("type") == "reasoning" for item in output)
+    kept = any(item["type"] == "reasoning" for item in output)
     return {_ITEMS: output} if kept else None
 
 
@@ -169,29 +169,28 @@ def _read_words(output: list[dict[str, Any]]) -> tuple[str, str]:
     words: list[str] = []
     refused: list[str] = []
     for item in output:
-        if item.get("type") != "message":
+        if text_of(item, "type") != "message":
             continue
-        for part in objects(item.get("content") or [], "content"):
-            words.append(text_of(part, "text"))
-            refused.append(text_of(part, "refusal"))
+        for part in objects_of(item, "content"):
+            if text_of(part, "type") == "refusal":
+                refused.append(text_of(part, "refusal"))
+            else:
+                words.append(text_of(part, "text"))
     return "".join(words), "".join(refused)
 
 
 def _thoughts(output: list[dict[str, Any]]) -> Iterator[str]:
     """The readable reasoning: a summary, or all of it for open models."""
     for item in output:
-        if item.get("type") == "reasoning":
+        if item["type"] == "reasoning":
             for name in ("summary", "content"):
-                for part in objects(item.get(name) or [], name):
-                    yield text_of(part, "text")
+                for part in objects_of(item, name):
+                    yield optional_text(part, "text")
 
 
 def _call(item: dict[str, Any]) -> ToolCall:
-    if not isinstance(item.get("name"), str):
-        raise ValueError("a function call has no name")
-    return ToolCall(
-        id=text_of(item, "call_id"), name=item["name"], arguments=text_of(item, "arguments")
-    )
+    name, arguments = text_of(item, "name"), optional_text(item, "arguments")
+    return ToolCall(id=str(item.get("call_id") or ""), name=name, arguments=arguments)
 
 
 def _finish(data: dict[str, Any], calls: bool) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic_core import PydanticSerializationError, to_json
 
 from agentquest.records.messages import Message, ToolSpec
+from agentquest.records.usage import read_json
 
 
 def drop_unset(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -30,23 +31,51 @@ def arguments_object(written: str) -> dict[str, Any]:
     return read if isinstance(read, dict) else {"arguments": written}
 
 
-def text_of(holder: object, name: str) -> str:
-    """A text in a part of a response; empty if there is none."""
-    value = holder.get(name) if isinstance(holder, dict) else None
-    return value if isinstance(value, str) else ""
+# The fields of a response. One of another type is a fault of the server, a `ValueError`: if it
+# were left out, the model would seem to have said less than it did.
 
 
-def append_text(holder: dict[str, Any], name: str, piece: object) -> None:
-    """Add a piece of a stream to a text. One that is not text is a fault: the rest has a gap."""
-    if not isinstance(piece, str | None):
-        raise ValueError(f"a piece of {name} is not text")
-    holder[name] = (holder.get(name) or "") + (piece or "")
+def text_of(part: dict[str, Any], name: str) -> str:
+    """A text that must be there."""
+    value = part.get(name)
+    if not isinstance(value, str):
+        raise ValueError(f"{name} is not text")
+    return value
 
 
-def objects(value: object, what: str) -> list[dict[str, Any]]:
-    """Check that a part of a response is a list of objects."""
+def optional_text(part: dict[str, Any], name: str) -> str:
+    """A text; empty if there is none."""
+    return "" if part.get(name) is None else text_of(part, name)
+
+
+def append_text(holder: dict[str, Any], piece: dict[str, Any], name: str) -> None:
+    """Add a piece of a stream to the text of the same name."""
+    holder[name] = (holder.get(name) or "") + text_of(piece, name)
+
+
+def place_of(part: dict[str, Any], name: str) -> int | None:
+    """A place in a list, from 0; None if there is none."""
+    value = part.get(name)
+    if value is not None and (type(value) is not int or value < 0):
+        raise ValueError(f"{name} is not a place in a list")
+    return value
+
+
+def object_of(part: dict[str, Any], name: str) -> dict[str, Any]:
+    """An object; empty if there is none."""
+    value = part.get(name)
+    if not isinstance(value, dict | None):
+        raise ValueError(f"{name} is not an object")
+    return value or {}
+
+
+def objects_of(part: dict[str, Any], name: str, *, required: bool = False) -> list[dict[str, Any]]:
+    """A list of objects; empty if there is none, where that is possible."""
+    value = part.get(name)
+    if value is None and not required:
+        return []
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise ValueError(f"{what} is not a list of objects")
+        raise ValueError(f"{name} is not a list of objects")
     return value
 
 
@@ -62,7 +91,7 @@ def events(body: bytes) -> list[dict[str, Any]]:
         data = b"\n".join(lines)
         if not data or data == _DONE:
             continue
-        event = json.loads(data)
+        event = read_json(data)
         if not isinstance(event, dict):
             raise ValueError("an event of the stream is not an object")
         found.append(event)

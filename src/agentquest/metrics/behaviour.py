@@ -10,7 +10,7 @@ Scores are computed in exact fractions from the counts, so that a game exactly o
 limit gets that grade.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
@@ -188,7 +188,7 @@ def assess_behaviour(
         cycles=loops,
         exploration=measure_exploration(actions, verbs),
         overall=overall,
-        action_history=tuple(actions),
+        action_history=actions,
     )
 
 
@@ -233,7 +233,7 @@ def assess_cleanup(commands: Iterable[str], verbs: Verbs) -> Cleanup:
 
 def find_cycles(commands: Iterable[str]) -> Cycles:
     """Look for each pattern length on its own; a partial copy at the end does not count."""
-    actions = tuple(_normalise(commands))
+    actions = _normalise(commands)
     lengths = range(SHORTEST_CYCLE, LONGEST_CYCLE + 1)
     found = [cycle for length in lengths for cycle in _cycles_of_length(actions, length)]
     listed: dict[int, Cycle] = {}
@@ -297,7 +297,7 @@ def _overall(
     )
 
 
-def _cycles_of_length(actions: Sequence[str], length: int) -> list[Cycle]:
+def _cycles_of_length(actions: tuple[str, ...], length: int) -> list[Cycle]:
     found = []
     start = 0
     while start <= len(actions) - 2 * length:
@@ -307,24 +307,16 @@ def _cycles_of_length(actions: Sequence[str], length: int) -> list[Cycle]:
             end += length
         copies = (end - start) // length
         if copies >= 2:
-            found.append(Cycle(tuple(pattern), length, copies, start))
+            found.append(Cycle(pattern, length, copies, start))
             start = end
         else:
             start += 1
     return found
 
 
-class _Commands(tuple[str, ...]):
-    """Commands that are normalised already."""
-
-    __slots__ = ()
-
-
-def _normalise(commands: Iterable[str]) -> _Commands:
+def _normalise(commands: Iterable[str]) -> tuple[str, ...]:
     """Lower-cased and stripped: commands that differ only in case or margins are equal."""
-    if isinstance(commands, _Commands):
-        return commands
-    return _Commands(command.strip().lower() for command in commands)
+    return tuple(command.strip().lower() for command in commands)
 
 
 def _argument(command: str, verb: str) -> str | None:

@@ -5,12 +5,11 @@ reports, comparisons and the viewer take their values from `metrics.json`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from agentquest.metrics.rows import EpisodeRow
+from agentquest.metrics.rows import EpisodeRow, measure
 from agentquest.metrics.table import Metric, NotMeasured, built_in
-from agentquest.records.episode import EpisodeRecord
 from agentquest.records.manifest import Manifest, MeasuredMetric, MeasuredMetrics
 
 # What a metric and its saved values have in common: how it is shown.
@@ -49,13 +48,22 @@ def recall_table(manifest: Manifest, measured: MeasuredMetrics) -> tuple[Metric,
     return tuple(table)
 
 
+def recall_values(row: EpisodeRow, table: Sequence[Metric]) -> EpisodeRow:
+    """The row with the values of those metrics of the table that are only looked up."""
+    recalled = [metric for metric in table if isinstance(metric.value, RecalledValue)]
+    if not recalled:
+        return row
+    values, failed = measure(row, recalled)
+    return replace(row, values={**row.values, **values}, failed={**row.failed, **failed})
+
+
 @dataclass(frozen=True)
 class RecalledValue:
     """Stands in for a metric's function: looks its value up by the episode's key."""
 
     stored: MeasuredMetric
 
-    def __call__(self, record: EpisodeRecord | EpisodeRow) -> float | None:
+    def __call__(self, record: Any) -> float | None:
         """The value that was measured; NotMeasured, with the reason, if there is none."""
         key = record.key
         if key in self.stored.failed or key not in self.stored.values:

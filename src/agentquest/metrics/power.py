@@ -23,6 +23,7 @@ from agentquest.metrics.statistics import (
     spread_from,
     t_quantile,
 )
+from agentquest.metrics.summary import group_outcomes
 
 POWER = 0.8
 ASSUMED_ICC = 0.3
@@ -113,7 +114,7 @@ def expect(rows: Iterable[EpisodeRow], other: Iterable[EpisodeRow] = ()) -> Pros
     first, second = group_outcomes(rows), group_outcomes(other)
     if not first:
         raise UserError("the run has no scored episode to learn from")
-    rate = _rate(first)
+    rate = sum(map(sum, first.values())) / sum(map(len, first.values()))
     icc = estimate_icc(first)
     both = [task for task in first if task in second]
     if not both:
@@ -124,15 +125,6 @@ def expect(rows: Iterable[EpisodeRow], other: Iterable[EpisodeRow] = ()) -> Pros
     covariance = float(np.cov(means.T)[0, 1]) if len(both) > 1 else 0.0
     shared = min(1.0, max(0.0, covariance / varied)) if varied else 0.0
     return Prospect(rate, max(ASSUMED_ICC, shared) if icc is None else icc, shared)
-
-
-def group_outcomes(rows: Iterable[EpisodeRow]) -> dict[str, list[bool]]:
-    """Whether each scored trial of a task succeeded."""
-    found: dict[str, list[bool]] = {}
-    for row in rows:
-        if row.scored:
-            found.setdefault(row.task_id, []).append(row.success)
-    return found
 
 
 def estimate_icc(outcomes: Outcomes) -> float | None:
@@ -148,10 +140,6 @@ def estimate_icc(outcomes: Outcomes) -> float | None:
     trials = (total - sum(one.size**2 for one in tasks) / total) / (len(tasks) - 1)
     varied = between + (trials - 1) * within
     return min(1.0, max(0.0, float((between - within) / varied))) if varied else None
-
-
-def _rate(outcomes: Outcomes) -> float:
-    return sum(map(sum, outcomes.values())) / sum(map(len, outcomes.values()))
 
 
 def _fewest(is_enough: Callable[[int], bool]) -> int | None:

@@ -33,16 +33,11 @@ class PublishedComparison:
     @property
     def text(self) -> str:
         """The comparison in words, in points of percent."""
-        side = "above" if self.difference > 0 else "below"
-        verdict = side if self.is_clear else "no clear difference"
-        if self.of_few_tasks:
-            verdict = "too few tasks to say"
-        low, difference, high = (f"{value * 100:+.1f}" for value in self._values)
-        return f"this run {difference} [{low}, {high}]: {verdict}"
-
-    @property
-    def _values(self) -> tuple[float, float, float]:
-        return self.low, self.difference, self.high
+        verdict = "above" if self.difference > 0 else "below"
+        if not self.is_clear:
+            verdict = "too few tasks to say" if self.of_few_tasks else "no clear difference"
+        difference, low, high = self.difference * 100, self.low * 100, self.high * 100
+        return f"this run {difference:+.1f} [{low:+.1f}, {high:+.1f}]: {verdict}"
 
 
 def compare_with_published(

@@ -104,8 +104,8 @@ def build_report(
     """Everything a report says; `table` is what the rows were made with, `replaced` what
     attempts took that are not among them."""
     summary = summarise(rows, table, replaced)
-    overall = _row(ALL, summary.overall, table)
-    by_type = tuple(_row(name, group, table) for name, group in summary.by_type.items())
+    overall = make_row(ALL, summary.overall, table)
+    by_type = tuple(make_row(name, group, table) for name, group in summary.by_type.items())
     trials, ends = _trials(summary), _ends(summary.overall, manifest)
     reward_differs = _reward_differs_from_success(rows)
     shown = tuple(metric for metric in table if metric.key != "reward" or reward_differs)
@@ -187,7 +187,8 @@ def mark_few(scored: str, success: Cell) -> str:
     return f"{scored} few" if few else scored
 
 
-def _row(name: str, group: Group, table: Sequence[Metric]) -> Row:
+def make_row(name: str, group: Group, table: Sequence[Metric]) -> Row:
+    """The group's figures as cells."""
     cells = {
         metric.key: figure_cell(metric, group.figures[metric.key], group.scored) for metric in table
     }
@@ -424,7 +425,7 @@ def _unscored_episodes(
     limit = manifest.config.get("cost_limit")
     if running:
         advice = "the run is still going on."
-    elif limit is not None and (spent.cost or 0.0) >= limit:
+    elif isinstance(limit, float | int) and (spent.cost or 0.0) >= limit:
         advice = f"the cost limit of {limit:g} is reached: raise cost_limit to complete the run."
     requested = max(manifest.requested, len(rows))
     unscored = [row for row in rows if not row.scored]
@@ -434,7 +435,7 @@ def _unscored_episodes(
             + (f" ({row.error})" if row.error not in (None, row.end.value) else "")
             for row in unscored
         )
-        listed = ", ".join(f"{number} {cause}" for cause, number in causes.most_common())
+        listed = ", ".join(f"{number} × {cause}" for cause, number in causes.most_common())
         found.append(
             f"Episodes without a score: {len(unscored)} of {requested} ({listed})."
             f" No figure includes them; {advice}"

@@ -1,20 +1,22 @@
 """An episode as one small row: all that figures need of it.
 
 Records hold every word of an episode; a run of 100,000 does not fit into memory.
-Rows do, and can be kept beside the records.
+Rows do, and are kept beside the records, in a file that may be anybody's: types and bounds of
+all fields are checked when they are read from there.
 """
 
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-import numpy as np
+from pydantic import AfterValidator, Field
 
 from agentquest.metrics.table import Metric, NotMeasured
+from agentquest.records.base import STOP_AT_FIRST
 from agentquest.records.episode import Call, EpisodeRecord, Step
 from agentquest.records.how import How
 from agentquest.records.messages import ReplyKind
@@ -22,6 +24,8 @@ from agentquest.records.outcome import End
 from agentquest.records.usage import Price
 
 _TOO_LARGE = 1e15  # for a value of a metric: sums and their squares must not overflow
+Whole = Annotated[int, Field(ge=0, le=_TOO_LARGE)]
+Number = Annotated[float, Field(gt=-_TOO_LARGE, lt=_TOO_LARGE)]
 _NO_ANSWER = frozenset(kind.value for kind in ReplyKind if kind is not ReplyKind.COMPLETE)
 
 
@@ -34,8 +38,14 @@ class Setting:
     agent: str
     model: str | None
     config_hash: str
-    max_steps: int
+    max_steps: Whole
     facts: tuple[tuple[str, str], ...]
+
+
+@lru_cache(maxsize=1024)
+def shared_setting(setting: Setting) -> Setting:
+    """The same object for equal settings."""
+    return setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +55,21 @@ class Spent:
     has one. Of the calls without a price, `unknown_calls` had no counts either; the tokens of
     the others are kept, for a price that comes later."""
 
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    reasoning_tokens: int = 0
-    cached_tokens: int = 0
-    cost: float | None = 0.0
-    uncounted_calls: int = 0
-    unpriced_calls: int = 0
-    retries: int = 0
-    unknown_calls: int = 0
-    unpriced_prompt: int = 0
-    unpriced_completion: int = 0
-    unpriced_cached: int = 0
-    unpriced_cache_write: int = 0
-    longest_unpriced: int = 0  # prompt
+    calls: Whole = 0
+    prompt_tokens: Whole = 0
+    completion_tokens: Whole = 0
+    reasoning_tokens: Whole = 0
+    cached_tokens: Whole = 0
+    cost: Number | None = 0.0
+    uncounted_calls: Whole = 0
+    unpriced_calls: Whole = 0
+    retries: Whole = 0
+    unknown_calls: Whole = 0
+    unpriced_prompt: Whole = 0
+    unpriced_completion: Whole = 0
+    unpriced_cached: Whole = 0
+    unpriced_cache_write: Whole = 0
+    longest_unpriced: Whole = 0  # prompt
 
     @property
     def tokens(self) -> int | None:
@@ -122,38 +132,48 @@ class Pace:
     tokens_per_step: float | None
 
 
+_LATENCY = "<f4"
+
+
+def _check_latencies(packed: bytes) -> bytes:
+    import numpy as np  # here as in `statistics`: a run starts without it
+
+    if packed and not np.isfinite(np.frombuffer(packed, _LATENCY)).all():
+        raise ValueError("there are no such seconds")
+    return packed
+
+
 @dataclass(frozen=True, slots=True)
 class EpisodeRow:
     """`replies` counts how replies were read, `unread` those of them that gave no answer.
     `values` has every metric of the table, `failed` why a metric could not be computed.
-    `goal` and `progress_curve` (one value a step) are empty where nobody shows them. `latencies`
-    are the seconds of its model calls, four bytes each."""
+    `progress_curve` has one value a step. `latencies` are the seconds of its model calls, four
+    bytes each."""
 
     key: str
     task_id: str
     task_type: str
-    trial: int
-    setting: Setting
+    trial: Whole
+    setting: Annotated[Setting, AfterValidator(shared_setting)]
     data_hash: str
     scored: bool
     end: End
     success: bool
     error: str | None
-    steps: int
+    steps: Whole
     unreachable: bool
-    seconds: float
+    seconds: Number
     spent: Spent
-    replies: Mapping[str, int]
-    unread: Mapping[str, int]
-    values: Mapping[str, float | None]
-    failed: Mapping[str, str]
-    latencies: bytes = b""
-    first_action_s: float | None = None
+    replies: dict[str, Whole]
+    unread: dict[str, Whole]
+    values: dict[str, Number | None]
+    failed: dict[str, str]
+    latencies: Annotated[bytes, AfterValidator(_check_latencies)] = b""
+    first_action_s: Number | None = None
     goal: str = ""
-    progress_curve: tuple[float, ...] = ()
+    progress_curve: Annotated[tuple[Number, ...], STOP_AT_FIRST] = ()
 
 
-_LATENCY = np.dtype("<f4")
 _NONE: dict[str, str] = {}
 _NO_READING: dict[str, int] = {}
 NO_CALLS = Spent()
@@ -172,9 +192,8 @@ def keep_newest(kept: dict[str, A], attempt: A) -> bool:
     return True
 
 
-def row_of(record: EpisodeRecord, table: Sequence[Metric], light: bool = False) -> EpisodeRow:
-    """The row of a record; a metric that cannot be computed is noted in it, and has no value.
-    A `light` one has neither goal nor progress curve."""
+def row_of(record: EpisodeRecord, table: Sequence[Metric]) -> EpisodeRow:
+    """The row of a record; a metric that cannot be computed is noted in it, and has no value."""
     values, failed = measure(record, table)
     readings = [(_reading(step), step) for step in record.steps]
     replies = Counter(reading for reading, _ in readings)
@@ -210,18 +229,15 @@ def row_of(record: EpisodeRecord, table: Sequence[Metric], light: bool = False) 
         failed=failed or _NONE,
         latencies=_pack_latencies(record.calls),
         first_action_s=_time_to_first_action(record.steps),
-        goal="" if light else record.goal,
-        progress_curve=() if light else progress_curve(record),
+        goal=record.goal,
+        progress_curve=tuple(round(step.progress, 4) for step in record.steps),
     )
-
-
-def progress_curve(record: EpisodeRecord) -> tuple[float, ...]:
-    """Progress after each step, as exactly as pictures need it."""
-    return tuple(round(step.progress, 4) for step in record.steps)
 
 
 def _pack_latencies(calls: Iterable[Call]) -> bytes:
     """Of replies that were asked for now; 0 is how older records wrote that it is unknown."""
+    import numpy as np
+
     known = [call.latency_s for call in calls if call.latency_s and not call.cached]
     return np.array(known, _LATENCY).tobytes()
 
@@ -237,6 +253,8 @@ def _time_to_first_action(steps: Iterable[Step]) -> float | None:
 
 def measure_pace(rows: Iterable[EpisodeRow]) -> Pace:
     """The pace over all calls and steps of these episodes."""
+    import numpy as np
+
     every = list(rows)
     latencies = np.frombuffer(b"".join(row.latencies for row in every), _LATENCY)
     waits = [row.first_action_s for row in every if row.first_action_s is not None]
@@ -252,6 +270,8 @@ def measure_pace(rows: Iterable[EpisodeRow]) -> Pace:
 
 
 def _percentile(values: Any, share: float) -> float | None:
+    import numpy as np
+
     return float(np.percentile(values, share)) if len(values) else None
 
 
@@ -293,12 +313,6 @@ def total(spent: Iterable[Spent]) -> Spent:
         sums["cost"] = None
     longest = max((one.longest_unpriced for one in every), default=0)
     return Spent(**{**sums, "longest_unpriced": longest})
-
-
-@lru_cache(maxsize=1024)
-def shared_setting(setting: Setting) -> Setting:
-    """The same object for equal settings."""
-    return setting
 
 
 def measure(record: Any, table: Sequence[Metric]) -> tuple[dict[str, float | None], dict[str, str]]:

@@ -15,14 +15,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from typing import TYPE_CHECKING, Any
 
 from agentquest.errors import UserError
 
-Floats = NDArray[np.floating[Any]]
+if TYPE_CHECKING:  # numpy is imported where it computes: a run starts without it
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.floating[Any]]
+
 Bounds = tuple[float, float]
 
 SHARE: Bounds = (0.0, 1.0)
@@ -57,15 +59,15 @@ class Spread:
     error: float
     freedom: float
 
-    def interval(self, confidence: float = CONFIDENCE) -> Bounds:
-        """Symmetric about the centre."""
+    def interval(self) -> Bounds:
+        """At 95%, symmetric about the centre."""
         if self.error == 0:
             return self.centre, self.centre
-        reach = t_quantile((1 + confidence) / 2, self.freedom) * self.error
+        reach = t_quantile((1 + CONFIDENCE) / 2, self.freedom) * self.error
         return self.centre - reach, self.centre + reach
 
     def p_value(self) -> float:
-        """Two-sided, that the centre is 0: below 1 - confidence where `interval` leaves 0 out."""
+        """Two-sided, that the centre is 0: below 0.05 where `interval` leaves 0 out."""
         if self.error == 0:
             return 1.0 if self.centre == 0 else 0.0
         return 2 * t_cdf(-abs(self.centre) / self.error, self.freedom)
@@ -86,10 +88,7 @@ def spread_from(
 
 
 def estimate_mean(
-    values: ArrayLike,
-    tasks: ArrayLike | None = None,
-    bounds: Bounds | None = SHARE,
-    confidence: float = CONFIDENCE,
+    values: "ArrayLike", tasks: "ArrayLike | None" = None, bounds: Bounds | None = SHARE
 ) -> Estimate | None:
     """A mean, or the rate of values that are 0 or 1, with its interval; None without values.
 
@@ -97,7 +96,8 @@ def estimate_mean(
     `bounds` are the least and the largest value possible. Without them the interval is Student's
     alone, which covers less than it says where values are skewed.
     """
-    _require_confidence(confidence)
+    import numpy as np
+
     numbers = np.asarray(values, dtype=float)
     for position in np.flatnonzero(~np.isfinite(numbers))[:1]:
         raise UserError(f"values[{position}] is {numbers[position]}, not a finite number")
@@ -107,23 +107,18 @@ def estimate_mean(
     by_task = _task_values(numbers, tasks, mean)
     variance = float(by_task.var())
     spread = spread_from(by_task.size, mean, variance, bounds, AT_EACH_BOUND)
-    low, high = spread.interval(confidence)
+    low, high = spread.interval()
     if bounds is not None:
         low, high = max(low, bounds[0]), min(high, bounds[1])
     # Rounding must not move the end of an interval past the figure itself.
     return Estimate(mean, min(low, mean), max(high, mean), numbers.size, by_task.size)
 
 
-def estimate_rate(successes: int, total: int) -> Estimate | None:
-    """The share of successes where each try is a task of its own; None where nothing was tried."""
-    if not 0 <= successes <= total:
-        raise UserError(f"successes must be between 0 and total={total}, not {successes}")
-    return estimate_mean(np.arange(total) < successes)
-
-
-def _task_values(values: Floats, tasks: ArrayLike | None, mean: float) -> Floats:
+def _task_values(values: "Floats", tasks: "ArrayLike | None", mean: float) -> "Floats":
     """One value per task, whose mean is that of all values: its own mean where every task has
     equally many trials, else what the task contributes to the ratio of the sums."""
+    import numpy as np
+
     if tasks is None:
         return values
     numbers = np.asarray(tasks)
@@ -136,7 +131,7 @@ def _task_values(values: Floats, tasks: ArrayLike | None, mean: float) -> Floats
 
 
 def estimate_difference(
-    first: ArrayLike, second: ArrayLike, bounds: Bounds | None = SHARE, trials: float = 1
+    first: "ArrayLike", second: "ArrayLike", bounds: Bounds | None = SHARE, trials: float = 1
 ) -> tuple[Estimate, Spread] | None:
     """Mean of second minus first, task by task; None without tasks.
 
@@ -144,6 +139,8 @@ def estimate_difference(
     have one trial, and as much less far as means of several trials vary less. The interval and
     the p-value are the spread's, so they always agree.
     """
+    import numpy as np
+
     before, after = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if before.size != after.size:
         raise UserError(f"paired runs need the same tasks: {before.size} against {after.size}")
@@ -185,13 +182,11 @@ def correct_p_values(p_values: Sequence[float]) -> list[float]:
 
 def chance_of_any(trials: int, successes: int, k: int) -> float:
     """pass@k of one task: that k of its trials hold a success, 1 - C(n-c, k) / C(n, k)."""
-    _require_trials(trials, successes, k)
     return float(1 - Fraction(math.comb(trials - successes, k), math.comb(trials, k)))
 
 
 def chance_of_all(trials: int, successes: int, k: int) -> float:
     """pass^k of one task: that k of its trials are all successes, C(c, k) / C(n, k)."""
-    _require_trials(trials, successes, k)
     return float(Fraction(math.comb(successes, k), math.comb(trials, k)))
 
 
@@ -208,23 +203,13 @@ def pass_hat_k(trials: Mapping[str, Sequence[bool]], k: int) -> Estimate | None:
 def _mean_over_tasks(
     chance: Callable[[int, int, int], float], trials: Mapping[str, Sequence[bool]], k: int
 ) -> Estimate | None:
+    if k < 1:
+        raise UserError(f"k must be 1 or more, not {k}")
     for task, outcomes in trials.items():
         if k > len(outcomes):
             raise UserError(f"k={k} needs {k} trials of every task; {task!r} has {len(outcomes)}")
     chance = lru_cache(None)(chance)
     return estimate_mean([chance(len(o), sum(map(bool, o)), k) for o in trials.values()])
-
-
-def _require_confidence(confidence: float) -> None:
-    if not 0 < confidence < 1:
-        raise UserError(f"confidence must lie between 0 and 1, not {confidence}")
-
-
-def _require_trials(trials: int, successes: int, k: int) -> None:
-    if not 0 <= successes <= trials:
-        raise UserError(f"successes must be between 0 and trials={trials}, not {successes}")
-    if not 1 <= k <= trials:
-        raise UserError(f"k must be between 1 and trials={trials}, not {k}")
 
 
 def t_cdf(t: float, freedom: float) -> float:

@@ -7,15 +7,16 @@ are counted beside them, never as failures.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
 
 from agentquest.metrics.rows import NO_CALLS, EpisodeRow, Pace, Spent, measure_pace, total
 from agentquest.metrics.statistics import Estimate, estimate_mean, pass_at_k, pass_hat_k
 from agentquest.metrics.table import Metric
 from agentquest.records.outcome import End
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # Every number of trials up to ten, then some.
 _KS = (*range(1, 11), 20, 50, 100)
@@ -143,17 +144,30 @@ def headline_figures(
         episodes=len(every),
         scored=len(scored),
         success=estimate_mean([float(row.success) for row in scored], clusters),
-        progress=_mean([row.values.get("progress") for row in scored]),
-        steps=_mean([float(row.steps) for row in scored]),
+        progress=mean_of_known([row.values.get("progress") for row in scored]),
+        steps=mean_of_known([float(row.steps) for row in scored]),
         tokens=spent.tokens,
         cost=spent.whole_cost,
         damage=damage,
     )
 
 
-def _mean(values: Iterable[float | None]) -> float | None:
+def mean_of_known(values: Iterable[float | None]) -> float | None:
+    """The mean of the values that are known; None if none is."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
+
+
+def mean_progress(rows: Sequence[EpisodeRow], steps: int) -> list[float]:
+    """From the start to step `steps`; an episode that has ended keeps its last progress."""
+    # What each step adds to the sum, so that long runs are read once.
+    added = [0.0] * (steps + 1)
+    for row in rows:
+        before = 0.0
+        for place, value in enumerate(row.progress_curve, start=1):
+            added[place] += value - before
+            before = value
+    return [total / len(rows) for total in accumulate(added)]
 
 
 def in_order(rows: Iterable[EpisodeRow]) -> list[EpisodeRow]:
@@ -161,10 +175,21 @@ def in_order(rows: Iterable[EpisodeRow]) -> list[EpisodeRow]:
     return sorted(rows, key=lambda row: (row.task_id, row.trial))
 
 
+def group_outcomes(rows: Iterable[EpisodeRow]) -> dict[str, list[bool]]:
+    """Whether each scored trial of a task succeeded."""
+    found: dict[str, list[bool]] = {}
+    for row in rows:
+        if row.scored:
+            found.setdefault(row.task_id, []).append(row.success)
+    return found
+
+
 class _Columns:
     """The rows' values as one array per metric; an unknown value is NaN."""
 
     def __init__(self, rows: Sequence[EpisodeRow], table: Sequence[Metric]) -> None:
+        import numpy as np
+
         self._rows = rows
         self._table = table
         tasks: dict[str, int] = {}
@@ -178,6 +203,8 @@ class _Columns:
         }
 
     def group(self, places: Sequence[int]) -> Group:
+        import numpy as np
+
         members = [self._rows[place] for place in places]
         chosen = np.asarray(places, dtype=int)
         scored = [row for row in members if row.scored]
@@ -191,7 +218,9 @@ class _Columns:
             unread=_add_counts(row.unread for row in members),
         )
 
-    def _figure(self, metric: Metric, chosen: NDArray[Any]) -> Estimate | None:
+    def _figure(self, metric: Metric, chosen: "NDArray[Any]") -> Estimate | None:
+        import numpy as np
+
         values, tasks = self._values[metric.key][chosen], self._tasks[chosen]
         known = ~np.isnan(values)
         return estimate_mean(values[known], tasks[known], metric.limits)
@@ -210,10 +239,7 @@ def _several_trials(
     rows: Sequence[EpisodeRow],
 ) -> tuple[dict[int, Estimate], dict[int, Estimate]]:
     """pass@k and pass^k up to the smallest number of scored trials any task has."""
-    trials: dict[str, list[bool]] = {}
-    for row in rows:
-        if row.scored:
-            trials.setdefault(row.task_id, []).append(row.success)
+    trials = group_outcomes(rows)
     most = min((len(outcomes) for outcomes in trials.values()), default=0)
     if most < 2:
         return {}, {}

@@ -108,38 +108,17 @@ def built_in(manifest: Manifest) -> list[Metric]:
             digits=1,
             bounds=limit,
         ),
-        Metric(
-            "reward",
-            "reward",
-            "",
-            "average reward, 0 to 1",
-            lambda record: record.reward,
-            bounds=SHARE,
+        _share("reward", "", "average reward, 0 to 1", lambda record: record.reward),
+        _share(
+            "progress", "", "average progress at the end, 0 to 1", lambda record: record.progress
         ),
-        Metric(
-            "progress",
-            "progress",
-            "",
-            "average progress at the end, 0 to 1",
-            lambda record: record.progress,
-            bounds=SHARE,
-        ),
-        Metric(
-            "repetition",
+        _share(
             "repetition",
             "",
             "average share of repeated actions, 0 to 1",
             lambda record: record.repetition_rate,
-            bounds=SHARE,
         ),
-        Metric(
-            "invalid",
-            "invalid",
-            PERCENT,
-            "average share of steps not carried out",
-            _invalid,
-            bounds=SHARE,
-        ),
+        _share("invalid", PERCENT, "average share of steps not carried out", _invalid),
         Metric(
             "behaviour",
             "behaviour",
@@ -151,6 +130,10 @@ def built_in(manifest: Manifest) -> list[Metric]:
             bounds=(0.0, 100.0),
         ),
     ]
+
+
+def _share(key: str, unit: str, explanation: str, value: Value) -> Metric:
+    return Metric(key, key, unit, explanation, value, bounds=SHARE)
 
 
 def _steps(record: EpisodeRecord) -> float:

@@ -18,7 +18,7 @@ from agentquest.people.recorder import GameRecorder
 from agentquest.people.session import Continuation, GameReply, PlaySession
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.manifest import Manifest
-from agentquest.viewer.replay import benchmark_of, command_of, open_game, settings_of, task_of
+from agentquest.viewer.replay import benchmark_of, command_of, open_game, task_of
 from agentquest.words import slug
 
 _MOST_GAMES = 100
@@ -96,7 +96,7 @@ class Games:
             if session.observation.text != one.observation:
                 raise UserError(f"step {one.index} goes differently here than in the record")
         origin = Origin(run, record.key, step, record.agent)
-        settings = settings_of(manifest)
+        settings = manifest.section("benchmark_settings")
         return self._add(WebGame(benchmark, settings, task_of(record), session, origin))
 
     def act(self, game: WebGame, line: str) -> None:

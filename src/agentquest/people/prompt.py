@@ -11,6 +11,7 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
 from agentquest.extras import install_command, is_installed
+from agentquest.safe_text import one_line, say
 
 if TYPE_CHECKING:
     from prompt_toolkit.completion import Completer
@@ -48,10 +49,10 @@ class PlainReader(Reader):
         try:
             line = input(prompt)
         except (EOFError, KeyboardInterrupt):
-            print()
+            say()
             return None
         if not self._typed:
-            print(line, flush=True)
+            say(line)
         return line
 
 
@@ -75,7 +76,7 @@ class CompletingReader(Reader):
                 prompt,
                 completer=None if completions is None else _completer(completions),
                 complete_while_typing=True,
-                bottom_toolbar=below or None,
+                bottom_toolbar=one_line(below) or None,
                 key_bindings=None if completions is None else _tab(completions),
             )
         except (EOFError, KeyboardInterrupt):
@@ -98,7 +99,7 @@ def _completer(completions: Completions) -> "Completer":
         def get_completions(self, document: Document, complete_event: Any) -> Iterator[Completion]:
             typed = document.text_before_cursor
             for command in completions(typed):
-                yield Completion(command, start_position=-len(typed))
+                yield Completion(command, -len(typed), display=one_line(command))
 
     return WholeLine()
 

@@ -8,11 +8,10 @@ this is the same game. An unfinished one is `cancelled`: it has no score.
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 from agentquest.config import config_from
 from agentquest.errors import UserError
@@ -74,12 +73,7 @@ class GameRecorder:
             raise UserError(f"people's episodes: {reason}") from error
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *reason: object) -> None:
         self._log = None
         self._lock.close()
 
@@ -102,10 +96,12 @@ class GameRecorder:
 
 
 async def _replay(spec: EpisodeSpec, benchmark: Benchmark, game: PlayedGame) -> EpisodeRecord:
-    player = make_player(spec, _Person(spec.context, benchmark, game.moves))
+    replay = asyncio.current_task()
+    assert replay is not None
+    player = make_player(spec, _Person(spec.context, benchmark, game.moves, replay.cancel))
     try:
         record = await player.play()
-    except _LeftUnfinished:
+    except asyncio.CancelledError:
         cut = player.cut_short()
         assert cut is not None, "only games with steps are recorded"
         record = cut
@@ -128,26 +124,32 @@ class _Person(Resources):
     """An ordinary run, except that the agent repeats what the person did."""
 
     def __init__(
-        self, context: RunContext, benchmark: Benchmark, moves: Sequence[PlayedMove]
+        self,
+        context: RunContext,
+        benchmark: Benchmark,
+        moves: Sequence[PlayedMove],
+        cancel: Callable[[], object],
     ) -> None:
         super().__init__(context, benchmark)
         self._moves = moves
+        self._cancel = cancel
 
     def agent(self) -> Agent:
-        return _Repeats(iter(self._moves))
+        return _Repeats(iter(self._moves), self._cancel)
 
 
 class _Repeats(Agent):
-    def __init__(self, moves: Iterator[PlayedMove]) -> None:
+    def __init__(self, moves: Iterator[PlayedMove], cancel: Callable[[], object]) -> None:
         self._moves = moves
+        self._cancel = cancel
 
     async def act(self, observation: Observation) -> Answer:
-        move = next(self._moves, None)
-        if move is None:
-            raise _LeftUnfinished
+        move = next(self._moves, None) or await self._leave()
         gave_up = move.command is None
         return Answer(action=move.command, how=move.how, reply=move.command or "", give_up=gave_up)
 
-
-class _LeftUnfinished(BaseException):
-    """Not an agent's error, which would end the episode as its fault."""
+    async def _leave(self) -> NoReturn:
+        """End the replay as a stopped run ends its episodes: nothing here is the person's fault."""
+        self._cancel()
+        await asyncio.Event().wait()
+        raise AssertionError("the replay was cancelled")

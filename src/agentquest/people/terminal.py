@@ -8,14 +8,15 @@ import itertools
 import random
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from io import TextIOWrapper
 from typing import TypeVar
 
 from rich.columns import Columns
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.padding import Padding
 from rich.panel import Panel
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
@@ -24,6 +25,8 @@ from agentquest.lib import Benchmark, Task
 from agentquest.people.prompt import make_reader
 from agentquest.people.recorder import GameRecorder
 from agentquest.people.session import WORDS, CommandGroup, Continuation, GameReply, PlaySession
+from agentquest.running.selection import pick_by_name
+from agentquest.safe_text import visible
 from agentquest.words import counted, parse_whole_number
 
 T = TypeVar("T")
@@ -71,18 +74,21 @@ class TerminalGames:
         numbers = collections.Counter(task.task_type for task in tasks)
         if len(numbers) == 1:
             return self._choose_task(tasks)
-        all_types = self.benchmark.task_types
         self.screen.menu(
             [
                 (place, name, counted(numbers[name], "game"))
-                for place, name in enumerate(all_types, 1)
+                for place, name in enumerate(self.benchmark.task_types, 1)
                 if name in numbers
             ]
         )
-        chosen = self._ask(
-            "Type (Enter: any game) > ",
-            lambda text: find_type(all_types, list(numbers), text) if text else "",
-        )
+
+        def find_type(text: str) -> str:
+            name = self.benchmark.type_named(text) if text else ""
+            if name and name not in numbers:
+                raise UnknownName(f"no game here is of type {name}")
+            return name
+
+        chosen = self._ask("Type (Enter: any game) > ", find_type)
         if chosen is None:
             return []
         if chosen == "":
@@ -155,49 +161,32 @@ class TerminalGames:
         return shlex.join([*self.command_line, "--split", task.split, "--task", task.id])
 
 
-def find_type(all_types: Sequence[str], offered: Sequence[str], wanted: str) -> str:
-    """A task type by its number among all types, its name, or part of it."""
-    number = parse_whole_number(wanted)
-    if number is not None:
-        fitting = [name for name in all_types[number - 1 : number] if name in offered]
-    else:
-        fitting = [name for name in offered if name == wanted] or [
-            name for name in offered if wanted.lower() in name.lower()
-        ]
-    if len(fitting) != 1:
-        problem = "matches several task types" if fitting else "is not one of these task types"
-        raise UnknownName(f"{wanted[:80]!r} {problem}")
-    return fitting[0]
-
-
 def find_task(tasks: Sequence[Task], wanted: str) -> Task:
     """A task by its position in the list (from 1), its id, or a unique part of it."""
-    where = f"the {counted(len(tasks), 'task')} of {tasks[0].split} to choose from"
     number = parse_whole_number(wanted)
-    if number is not None:
-        if not 1 <= number <= len(tasks):
-            raise UnknownName(f"task {number} is not among {where}: 1 to {len(tasks)}")
-        return tasks[number - 1]
-    fitting = [task for task in tasks if task.id == wanted] or [
-        task for task in tasks if wanted.lower() in task.id.lower()
-    ]
-    if not fitting:
-        raise UnknownName(
-            f"task {wanted[:120]!r} is not among {where};"
-            " `agentquest tasks` lists them; use --split or --type to choose from others"
-        )
-    if len(fitting) > 1:
-        first = ", ".join(task.id for task in fitting[:3])
-        raise UnknownName(
-            f"task {wanted[:120]!r} matches {len(fitting)} of {where}, such as {first};"
-            " give more of the id"
-        )
-    return fitting[0]
+    if number is None:
+        (found,) = pick_by_name(tasks, [wanted]).tasks
+        return found
+    if not 1 <= number <= len(tasks):
+        there = f"the {counted(len(tasks), 'task')} of {tasks[0].split} to choose from"
+        raise UnknownName(f"task {number} is not among {there}: 1 to {len(tasks)}")
+    return tasks[number - 1]
 
 
 def _offer_tasks(tasks: Sequence[Task], rng: random.Random) -> list[int]:
     """The positions (from 1) of a few tasks to offer."""
     return sorted(rng.sample(range(1, len(tasks) + 1), min(_SHOWN_TASKS, len(tasks))))
+
+
+class _Visible:
+    """Whatever is laid out, with what a game's text could do to the terminal as visible text."""
+
+    def __init__(self, shown: RenderableType) -> None:
+        self._shown = shown
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        for text, style, control in console.render(self._shown, options):
+            yield Segment(text if control else visible(text), style, control)
 
 
 class Screen:
@@ -213,7 +202,10 @@ class Screen:
     def line(self, text: str | Text = "", style: str = "", whole: bool = False) -> None:
         """`whole` keeps it on one line for copying, however narrow the terminal is."""
         shown = Text(text, style) if isinstance(text, str) else text
-        self.console.print(shown, soft_wrap=whole or not self.console.is_terminal)
+        self._show(shown, soft_wrap=whole or not self.console.is_terminal)
+
+    def _show(self, shown: RenderableType, soft_wrap: bool = False) -> None:
+        self.console.print(_Visible(shown), soft_wrap=soft_wrap)
 
     def menu(self, rows: Sequence[tuple[int, str, str]]) -> None:
         """Numbered choices, each with a remark."""
@@ -223,7 +215,7 @@ class Screen:
         table.add_column(style="dim", overflow="fold")
         for number, text, remark in rows:
             table.add_row(str(number), Text(text), Text(remark))
-        self.console.print(Padding(table, (0, 0, 0, 2)))
+        self._show(Padding(table, (0, 0, 0, 2)))
 
     def introduction(self, session: PlaySession, task: Task) -> None:
         """The room and the goal, under the benchmark's title."""
@@ -233,7 +225,7 @@ class Screen:
         self.line()
         if self.console.is_terminal:
             body = Text("\n\n").join([room, goal])
-            self.console.print(Panel(body, title=Text(title), title_align="left", padding=(1, 2)))
+            self._show(Panel(body, title=Text(title), title_align="left", padding=(1, 2)))
         else:
             for text in (Text(title), room, goal):
                 self.line(text)
@@ -311,7 +303,7 @@ class Screen:
                 row = Table.grid(padding=(0, 2, 0, 0))
                 row.add_column(style="bold", width=width)
                 row.add_row(group.verb, Columns(entries, padding=(0, 2)))
-                self.console.print(row)
+                self._show(row)
             else:
                 self.line(Text("  ").join([Text(group.verb.ljust(width)), *entries]))
 

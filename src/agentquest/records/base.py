@@ -1,7 +1,8 @@
 """The base of everything that is saved: frozen, strict, and writable as UTF-8 JSON."""
 
 import json
-from typing import Annotated, Any
+import zlib
+from typing import Annotated, Any, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -16,7 +17,8 @@ from pydantic_core import core_schema, to_jsonable_python
 _LARGEST = 10**300
 # Levels of nesting in what others give us to record. Readers of JSON stop at 200.
 DEEPEST = 64
-MOST_FACTS, LONGEST_FACT = 100, 1000
+MOST_FACTS, LONGEST_FACT, MOST_PARTS = 100, 1000, 1_000_000
+_MOST_ERRORS = 1000
 
 
 def writable(value: Any, levels: int = DEEPEST) -> Any:
@@ -42,6 +44,39 @@ def writable(value: Any, levels: int = DEEPEST) -> Any:
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
     return writable(to_jsonable_python(value, serialize_unknown=True), levels - 1)
+
+
+def shorten(value: Any, longest: int, name: str = "") -> Any:
+    """Plain data whose texts have at most so many characters, with a mark where one was cut.
+
+    The mark has a checksum, so that different texts stay different: repetition is a figure. What
+    has a form of its own is left out as a whole, and of very many calls the first are kept.
+    """
+    if isinstance(value, str) and len(value) > longest:
+        rest = value[longest:]
+        return (
+            f"{value[:longest]}… ({len(rest):,} more characters, {zlib.crc32(rest.encode()):08x})"
+        )
+    if name in ("details", "opaque", "parameters") and (size := len(json.dumps(value))) > longest:
+        return {"left_out": f"{size:,} characters"}
+    if isinstance(value, dict):
+        return {key: shorten(item, longest, key) for key, item in value.items()}
+    if isinstance(value, list):
+        few = longest // 1000 if name == "tool_calls" else len(value)
+        more = {"id": "", "name": f"({len(value) - few:,} more calls)", "arguments": ""}
+        return [shorten(item, longest) for item in value[:few]] + [more] * (len(value) > few)
+    return value
+
+
+def _read_anything(value: Any) -> Any:
+    """The value as JSON can hold it, unless it has more parts than anybody could look through."""
+    parts = [value]
+    for part in parts:
+        if isinstance(part, dict | list | tuple):
+            if len(parts) + len(part) > MOST_PARTS:
+                return {"left_out": f"more than {MOST_PARTS:,} values"}
+            parts += part.values() if isinstance(part, dict) else part
+    return writable(value)
 
 
 def check_nesting(value: Any, levels: int = DEEPEST) -> Any:
@@ -71,7 +106,21 @@ class _Writable:
 
 
 Text = Annotated[str, _Writable()]
-Texts = list[Text]
+
+
+class _StopAtFirst:
+    """To complain of millions of wrong items takes all memory."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return {**handler(source), "fail_fast": True}
+
+
+T = TypeVar("T")
+STOP_AT_FIRST = _StopAtFirst()
+Many = Annotated[list[T], STOP_AT_FIRST]
+Texts = Many[Text]
 
 
 def _describe_facts(facts: Any) -> Any:
@@ -91,7 +140,7 @@ def _cut(text: str) -> str:
 
 
 Facts = Annotated[dict[str, Text], BeforeValidator(_describe_facts)]
-Anything = Annotated[dict[str, Any], BeforeValidator(writable)]
+Anything = Annotated[dict[str, Any], BeforeValidator(_read_anything)]
 # What a provider wants back as it came: kept exactly, and escaped only where it is written.
 Opaque = Annotated[
     dict[str, Any], BeforeValidator(check_nesting), PlainSerializer(writable, when_used="json")
@@ -109,16 +158,20 @@ def explain_invalid(content: bytes, error: ValidationError, where: str, expected
     version = read_version(content)
     if version is not None and version != expected:
         return f"{where}: written with schema {version}, but this AgentQuest reads {expected}"
+    if error.error_count() > _MOST_ERRORS:
+        return f"{where}: {error.error_count():,} fields are wrong"
     first = error.errors()[0]
     path = ".".join(map(str, first["loc"])) or "line"
     return f"{where}: {path}: {first['msg']}"
 
 
+class _Versioned(BaseModel):
+    schema_version: int | None = None
+
+
 def read_version(content: bytes) -> int | None:
     """The schema that a record says it has; None if it says none."""
     try:
-        parsed = json.loads(content)
-    except (ValueError, RecursionError):
+        return _Versioned.model_validate_json(content).schema_version
+    except ValidationError:
         return None
-    version = parsed.get("schema_version") if isinstance(parsed, dict) else None
-    return version if isinstance(version, int) else None

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from agentquest.records.base import Anything, Facts, Record, Text, Texts
+from agentquest.records.base import Anything, Facts, Many, Record, Text, Texts
 from agentquest.records.how import How
 from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
 from agentquest.records.outcome import End
@@ -72,10 +72,10 @@ class Step(Record):
     """
 
     index: int
-    prompt: list[int] = Field(default_factory=list)
+    prompt: Many[int] = Field(default_factory=list)
     reply: Text = ""
     reasoning: Text = ""
-    tool_calls: list[ToolCall] = Field(default_factory=list)
+    tool_calls: Many[ToolCall] = Field(default_factory=list)
     action: Text | None
     how: Text
     valid: bool
@@ -85,7 +85,7 @@ class Step(Record):
     progress: Figure = 0.0
     reachable: bool = True
     seconds: Figure = 0.0
-    calls: list[Call] = Field(default_factory=list)
+    calls: Many[Call] = Field(default_factory=list)
 
 
 class Failure(Record):
@@ -123,12 +123,12 @@ class EpisodeRecord(Record):
     config_hash: str
     versions: dict[str, str]
     max_steps: int
-    messages: list[Message] = Field(default_factory=list)
-    tools: list[ToolSpec] = Field(default_factory=list)
+    messages: Many[Message] = Field(default_factory=list)
+    tools: Many[ToolSpec] = Field(default_factory=list)
     first_observation: Text
     first_admissible: Texts = Field(default_factory=list)
     milestones: Texts = Field(default_factory=list)
-    steps: list[Step]
+    steps: Many[Step]
     end: End
     scored: bool
     success: bool
@@ -182,7 +182,7 @@ class LiveEvent(Record):
     worker: str = ""
     goal: Text = ""
     step: Step | None = None
-    prompt: list[Message] = Field(default_factory=list)
+    prompt: Many[Message] = Field(default_factory=list)
     end: End | None = None
     success: bool | None = None
     message: Text = ""

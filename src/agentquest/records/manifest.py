@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from agentquest.records.base import Anything, Record, Text
+from agentquest.records.base import Anything, Many, Record, Text, Texts
 from agentquest.records.outcome import AgentFaults
 from agentquest.records.usage import Price
 
@@ -95,7 +95,7 @@ class Manifest(Record):
     benchmark_title: str = ""
     provenance: Provenance
     protocol: str | None = None
-    comparable_with: list[PublishedScore] = Field(default_factory=list)
+    comparable_with: Many[PublishedScore] = Field(default_factory=list)
     not_comparable_with: dict[str, Text] = Field(default_factory=dict)  # source: why not
     agent: Text  # what played: the name on its card, if it is called over A2A
     assessed: AssessedAgent | None = None
@@ -104,12 +104,12 @@ class Manifest(Record):
     agent_faults: AgentFaults
     max_steps: Count
     trials: Count
-    metrics: list[str] = Field(default_factory=list)
+    metrics: Many[str] = Field(default_factory=list)
     cleanup_applies: bool = True  # there are things to open and close
     verbs: Verbs = Verbs()
-    task_types: list[str]
-    chosen_types: list[str] | None = None  # those that were asked for; None: all
-    task_ids: list[str]
+    task_types: Many[str]
+    chosen_types: Many[str] | None = None  # those that were asked for; None: all
+    task_ids: Many[str]
     versions: dict[str, str]
     price: Price | None = None  # of tokens, now: for calls that had no price when they were made
     config_hash: str
@@ -118,9 +118,9 @@ class Manifest(Record):
     deciding: Anything = Field(default_factory=dict)
     sources: dict[str, str] | None = None  # the user's code: its hashes; None: not recorded
     metric_sources: dict[str, str] = Field(default_factory=dict)
-    changes: list[Text] = Field(default_factory=list)  # of sources, between parts of the run
-    notes: list[Text] = Field(default_factory=list)
-    tags: list[Text] = Field(default_factory=list)
+    changes: Texts = Field(default_factory=list)  # of sources, between parts of the run
+    notes: Texts = Field(default_factory=list)
+    tags: Texts = Field(default_factory=list)
     note: Text = ""  # the user's own; `notes` are the selection's
 
     @model_validator(mode="before")
@@ -136,6 +136,11 @@ class Manifest(Record):
     def requested(self) -> int:
         """How many episodes the run consists of."""
         return len(self.task_ids) * self.trials
+
+    def section(self, name: str) -> dict[str, Any]:
+        """A section of the configuration; empty where it has none."""
+        found = self.config.get(name)
+        return found if isinstance(found, dict) else {}
 
     def differences(self, other: "Manifest") -> list[str]:
         """What decides scores and is not the same in `other`, one line each."""
@@ -190,7 +195,7 @@ class MeasuredMetrics(Record):
     folder, here or on another machine, finds the saved values."""
 
     schema_version: Literal[1] = MEASURED_VERSION
-    metrics: list[MeasuredMetric] = Field(default_factory=list)
+    metrics: Many[MeasuredMetric] = Field(default_factory=list)
 
 
 def flat(node: Any, path: str = "") -> dict[str, Any]:

@@ -5,11 +5,11 @@ records store them as they are. Nothing is copied from one shape to another.
 """
 
 from enum import Enum
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from agentquest.records.base import Opaque, Record, Text
+from agentquest.records.base import STOP_AT_FIRST, Opaque, Record, Text
 from agentquest.records.usage import Usage as Usage
 
 
@@ -44,7 +44,7 @@ class Message(Record):
 
     role: Text  # system, user, assistant or tool
     content: Text = ""
-    tool_calls: tuple[ToolCall, ...] = ()
+    tool_calls: Annotated[tuple[ToolCall, ...], STOP_AT_FIRST] = ()
     tool_call_id: Text | None = None
     reasoning: Text = ""
     opaque: Opaque | None = None

@@ -5,7 +5,9 @@ Whatever is not a number from 0 to `MOST` is unknown (None), with one line in th
 never ends an episode, and no sum of the rest can overflow.
 """
 
+import json
 import logging
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -19,6 +21,23 @@ from agentquest.records.base import Record
 logger = logging.getLogger(__name__)
 
 MOST = 1_000_000_000  # tokens, units of money or seconds of one call
+_MOST_DIGITS = 1000
+
+
+def read_json(text: str | bytes) -> Any:
+    """JSON from outside; a `ValueError` or `RecursionError` if it is none.
+
+    Python refuses to convert numbers of thousands of digits. Such a number is infinite here, so
+    that it counts as unknown where it is read, and what stands around it is not lost with it.
+    """
+    try:
+        return json.loads(text)
+    except ValueError:
+        return json.loads(text, parse_int=_read_integer)
+
+
+def _read_integer(digits: str) -> float:
+    return int(digits) if len(digits) <= _MOST_DIGITS else math.inf
 
 
 def read_number(value: object, what: str, most: float = MOST) -> float | None:

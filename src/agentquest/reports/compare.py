@@ -15,6 +15,7 @@ from agentquest.metrics.statistics import Estimate, Spread, correct_p_values, es
 from agentquest.metrics.summary import in_order
 from agentquest.metrics.table import Metric
 from agentquest.records.manifest import Manifest
+from agentquest.store.folder import RunFolder
 from agentquest.store.library import BrokenRun
 from agentquest.store.stored_run import StoredRun
 from agentquest.words import counted
@@ -101,7 +102,7 @@ class Comparison:
 def open_runs(paths: Sequence[Path]) -> tuple[list[StoredRun], list[BrokenRun]]:
     """The runs that can be read and those that cannot, by the names of their folders, or by their
     paths where names are not enough."""
-    names = [path.resolve().name for path in paths]
+    names = [RunFolder(path).name for path in paths]
     labels = names if len(set(names)) == len(names) else [str(path) for path in paths]
     found: list[StoredRun] = []
     broken: list[BrokenRun] = []
@@ -115,14 +116,11 @@ def open_runs(paths: Sequence[Path]) -> tuple[list[StoredRun], list[BrokenRun]]:
     return found, broken
 
 
-def compare_runs(runs: Sequence[ComparedRun], baseline: int = 1) -> list[Comparison]:
-    """Each run against the baseline, which is counted from 1."""
+def compare_runs(runs: Sequence[ComparedRun]) -> list[Comparison]:
+    """Each run against the first, the baseline."""
     if len(runs) < 2:
         raise UserError("compare needs at least two runs")
-    if not 1 <= baseline <= len(runs):
-        raise UserError(f"baseline must be between 1 and {len(runs)}, not {baseline}")
-    first = runs[baseline - 1]
-    others = [run for position, run in enumerate(runs, start=1) if position != baseline]
+    first, *others = runs
     return correct_together([_compare(first, run) for run in others])
 
 
@@ -155,12 +153,12 @@ def _correct(family: Sequence[Mapping[str, Difference]]) -> list[dict[str, Diffe
 
 def _compare(baseline: ComparedRun, other: ComparedRun) -> Comparison:
     _require_same_benchmark(baseline, other)
-    all_before, all_after = _by_task(baseline.rows), _by_task(other.rows)
-    before, after = _keep_scored(all_before), _keep_scored(all_after)
+    all_before, all_after = group_by_task(baseline.rows), group_by_task(other.rows)
+    before, after = keep_scored(all_before), keep_scored(all_after)
     shared = [task for task in before if task in after]
     if not shared:
         raise UserError(f"{baseline.name} and {other.name} have no scored task in common")
-    rates = [(task, _mean_success(before[task]), _mean_success(after[task])) for task in shared]
+    rates = [(task, mean_success(before[task]), mean_success(after[task])) for task in shared]
     counts = None
     if all(was in (0, 1) and now in (0, 1) for _, was, now in rates):
         pairs = [(was == 1, now == 1) for _, was, now in rates]
@@ -246,7 +244,8 @@ def _difference(
     return Difference(metric, baseline, other, estimate, p_value, p_value, spread)
 
 
-def _mean_success(rows: Sequence[EpisodeRow]) -> float:
+def mean_success(rows: Sequence[EpisodeRow]) -> float:
+    """The share of these trials that solved the task."""
     return sum(row.success for row in rows) / len(rows)
 
 
@@ -266,14 +265,16 @@ def _require_same_benchmark(baseline: ComparedRun, other: ComparedRun) -> None:
         )
 
 
-def _by_task(rows: Sequence[EpisodeRow]) -> Tasks:
+def group_by_task(rows: Sequence[EpisodeRow]) -> Tasks:
+    """The trials of each task."""
     tasks: Tasks = {}
     for row in in_order(rows):
         tasks.setdefault(row.task_id, []).append(row)
     return tasks
 
 
-def _keep_scored(tasks: Tasks) -> Tasks:
+def keep_scored(tasks: Tasks) -> Tasks:
+    """The trials with a score, of the tasks that have such."""
     kept = {task: [row for row in rows if row.scored] for task, rows in tasks.items()}
     return {task: rows for task, rows in kept.items() if rows}
 

@@ -15,8 +15,8 @@ from agentquest.metrics.report import (
     Cell,
     Table,
     amount_text,
-    figure_cell,
     figure_text,
+    make_row,
     mark_few,
 )
 from agentquest.metrics.rows import Pace, Spent, total
@@ -154,8 +154,7 @@ def _pool(setting: Setting, members: Sequence[StoredRun]) -> PooledRun:
 
 def _row(setting: Setting, seed: int | None, members: Sequence[StoredRun]) -> SweepRow:
     rows = [row for member in members for row in member.rows]
-    table = members[0].table
-    summary = summarise(rows, table, total(member.replaced for member in members))
+    summary = summarise(rows, members[0].table, total(member.replaced for member in members))
     group = summary.overall
     return SweepRow(
         name=f"{_label(setting)}, {'all seeds' if seed is None else f'seed {seed}'}",
@@ -163,10 +162,7 @@ def _row(setting: Setting, seed: int | None, members: Sequence[StoredRun]) -> Sw
         seed=seed,
         scored=group.scored,
         requested=sum(member.manifest.requested for member in members),
-        figures={
-            metric.key: figure_cell(metric, group.figures[metric.key], group.scored)
-            for metric in table
-        },
+        figures=make_row("", group, members[0].table).cells,
         spent=summary.spent,
         pace=summary.pace,
     )

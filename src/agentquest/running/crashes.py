@@ -1,14 +1,17 @@
 """What is recorded of a crash in foreign code: a line that names the place, and the way there.
 
 `KeyError('choices')` says nothing as text alone. Only frames of the user's own code are kept:
-those of AgentQuest and of installed packages tell whoever wrote an agent little.
+those of AgentQuest and of installed packages tell whoever wrote an agent little. An exception
+is foreign code itself: its text, its class and its chain may raise anything when they are read.
 """
 
 import os
 import sysconfig
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from traceback import FrameSummary, StackSummary, TracebackException
+from typing import NamedTuple
 
 from agentquest.errors import AgentQuestError, explain
 from agentquest.lib.settings import is_secret
@@ -19,32 +22,45 @@ _LONGEST_TRACEBACK = 4000
 _MOST_FRAMES = 8
 
 
-def describe_crash(error: BaseException) -> tuple[str, str]:
-    """The error on one line, `KeyError: 'choices' at my_agent.py:31`, and its traceback; the
-    latter is empty for what AgentQuest raises on purpose. Secrets of the environment are masked."""
-    masked = Redactor(*(os.environ[name] for name in os.environ if is_secret(name))).reply
-    if isinstance(error, AgentQuestError):
-        return masked(str(error))[:_LONGEST_MESSAGE], ""
-    whole = TracebackException.from_exception(error)
-    own = [frame for frame in whole.stack if _is_of_the_user(frame)]
-    _shorten(whole)
-    try:
-        message = masked(explain(error))[:_LONGEST_MESSAGE]
-    except Exception:  # its text is the user's code too
-        message = type(error).__name__
-    if own:
-        message += f" at {Path(own[-1].filename).name}:{own[-1].lineno}"
-    return message, masked("".join(whole.format()))[-_LONGEST_TRACEBACK:]
+class Crash(NamedTuple):
+    """The error's class; the error on one line, `KeyError: 'choices' at my_agent.py:31`; and its
+    traceback, which is empty for what AgentQuest raises on purpose."""
+
+    kind: str = "Exception"
+    message: str = "an exception that cannot be described"
+    traceback: str = ""
+
+
+def describe_crash(error: BaseException) -> Crash:
+    """The crash as far as it can be described, with secrets of the environment masked."""
+    crash = Crash()
+    mask = Redactor(*(os.environ[name] for name in os.environ if is_secret(name))).reply
+    with suppress(BaseException):
+        message = mask(explain(error))[:_LONGEST_MESSAGE]
+        crash = Crash(type(error).__name__, message)
+        if not isinstance(error, AgentQuestError):
+            crash = crash._replace(message=" ".join(message.split()))
+            whole = TracebackException.from_exception(error)
+            if own := _own_frames(whole):
+                place = f"{Path(own[-1].filename).name}:{own[-1].lineno}"
+                crash = crash._replace(message=f"{crash.message} at {place}")
+            _shorten(whole)
+            text = mask("".join(whole.format()))[-_LONGEST_TRACEBACK:]
+            crash = crash._replace(traceback=text)
+    return crash
 
 
 def _shorten(whole: TracebackException) -> None:
     """Leave the frames of user code, or the last ones where there is none, in all of the chain."""
-    own = [frame for frame in whole.stack if _is_of_the_user(frame)]
-    frames = (own or list(whole.stack))[-_MOST_FRAMES:]
-    whole.stack = StackSummary.from_list([_without_folder(frame) for frame in frames])
-    for before in (whole.__cause__, whole.__context__):
-        if before is not None:
-            _shorten(before)
+    waiting, known = [whole], {id(whole)}
+    while waiting:
+        one = waiting.pop()
+        frames = (_own_frames(one) or list(one.stack))[-_MOST_FRAMES:]
+        one.stack = StackSummary.from_list([_without_folder(frame) for frame in frames])
+        for other in (one.__cause__, one.__context__, *(getattr(one, "exceptions", None) or ())):
+            if other is not None and id(other) not in known:
+                known.add(id(other))
+                waiting.append(other)
 
 
 def _without_folder(frame: FrameSummary) -> FrameSummary:
@@ -52,8 +68,9 @@ def _without_folder(frame: FrameSummary) -> FrameSummary:
     return FrameSummary(Path(frame.filename).name, frame.lineno, frame.name, line=frame.line)
 
 
-def _is_of_the_user(frame: FrameSummary) -> bool:
-    return not frame.filename.startswith(("<frozen", *_installed()))
+def _own_frames(whole: TracebackException) -> list[FrameSummary]:
+    ours = ("<frozen", *_installed())
+    return [frame for frame in whole.stack if not frame.filename.startswith(ours)]
 
 
 @cache

@@ -15,20 +15,29 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any, TypeVar
 
-from agentquest.errors import ContextExceeded, ModelError, NetworkError
+from pydantic import ValidationError
+
+from agentquest.errors import ContextExceeded, ModelError, NetworkError, UserError
 from agentquest.lib import Agent, Answer, Driver, Episode, Observation, Outcome
+from agentquest.lib.agent import catch_exits
 from agentquest.lib.metrics import repetition_rate
 from agentquest.records.episode import EpisodeRecord, Failure, MessagePool, Source, Step
 from agentquest.records.how import How
 from agentquest.records.messages import Message, ToolSpec
 from agentquest.records.outcome import End, is_scored
-from agentquest.running.crashes import describe_crash
+from agentquest.running.crashes import Crash, describe_crash
 from agentquest.running.spec import EpisodeSpec
 
 logger = logging.getLogger(__name__)
 
 OnStep = Callable[[Step, tuple[Message, ...]], None]
 _CLOSING_S = 10.0
+_OF_THE_ENVIRONMENT = {"valid", "observation", "admissible", "reward", "progress", "reachable"}
+# What is recorded of an environment that says nothing that can be.
+_UNKNOWN: dict[str, Any] = {
+    **dict.fromkeys(("data_hash", "goal", "first_observation"), ""),
+    **{"success": False, "reward": 0.0, "progress": 0.0},
+}
 T = TypeVar("T")
 
 
@@ -61,13 +70,13 @@ class EpisodePlayer:
         self._clock = time.perf_counter()
 
     async def play(self, on_step: OnStep | None = None) -> EpisodeRecord:
-        """Play to the end, whatever it is. Only cancellation passes through."""
-        self._first = await self._of_driver(self.driver.reset)
+        """Play to the end, whatever it is. Only cancellation passes through, and a `UserError`
+        of an environment that cannot begin, such as data that is not there."""
         try:
-            self._end = await self._to_its_end(self._first, on_step or (lambda step, prompt: None))
+            self._end = await self._to_its_end(on_step or (lambda step, prompt: None))
         finally:
             await self._close()
-        return self._record(self._first, self._end)
+        return self._record(self._end)
 
     def cut_short(self) -> EpisodeRecord | None:
         """What a cancelled episode came to, if it came to anything: its calls have cost money.
@@ -77,10 +86,12 @@ class EpisodePlayer:
         if self._first is None or (self._end is None and not self.steps):
             return None
         end = self._end or self._fail(End.CANCELLED, "run", "stopped half-way")
-        return self._record(self._first, end)
+        return self._record(end)
 
-    async def _to_its_end(self, first: Observation, on_step: OnStep) -> End:
+    async def _to_its_end(self, on_step: OnStep) -> End:
         try:
+            first = await self._of_driver(self.driver.reset)
+            self._first = first
             await self._of_agent(self.agent.begin(self._introduce(self.driver)))
             return await self._loop(first, on_step)
         except ContextExceeded as error:
@@ -88,13 +99,13 @@ class EpisodePlayer:
         except (ModelError, NetworkError) as error:
             return self._fail(End.INFRASTRUCTURE_FAULT, "model", error)
         except _NoAnswer as error:
-            return self._fail(End.AGENT_FAULT, "agent", str(error), "timeout")
-        except asyncio.CancelledError as error:
-            if _is_being_cancelled():
+            return self._fail(End.AGENT_FAULT, "agent", str(error), kind="timeout")
+        except BaseException as error:
+            # Foreign code runs here: whatever it raises ends only its own episode. Ctrl-C is a
+            # signal of the event loop's; what raises KeyboardInterrupt here is the code itself.
+            cannot_begin = self._first is None and isinstance(error, UserError)
+            if cannot_begin or _ends_the_task(error):
                 raise
-            return self._fail(End.AGENT_FAULT, "agent", error)
-        except (Exception, SystemExit) as error:
-            # Foreign code runs here: whatever it raises ends only its own episode.
             if self._whose_turn == "agent":
                 return self._fail(End.AGENT_FAULT, "agent", error)
             return self._fail(End.INFRASTRUCTURE_FAULT, "environment", error)
@@ -150,9 +161,12 @@ class EpisodePlayer:
         """An agent that fails to clean up has still played its episode."""
         try:
             await _within(self.agent.close(), _CLOSING_S)
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             # User code may raise anything here.
-            logger.warning("%s: closing the agent failed: %r", self.spec.key, error)
+            if _ends_the_task(error):
+                raise
+            said = describe_crash(error).message
+            logger.warning("%s: closing the agent failed: %s", self.spec.key, said)
 
     async def _carry_out(self, answer: Answer, before: Observation) -> Observation:
         """The next observation; the runner's own if the environment has nothing to do."""
@@ -171,40 +185,68 @@ class EpisodePlayer:
         keep = self.spec.context.save_prompts
         if keep:
             self._tools |= {one.name: ToolSpec.model_validate(one) for one in answer.tools}
-        return Step(
-            index=len(self.steps) + 1,
-            prompt=self._pool.places(answer.prompt) if keep else [],
-            reply=answer.reply,
-            reasoning=answer.reasoning,
-            tool_calls=list(answer.tool_calls),
-            action=answer.action,
-            how=How.GAVE_UP if answer.give_up else answer.how,
-            valid=after.valid,
-            observation=after.text,
-            admissible=list(after.admissible),
-            reward=outcome.reward,
-            progress=outcome.progress,
-            reachable=outcome.reachable,
-            seconds=time.perf_counter() - clock,
-            calls=list(answer.calls),
-        )
+        try:
+            return Step(
+                index=len(self.steps) + 1,
+                prompt=self._pool.places(answer.prompt) if keep else [],
+                reply=answer.reply,
+                reasoning=answer.reasoning,
+                tool_calls=list(answer.tool_calls),
+                action=answer.action,
+                how=How.GAVE_UP if answer.give_up else answer.how,
+                valid=after.valid,
+                observation=after.text,
+                admissible=list(after.admissible),
+                reward=outcome.reward,
+                progress=outcome.progress,
+                reachable=outcome.reachable,
+                seconds=time.perf_counter() - clock,
+                calls=list(answer.calls),
+            )
+        except ValidationError as error:
+            is_told = answer.action is None or answer.answered
+            if not is_told and error.errors()[0]["loc"][0] in _OF_THE_ENVIRONMENT:
+                self._whose_turn = "environment"
+            raise
 
     def _fail(
         self, end: End, source: Source, error: BaseException | str, kind: str | None = None
     ) -> End:
-        named, message, traceback = end.value, str(error), ""
         if isinstance(error, BaseException):
-            named = type(error).__name__
-            message, traceback = describe_crash(error)
-        self.error = Failure(
-            source=source, kind=kind or named, message=message, traceback=traceback
-        )
+            crash = describe_crash(error)
+        else:
+            crash = Crash(kind or end.value, error)
+        self.error = Failure(source=source, **crash._asdict())
         return end
 
-    def _record(self, first: Observation, end: End) -> EpisodeRecord:
-        driver, outcome, context = self.driver, self.driver.outcome, self.spec.context
-        task = self.spec.task
+    def _record(self, end: End) -> EpisodeRecord:
+        try:
+            return self._write(end, **self._ask_driver(end))
+        except Exception as error:
+            # A benchmark of the user's own may say anything; what cannot be recorded is left out.
+            return self._write(self._fail(End.INFRASTRUCTURE_FAULT, "environment", error))
+
+    def _ask_driver(self, end: End) -> dict[str, Any]:
+        """What the driver says of an episode that is over."""
+        driver, outcome, first = self.driver, self.driver.outcome, self._first or Observation("")
+        return {
+            "first_observation": first.text,
+            "first_admissible": list(first.admissible),
+            "data_hash": driver.data_hash,
+            "facts": driver.facts(),
+            "goal": driver.metrics.goal,
+            "milestones": list(driver.metrics.milestones),
+            "success": outcome.success and end is End.SOLVED,
+            "reward": outcome.reward,
+            "progress": outcome.progress,
+            "explanation": outcome.explanation,
+            "details": driver.details(),
+        }
+
+    def _write(self, end: End, **said: Any) -> EpisodeRecord:
+        context, task = self.spec.context, self.spec.task
         return EpisodeRecord(
+            **{**_UNKNOWN, **said},
             run_id=context.run_id,
             key=self.spec.key,
             benchmark=context.benchmark.name,
@@ -215,9 +257,6 @@ class EpisodePlayer:
             seed=self.spec.seed,
             problem=task.problem,
             game_file=task.file,
-            data_hash=driver.data_hash,
-            facts=driver.facts(),
-            goal=driver.metrics.goal,
             agent=context.agent_name or context.agent.name,
             model=context.model_name,
             config_hash=context.config_hash,
@@ -225,19 +264,11 @@ class EpisodePlayer:
             max_steps=context.limits.max_steps,
             messages=self._pool.messages,
             tools=list(self._tools.values()),
-            first_observation=first.text,
-            first_admissible=list(first.admissible),
-            milestones=list(driver.metrics.milestones),
             steps=self.steps,
             end=end,
             scored=is_scored(end, context.agent_faults),
-            success=outcome.success and end is End.SOLVED,
-            reward=outcome.reward,
-            progress=outcome.progress,
             repetition_rate=repetition_rate([step.action or step.reply for step in self.steps]),
-            explanation=outcome.explanation,
             error=self.error,
-            details=driver.details(),
             worker=self._worker,
             started_at=self._started.isoformat(timespec="seconds"),
             seconds=time.perf_counter() - self._clock,
@@ -254,23 +285,28 @@ async def _within(work: Coroutine[Any, Any, T], seconds: float) -> T:
     Unlike `asyncio.wait_for` before Python 3.12 this never loses a cancellation, and
     never takes a time limit of the work's own for ours.
     """
-    task = asyncio.ensure_future(work)
+    task = asyncio.ensure_future(catch_exits(work))
     try:
         await asyncio.wait({task}, timeout=seconds)
         if not task.done():
             raise _NoAnswer(f"no answer within {seconds:g} s")
-        return task.result()
+        result = task.result()
+        if isinstance(result, SystemExit | KeyboardInterrupt):
+            raise result
+        return result
     finally:
         if not task.done():
             task.cancel()
             await asyncio.wait({task}, timeout=_CLOSING_S)
 
 
-def _is_being_cancelled() -> bool:
+def _ends_the_task(error: BaseException) -> bool:
     """Whether it is this task that is to end, rather than something the agent waited for.
 
     Python 3.10 cannot tell; there every cancellation ends the run.
     """
+    if not isinstance(error, asyncio.CancelledError):
+        return isinstance(error, GeneratorExit)
     task = asyncio.current_task()
     return task is None or not hasattr(task, "cancelling") or task.cancelling() > 0
 

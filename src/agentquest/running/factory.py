@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from agentquest import registry
-from agentquest.errors import AgentQuestError, ConfigError
+from agentquest.errors import ConfigError, explain
 from agentquest.lib import Agent, Benchmark
 from agentquest.lib.settings import Settings, validated
 from agentquest.llms.types import ChatModel
@@ -129,8 +129,7 @@ class Resources:
             return found(**given)
         except (Exception, SystemExit) as error:
             # Somebody else's code: every episode would fail the same way, so the run ends here.
-            kind = "" if isinstance(error, AgentQuestError) else f"{type(error).__name__}: "
-            raise ConfigError(f"agent {name!r} cannot be made: {kind}{error}") from error
+            raise ConfigError(f"agent {name!r} cannot be made: {explain(error)}") from error
 
     def model(self) -> ChatModel:
         """The configured model: one client for all, or a rule-based player for each episode."""

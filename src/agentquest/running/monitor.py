@@ -5,7 +5,6 @@ Each class is a listener of its own; `Run.play` puts them together.
 
 import asyncio
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
@@ -46,7 +45,7 @@ class Stopper:
 class EpisodeSaver(RunEvents):
     """Writes records to disk, and results at checkpoints."""
 
-    def __init__(self, log: RunWriter, checkpoint: Callable[[], None]) -> None:
+    def __init__(self, log: RunWriter, checkpoint: Callable[[bool], None]) -> None:
         self._log = log
         self._checkpoint = checkpoint
         self._writing = asyncio.Lock()
@@ -67,7 +66,7 @@ class EpisodeSaver(RunEvents):
             if together:
                 await asyncio.to_thread(self._log.append, *together)
             if time.monotonic() - self._last_checkpoint > self._checkpoint_every_s:
-                await asyncio.to_thread(self._checkpoint)
+                await asyncio.to_thread(self._checkpoint, True)
                 self._last_checkpoint = time.monotonic()
                 self._checkpoint_every_s *= 2  # a large run's results take long to write
 
@@ -205,14 +204,3 @@ def _live_event(
         worker=worker,
         **more,
     )
-
-
-def __getattr__(name: str) -> Any:
-    if name == "Watcher":
-        warnings.warn(
-            "agentquest.running.monitor.Watcher is agentquest.running.events.RunEvents now",
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        return RunEvents
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,8 +8,8 @@ that was named by hand refuses a changed configuration and shows the difference.
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from operator import itemgetter
 from typing import Any
@@ -40,7 +40,7 @@ from agentquest.running.play import rare_collections
 from agentquest.running.selection import Selection, episode_seed, pick_by_name, select
 from agentquest.running.sources import hash_metrics, hash_sources
 from agentquest.running.spec import Choice, EpisodeSpec, Limits, RunContext, versions
-from agentquest.store.folder import MANIFEST, RunFolder
+from agentquest.store.folder import CONFIG, MANIFEST, RunFolder
 from agentquest.store.live import LiveLog
 from agentquest.store.stored_run import StoredRun
 from agentquest.words import counted, enumerate_words, slug
@@ -80,6 +80,7 @@ class Run:
         self._plan()
         self.directory = RunFolder(config.output_dir / self.run_id)
         self._stored: StoredRun | None = None
+        self._is_new = False
 
     def _plan(self) -> None:
         config, self.context = self.config, self._context()
@@ -174,14 +175,14 @@ class Run:
         return str(self.config.llm.settings["model"]) if self.config.llm else "scripted"
 
     @property
-    def stand_ins(self) -> str:
-        """What was not configured and so is replaced, in a line; empty if nothing is."""
+    def stand_ins(self) -> list[str]:
+        """What was not configured and so is replaced."""
         if self.config.llm is not None or not asks_a_model(self.config.agent.name):
-            return ""
-        line = "no model is configured: the scripted one answers, by rules (llm.model names one)"
+            return []
+        notes = ["no model is configured (llm.model): the scripted one answers, by rules"]
         if self.benchmark.provenance().data == "builtin":
-            line += "; the data is built-in, not the benchmark's own"
-        return line
+            notes.append("the data is built-in, not the benchmark's own")
+        return notes
 
     @property
     def max_steps(self) -> int:
@@ -258,6 +259,7 @@ class Run:
         if saved is None:
             if hasattr(self._executor, "check"):  # only some depend on something out there
                 self._executor.check()
+            self._is_new = not self.directory.path.exists()
             self.directory.create(self.config.to_yaml(), manifest)
         else:
             self._refuse_differences(saved, manifest)
@@ -268,6 +270,17 @@ class Run:
             self._merge_manifest(saved, manifest)
             self._stored.refresh()
         return self.pending
+
+    @contextmanager
+    def discard_if_unplayable(self) -> Iterator[None]:
+        """After a UserError, remove the directory if it is new and nothing was recorded in it."""
+        try:
+            yield
+        except UserError:
+            if self._is_new and not self.rows:
+                with suppress(UserError):  # somebody else plays in it by now
+                    self.directory.remove()
+            raise
 
     def check_directory(self) -> None:
         """Raise ConfigError where the directory is another run's; nothing is written."""
@@ -285,9 +298,15 @@ class Run:
         self._compare_sources(saved)
 
     def _compare_sources(self, saved: Manifest) -> None:
-        """Refuse, or remark on, code that is not that of the run's beginning."""
+        """Refuse, or remark on, code that is not that of the run's beginning.
+
+        An agent that crashed in every game may be mended: its old code has left no score.
+        """
         policy = self.config.resume
         changed = find_changed(saved.sources, self.sources)
+        if changed and policy != "refuse":
+            stored = StoredRun(self.directory.path)
+            changed = changed if any(row.scored for row in stored.rows) else []
         metrics = self._find_changed_metrics(saved)
         if (changed and policy in (None, "refuse")) or (metrics and policy == "refuse"):
             raise ConfigError(
@@ -325,14 +344,17 @@ class Run:
         update["config"] = {**saved.config, "cost_limit": self.config.cost_limit}
         if self.pending:
             update["sources"] = self.sources
-            if changed := find_changed(saved.sources, self.sources):
-                done = counted(len(self.specs) - len(self.pending), "episode")
-                change = f"{enumerate_words(changed)} changed after {done} had been played."
+            done = len(self.specs) - len(self.pending)
+            if done and (changed := find_changed(saved.sources, self.sources)):
+                change = (
+                    f"{enumerate_words(changed)} changed after {counted(done, 'episode')} had been"
+                    " played."
+                )
                 update["changes"] = [*saved.changes, change]
         merged = saved.model_copy(update=update)
         if self._find_changed_metrics(saved):
             self.directory.write_measured(MeasuredMetrics())  # no old value passes for a new one
-        if merged != saved:
+        if merged != saved or not (self.directory.path / CONFIG).exists():
             self.directory.create(self.config.to_yaml(), merged)
 
     @property
@@ -340,11 +362,6 @@ class Run:
         """The run as it is on disk."""
         assert self._stored is not None, "prepare() comes first"
         return self._stored
-
-    @property
-    def saved_manifest(self) -> Manifest:
-        """The manifest on disk, which an earlier part of the run may have written."""
-        return self.stored.manifest
 
     @property
     def records(self) -> Sequence[EpisodeRecord]:
@@ -370,14 +387,14 @@ class Run:
         specs: Sequence[EpisodeSpec],
         watcher: RunEvents,
         stop: asyncio.Event,
-        checkpoint: Callable[[], None],
+        checkpoint: Callable[[bool], None],
         shared: Any = None,
         executor: Executor | None = None,
     ) -> str | None:
         """Play the specs; returns why the run stopped early, or None.
 
-        `shared` is what the agents share, where the caller has opened it; `executor` who plays
-        the episodes, where that is none of the configured ones.
+        `checkpoint` is told whether the run goes on. `shared` is what the agents share, where the
+        caller has opened it; `executor` who plays, where that is none of the configured ones.
         """
         resources = Resources(self.context, self.benchmark, shared)
         executor = executor or self._executor
@@ -400,7 +417,7 @@ class Run:
                 try:
                     await executor.run(pending, resources, events, self.config.parallel, stop)
                 finally:
-                    checkpoint()
+                    checkpoint(False)
                 return stopper.reason
         finally:
             live.flush()

@@ -5,16 +5,17 @@ Too few games of a type are reported, and no game is played twice to make up for
 """
 
 import hashlib
+import os
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from agentquest.errors import UnknownName
 from agentquest.lib import Task
 from agentquest.words import counted
 
 _MISFITS_SHOWN = 5
+_LONGEST_SHOWN = 120
 
 
 @dataclass(frozen=True)
@@ -89,11 +90,12 @@ def pick_by_name(
 
 def _misfit(name: str, found: Sequence[Task], place: str | None) -> str:
     where = f"tasks: {place}: " if place else "tasks: "
+    shown = repr(name[:_LONGEST_SHOWN])
     if found:
-        return f"{where}{name!r} matches {len(found)} tasks of this split, such as {found[0].id!r}"
-    if place is None and Path(name).is_file():
-        return f"{where}no task is called {name!r}; for the ids in that file: tasks.file={name}"
-    return f"{where}no task of this split is called {name!r}; `agentquest tasks` lists them"
+        return f"{where}{shown} matches {len(found)} tasks of this split, such as {found[0].id!r}"
+    if place is None and os.path.isfile(name):  # noqa: PTH113 - any text at all may be asked for
+        return f"{where}no task is called {shown}; for the ids in that file: tasks.file={name}"
+    return f"{where}no task of this split is called {shown}; `agentquest tasks` lists them"
 
 
 def episode_seed(seed: int, task_id: str, trial: int) -> int:

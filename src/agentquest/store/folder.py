@@ -15,8 +15,9 @@ An episode is in the file or it is not: a line torn by a crash is cut off when
 the run is opened for writing, and a damaged one is skipped; their episodes are played again.
 """
 
-import json
+import os
 import platform
+import shutil
 import threading
 import time
 from collections.abc import Iterator
@@ -59,6 +60,11 @@ _LONGEST_BEAT = 1000
 R = TypeVar("R", bound=Record)
 
 
+class _Heartbeat(Record):
+    host: str
+    at: float
+
+
 class RunFolder:
     """Reading needs nothing; writing episodes needs the lock (`with folder.lock() as episodes`)."""
 
@@ -66,18 +72,38 @@ class RunFolder:
         self.path = path
 
     @property
+    def name(self) -> str:
+        """What the folder itself is called, also if the path is `.` or a link."""
+        return os.path.basename(os.path.realpath(self.path))  # noqa: PTH119  may loop
+
+    @property
     def exists(self) -> bool:
         """Whether there is a run here already."""
         return (self.path / MANIFEST).is_file()
 
     def create(self, config: str, manifest: Manifest) -> None:
-        """Make the folder with its configuration and manifest; UserError if it cannot be made."""
+        """Make the folder with its configuration and manifest; UserError if it cannot be made, or
+        holds something else."""
         try:
+            if not self.exists and (self.path.is_symlink() or self._holds_files()):
+                raise UserError(
+                    f"{self.path} is there and is not a run directory; use another run_name"
+                )
             self.path.mkdir(parents=True, exist_ok=True)
-            write_atomically(self.path / CONFIG, config)
+            # First what makes it a run: a folder without it is never written to.
             write_atomically(self.path / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
+            write_atomically(self.path / CONFIG, config)
         except OSError as error:
             raise UserError(f"cannot make {self.path}: {error.strerror}") from error
+
+    def _holds_files(self) -> bool:
+        """Whether there is more than what a process that was killed at once may leave."""
+        return self.path.exists() and any(file.name[0] != "." for file in self.path.iterdir())
+
+    def remove(self) -> None:
+        """Take the folder away with all that is in it; raises UserError while it is in use."""
+        self.refuse_if_in_use()
+        shutil.rmtree(self.path, ignore_errors=True)
 
     def manifest(self) -> Manifest:
         """What the run is; raises UserError where there is none."""
@@ -99,14 +125,11 @@ class RunFolder:
         """Replace the values of the run's own metrics."""
         write_atomically(self.path / METRICS, metrics.model_dump_json() + "\n")
 
-    def records(self, slim: bool = False) -> list[EpisodeRecord]:
-        """The newest record of each episode, in the order in which they first finished.
-
-        `slim` leaves out prompts and admissible commands, most of a record's size.
-        """
+    def records(self) -> list[EpisodeRecord]:
+        """The newest record of each episode, in the order in which they first finished."""
         newest: dict[str, EpisodeRecord] = {}
         for record in self.tries():
-            keep_newest(newest, record.slim() if slim else record)
+            keep_newest(newest, record)
         return list(newest.values())
 
     def tries(self) -> Iterator[EpisodeRecord]:
@@ -142,7 +165,8 @@ class RunFolder:
 
         def beat() -> None:
             with suppress(OSError), replace_with_draft(file, sync=False) as draft:
-                draft.write_text(json.dumps({"host": platform.node(), "at": time.time()}))
+                beat = _Heartbeat(host=platform.node(), at=time.time())
+                draft.write_text(beat.model_dump_json())
 
         def keep_beating() -> None:
             while not ended.wait(_BEAT_S):
@@ -165,13 +189,12 @@ class RunFolder:
         another machine, where locks may not reach, its last heartbeat."""
         try:
             with open_regular(self.path / _HEARTBEAT) as opened:
-                beat = json.loads(opened.read(_LONGEST_BEAT))
-            host, at = str(beat["host"]), float(beat["at"])
-        except (OSError, ValueError, KeyError, TypeError):
+                beat = _Heartbeat.model_validate_json(opened.read(_LONGEST_BEAT))
+        except (OSError, ValidationError):
             return False
-        if host == platform.node():
+        if beat.host == platform.node():
             return is_locked(self.path / _LOCK)
-        return time.time() - at < _SILENT_S
+        return abs(time.time() - beat.at) < _SILENT_S
 
 
 def _read(file: Path, model: type[R], version: int) -> R:

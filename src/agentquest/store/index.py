@@ -8,43 +8,33 @@ deleted at any time. One process at a time writes it; others work without writin
 """
 
 import contextlib
-import gc
 import json
 import os
-from base64 import b64decode, b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields, replace
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from filelock import BaseFileLock
-from pydantic import TypeAdapter
-from pydantic_core import from_json
+from pydantic import ConfigDict, Field, ValidationError
 
 from agentquest.errors import UserError, explain
 from agentquest.files import open_regular, take_lock
-from agentquest.metrics.measured import RecalledValue
 from agentquest.metrics.rows import (
     EpisodeRow,
-    Setting,
     Spent,
+    Whole,
     keep_newest,
-    measure,
-    progress_curve,
     row_of,
-    shared_setting,
     total,
 )
 from agentquest.metrics.summary import RunFigures
 from agentquest.metrics.table import Metric
+from agentquest.records.base import Many, Record
 from agentquest.records.episode import EpisodeRecord
-from agentquest.records.outcome import End
 from agentquest.store.folder import EPISODES, MANIFEST
 from agentquest.store.lines import (
     EpisodeReader,
     Span,
-    Spans,
     find_damaged_lines,
     has_lines,
     seal,
@@ -55,37 +45,53 @@ from agentquest.words import plural
 
 INDEX = "index.jsonl"
 _LOCK = ".index.lock"
-_VERSION = 8
+_VERSION = 9
 _TOGETHER = 16
 _LONGEST_FIGURES = 4096
-_SETTING = [one.name for one in fields(Setting)]
-_SPENT = [one.name for one in fields(Spent)]
-_APART = ("setting", "spent", "end", "values", "failed", "latencies", "goal", "progress_curve")
-_ROW = [one.name for one in fields(EpisodeRow) if one.name not in _APART]
-_ENDS = {end.value: end for end in End}
+_FIGURES = b'{"of":'
+
+
+class _Entry(Record):
+    """A row, where its line is, and which lines before it were skipped since the last one."""
+
+    model_config = ConfigDict(
+        strict=True,
+        cache_strings="all",
+        ser_json_bytes="base64",
+        val_json_bytes="base64",
+        defer_build=True,
+    )
+    at: Whole
+    next: Whole
+    crc: Whole
+    row: EpisodeRow
+    skipped: Many[tuple[int, str]] = Field(default_factory=list)
+
+
+class _SavedFigures(Record):
+    """What a list shows, while the episodes are as this stamp says."""
+
+    model_config = ConfigDict(strict=True, defer_build=True)
+    of: list[Any]
+    figures: RunFigures
 
 
 class RowIndex:
     """The rows of one run; `refresh` reads what has come since.
 
     `verify` checks every line that is known already against its checksum, which whoever
-    decides what is still to play must do. `light` rows have no goals and progress curves.
+    decides what is still to play must do.
     """
 
-    def __init__(
-        self, folder: Path, table: Sequence[Metric], *, verify: bool = False, light: bool = False
-    ) -> None:
+    def __init__(self, folder: Path, table: Sequence[Metric], *, verify: bool = False) -> None:
         self._table = table
         self._verify = verify
-        self._light = light
         self._episodes = folder / EPISODES
-        # Metrics that only look up their values add them to rows of the index. A user's own
-        # code may have changed since: then every record is measured anew.
-        self._built_in = [metric.key for metric in table if not metric.path]
-        self._recalled = [one for one in table if isinstance(one.value, RecalledValue)]
-        self._saves = len(self._built_in) + len(self._recalled) == len(table)
-        self._index = _IndexFile(folder, self._built_in)
-        self._unsaved: list[dict[str, Any]] = []
+        # A user's own code may have changed since: then every record is measured anew.
+        self._saves = not any(metric.path for metric in table)
+        self._keys = {metric.key for metric in table}
+        self._index = _IndexFile(folder, sorted(self._keys))
+        self._unsaved: list[_Entry] = []
         self._load()
 
     @property
@@ -115,8 +121,7 @@ class RowIndex:
 
     def find(self, key: str) -> Span | None:
         """Where the record that counts for a key is; None if no such episode was recorded."""
-        number = self._numbers.get(key)
-        return None if number is None else self._spans[number]
+        return self._places.get(key)
 
     def refresh(self) -> None:
         """Read what was recorded since the last call, and save the index."""
@@ -146,8 +151,7 @@ class RowIndex:
     def save_figures(self, stamp: list[Any], figures: RunFigures) -> None:
         """Keep what a list shows, for `load_figures`, while the episodes are as the stamp says."""
         if self._saves and self._rows:
-            entry = {"of": stamp, "figures": asdict(figures)}
-            self._saves = self._index.append([entry])
+            self._saves = self._index.append([_SavedFigures(of=stamp, figures=figures)])
 
     def flush(self) -> None:
         """Save the rows that wait. After one failed write the index stays closed; later lines
@@ -158,27 +162,27 @@ class RowIndex:
 
     def _load(self) -> None:
         self._begin_anew()
-        with _without_collections():
-            if not (self._take_index() and self._fits()):
-                self._index.forget()
-                self._begin_anew()
+        if not (self._take_index() and self._fits()):
+            self._index.forget()
+            self._begin_anew()
 
     def _take_index(self) -> bool:
         """Take what the index has; False if it was not written by us, whatever its checksums."""
         try:
             for entry in self._index.load() if self._saves else ():
-                span = Span(entry["at"], entry["next"], entry["crc"])
-                self._reader.skip(span.next, dict(entry.get("damaged", ())))
-                self._keep(self._recall(entry), span)
-        except (AttributeError, LookupError, TypeError, ValueError, OverflowError):
+                if entry.row.values.keys() != self._keys:
+                    return False
+                self._reader.skip(entry.next, dict(entry.skipped))
+                self._keep(entry.row, Span(entry.at, entry.next, entry.crc))
+        except ValidationError:
             return False
         self._known_damage = len(self._reader.skipped)
         return True
 
     def _begin_anew(self) -> None:
         self._rows: dict[str, EpisodeRow] = {}
-        self._numbers: dict[str, int] = {}  # of the lines that count, in `_spans`
-        self._spans = Spans()
+        self._places: dict[str, Span] = {}  # of the lines that count, by key
+        self._spans: list[Span] = []  # of all lines
         self._reader = EpisodeReader(self._episodes)
         self._known_damage = 0  # skipped lines that the index has
         self._unsaved = []
@@ -195,7 +199,7 @@ class RowIndex:
 
     def _add(self, record: EpisodeRecord, span: Span) -> None:
         try:
-            row = row_of(record, self._table, self._light)
+            row = row_of(record, self._table)
         except Exception as error:
             # A record of anybody's: what cannot be added up must not cost the others.
             self._reader.refuse_last(f"{record.key}: {explain(error)}")
@@ -204,72 +208,36 @@ class RowIndex:
         if self._saves:
             skipped = list(self._reader.skipped.items())[self._known_damage :]
             self._known_damage += len(skipped)
-            self._unsaved.append(self._entry(record, row, span, skipped))
+            self._unsaved.append(
+                _Entry(at=span.at, next=span.next, crc=span.checksum, row=row, skipped=skipped)
+            )
 
     def _keep(self, row: EpisodeRow, span: Span) -> None:
         self.revision += 1
         before = self._rows.get(row.key)
         if keep_newest(self._rows, row):
-            self._numbers[row.key] = len(self._spans)
+            self._places[row.key] = span
             self._replaced += [before.spent] if before is not None else []
         else:
             self._replaced.append(row.spent)
         self._spans.append(span)
 
-    def _entry(
-        self,
-        record: EpisodeRecord,
-        row: EpisodeRow,
-        span: Span,
-        skipped: Sequence[tuple[int, str]],
-    ) -> dict[str, Any]:
-        """Flat, with what many rows share or few readers want as text: 100,000 are read at once."""
-        entry: dict[str, Any] = {
-            "at": span.at,
-            "next": span.next,
-            "crc": span.checksum,
-            "goal": record.goal,
-            "progress": " ".join(map(str, progress_curve(record))),
-            "setting": json.dumps([getattr(row.setting, name) for name in _SETTING]),
-            "end": row.end.value,
-            "spent": [getattr(row.spent, name) for name in _SPENT],
-            "latencies": b64encode(row.latencies).decode(),
-            "values": [row.values[key] for key in self._built_in],
-            "failed": {key: row.failed[key] for key in self._built_in if key in row.failed},
-            "row": [getattr(row, name) for name in _ROW],
-        }
-        if skipped:
-            entry["damaged"] = skipped
-        return entry
 
-    def _recall(self, entry: Mapping[str, Any]) -> EpisodeRow:
-        row = EpisodeRow(
-            setting=_setting(entry["setting"]),
-            spent=Spent(*entry["spent"]),
-            end=_ENDS[entry["end"]],
-            values=dict(zip(self._built_in, entry["values"], strict=True)),
-            failed=entry["failed"],
-            latencies=b64decode(entry["latencies"]),
-            goal="" if self._light else entry["goal"],
-            progress_curve=() if self._light else tuple(map(float, entry["progress"].split())),
-            **dict(zip(_ROW, entry["row"], strict=True)),
-        )
-        if not self._recalled:
-            return row
-        values, failed = measure(row, self._recalled)
-        return replace(row, values={**row.values, **values}, failed={**row.failed, **failed})
-
-
-def stamp_episodes(folder: Path) -> list[Any]:
-    """What changes whenever an episode is written, a file is replaced, or the price is."""
-    stamp: list[Any] = [__version__]
-    for name in (EPISODES, MANIFEST):
+def identify(folder: Path, *names: str) -> list[Any]:
+    """What differs where one of these files was changed or replaced, or this program was."""
+    found: list[Any] = [__version__]
+    for name in names:
         try:
-            found = os.stat(f"{folder}/{name}")  # noqa: PTH116  lists ask often
-            stamp += [found.st_size, found.st_mtime_ns]
+            file = os.stat(f"{folder}/{name}")  # noqa: PTH116  lists ask often
+            found += [file.st_ino, file.st_size, file.st_mtime_ns]
         except OSError:
-            stamp += [0, 0]
-    return stamp
+            found += [0, 0, 0]
+    return found
+
+
+def stamp_figures(folder: Path) -> list[Any]:
+    """What the figures of a run depend on: its episodes, and its price."""
+    return identify(folder, EPISODES, MANIFEST)
 
 
 def load_figures(folder: Path, stamp: list[Any]) -> RunFigures | None:
@@ -278,17 +246,11 @@ def load_figures(folder: Path, stamp: list[Any]) -> RunFigures | None:
         with open_regular(folder / INDEX) as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - _LONGEST_FIGURES))
-            entry = _parse(file.read().splitlines(keepends=True)[-1])
-        if entry is None or entry.get("of") != stamp:
-            return None
-        return _figures().validate_python(entry["figures"])
-    except (OSError, LookupError, AttributeError, ValueError):
+            content = unseal(file.read().splitlines(keepends=True)[-1])
+        saved = _SavedFigures.model_validate_json(content or b"")
+    except (OSError, LookupError, ValidationError):
         return None
-
-
-@lru_cache(maxsize=1)
-def _figures() -> TypeAdapter[RunFigures]:
-    return TypeAdapter(RunFigures)
+    return saved.figures if saved.of == stamp else None
 
 
 class _IndexFile:
@@ -302,7 +264,7 @@ class _IndexFile:
         self._whole = 0  # bytes that are understood
         self._lock: BaseFileLock | None = None
 
-    def load(self) -> Iterator[dict[str, Any]]:
+    def load(self) -> Iterator[_Entry]:
         """The entries of consecutive lines of the episodes, from the first on."""
         self._whole = end = 0
         with contextlib.suppress(OSError), open_regular(self._file) as lines:
@@ -310,13 +272,14 @@ class _IndexFile:
                 return
             self._whole = len(self._head)
             for line in lines:
-                entry = _parse(line)
-                if entry is None:
+                content = unseal(line) if line.endswith(b"\n") else None
+                if content is None:
                     return
-                if "row" in entry:
-                    if entry["at"] != end and not entry.get("damaged"):
+                if not content.startswith(_FIGURES):
+                    entry = _Entry.model_validate_json(content)
+                    if entry.at != end and not entry.skipped:
                         return
-                    end = entry["next"]
+                    end = entry.next
                     yield entry
                 self._whole += len(line)
 
@@ -338,9 +301,9 @@ class _IndexFile:
             self._lock.release()
             self._lock = None
 
-    def append(self, entries: Iterable[Mapping[str, Any]]) -> bool:
+    def append(self, entries: Iterable[Record]) -> bool:
         """Add lines, and say whether they are written."""
-        lines = [seal(json.dumps(entry).encode()) for entry in entries]
+        lines = [seal(entry.model_dump_json(exclude_defaults=True).encode()) for entry in entries]
         if self._lock is not None:
             return self._write(lines)
         self._hold_if_unchanged()
@@ -369,30 +332,3 @@ class _IndexFile:
         except OSError:
             return False
         return True
-
-
-def _parse(line: bytes) -> dict[str, Any] | None:
-    content = unseal(line) if line.endswith(b"\n") else None
-    if content is None:
-        return None
-    entry: dict[str, Any] = from_json(content)
-    return entry
-
-
-@contextlib.contextmanager
-def _without_collections() -> Iterator[None]:
-    """Many small objects, none of them garbage: looking for some would double the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
-@lru_cache(maxsize=1024)
-def _setting(text: str) -> Setting:
-    values = json.loads(text)
-    values[-1] = tuple((name, value) for name, value in values[-1])
-    return shared_setting(Setting(*values))

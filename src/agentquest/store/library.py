@@ -11,8 +11,8 @@ from agentquest.metrics.summary import RunFigures, Standing
 from agentquest.records.manifest import Manifest
 from agentquest.records.usage import Price
 from agentquest.store.folder import EPISODES, MANIFEST, RunFolder
-from agentquest.store.index import load_figures, stamp_episodes
-from agentquest.store.stored_run import StoredRun, find_standing, find_state, identify
+from agentquest.store.index import load_figures, stamp_figures
+from agentquest.store.stored_run import StoredRun, find_standing, find_state
 
 _LEVELS = 2
 
@@ -49,13 +49,13 @@ class Library:
         self._price = price  # for calls that had none
         self.alone = (folder / MANIFEST).is_file()  # the folder is a run itself
         self._open: dict[str, StoredRun] = {}
-        # By name: what the files of the run were, and what was read from them.
+        # By name: how the files of the run were, and what was read from them.
         self._known: dict[str, tuple[Any, Manifest, RunFigures]] = {}
 
     def names(self) -> list[str]:
         """Every folder that is a run or looks like one."""
         if self.alone:
-            return [self.folder.resolve().name]
+            return [RunFolder(self.folder).name]
         return sorted(_run_folders(self.folder, "", _LEVELS))
 
     def summaries(self) -> list[RunSummary | BrokenRun]:
@@ -75,22 +75,22 @@ class Library:
             raise UserError(f"there is no run {name!r} in this folder")
         known = self._open.get(name)
         if known is None:
-            known = self._open[name] = StoredRun(path, name=name, full=True, price=self._price)
+            known = self._open[name] = StoredRun(path, name=name, price=self._price)
         known.refresh()
         return known
 
     def _summarise(self, name: str) -> RunSummary:
         path = self._path(name)
-        manifest_file, stamp = identify(f"{path}/{MANIFEST}"), stamp_episodes(path)
-        if manifest_file is None:
+        folder, stamp = RunFolder(path), stamp_figures(path)
+        if not folder.exists:
             raise UserError(f"it has episodes but no {MANIFEST}, so what was run is unknown")
         known = self._known.get(name)
-        if known is None or known[0] != (manifest_file, stamp):
-            manifest = RunFolder(path).manifest()
+        if known is None or known[0] != stamp:
+            manifest = folder.manifest()
             # Figures with a price of the caller's are nobody else's.
             saved = None if self._price else load_figures(path, stamp)
             figures = saved or self._compute_figures(name, stamp)
-            known = self._known[name] = ((manifest_file, stamp), manifest, figures)
+            known = self._known[name] = (stamp, manifest, figures)
         _, manifest, figures = known
         state = find_state(path, manifest, figures.episodes, figures.scored)
         standing = find_standing(path, manifest, state, figures)
@@ -105,7 +105,7 @@ class Library:
     def _path(self, name: str) -> Path:
         """The folder of a run in this library; no name from outside leads anywhere else."""
         if self.alone:
-            if name != self.folder.resolve().name:
+            if name != RunFolder(self.folder).name:
                 raise UserError(f"there is no run {name!r} in this folder")
             return self.folder
         parts = name.split("/")
@@ -117,15 +117,15 @@ class Library:
 def _run_folders(folder: Path, before: str, levels: int) -> Iterator[str]:
     """The names of runs below a folder; nothing is looked for inside a run."""
     try:
-        inside = [entry for entry in os.scandir(folder) if entry.is_dir()]
+        inside = [entry for entry in folder.iterdir() if entry.is_dir()]
     except OSError:
         return
     for entry in inside:
-        looks = any(os.path.lexists(f"{entry.path}/{file}") for file in (MANIFEST, EPISODES))
+        looks = any(os.path.lexists(entry / file) for file in (MANIFEST, EPISODES))
         if looks:
             yield f"{before}{entry.name}"
         elif levels > 1:
-            yield from _run_folders(Path(entry.path), f"{before}{entry.name}/", levels - 1)
+            yield from _run_folders(entry, f"{before}{entry.name}/", levels - 1)
 
 
 def _leads_away(part: str) -> bool:

@@ -13,12 +13,12 @@ of the above holds, and takes a tenth of the space.
 import binascii
 import contextlib
 import itertools
+import mmap
 import os
 import zlib
-from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
@@ -29,16 +29,16 @@ from agentquest.files import (
     open_regular,
 )
 from agentquest.platform import sync_folder
-from agentquest.records.base import explain_invalid, read_version
+from agentquest.records.base import explain_invalid, read_version, shorten
 from agentquest.records.episode import SCHEMA_VERSION, EpisodeRecord
 
 _SEAL = b',"crc32":"'
 _SEAL_LENGTH = len(_SEAL) + 8 + len(b'"}')
-_CHUNK = 1 << 16
 _PACKED = b'{"packed":"'
 _PACKING = 4  # higher levels of zlib take much longer to save little
-# What unpacks to more is malicious, and is not written either.
+# What unpacks to more is malicious, and is not written either: texts are cut until it fits.
 _LONGEST = 64 << 20
+_CUTS = (1_000_000, 100_000, 10_000, 1_000)
 _MOST_RATIO = 200
 _ANY_RATIO = 1 << 20  # up to this length
 
@@ -54,28 +54,6 @@ class Span(NamedTuple):
     def size(self) -> int:
         """How many bytes it has."""
         return self.next - self.at
-
-
-class Spans:
-    """Many of them in little memory."""
-
-    def __init__(self) -> None:
-        self._starts, self._ends, self._checksums = array("Q"), array("Q"), array("L")
-
-    def append(self, span: Span) -> None:
-        """Add one at the end."""
-        self._starts.append(span.at)
-        self._ends.append(span.next)
-        self._checksums.append(span.checksum)
-
-    def __len__(self) -> int:
-        return len(self._starts)
-
-    def __getitem__(self, place: int) -> Span:
-        return Span(self._starts[place], self._ends[place], self._checksums[place])
-
-    def __iter__(self) -> Iterator[Span]:
-        return map(Span, self._starts, self._ends, self._checksums)
 
 
 def seal(content: bytes, packed: bool = False) -> bytes:
@@ -234,14 +212,15 @@ class EpisodeAppender:
         if is_new:
             sync_folder(file.parent)
 
-    def append(self, *records: EpisodeRecord) -> list[Span]:
+    def append(self, *records: EpisodeRecord) -> list[tuple[EpisodeRecord, Span]]:
         """Write records and wait until they are on disk; else DataError, and no half line.
 
-        Returns where the lines are.
+        Returns the records as they were written, and where their lines are.
         """
         number = self._file.fileno()
         whole = os.fstat(number).st_size
-        lines = [seal(record.model_dump_json().encode(), self._packed) for record in records]
+        written = [_serialize(record) for record in records]
+        lines = [seal(content, self._packed) for _, content in written]
         unwritten = memoryview(b"".join(lines))
         try:
             while unwritten:
@@ -253,14 +232,24 @@ class EpisodeAppender:
                 os.ftruncate(number, whole)
             raise DataError(f"cannot write {self._path}: {error.strerror}") from error
         ends = itertools.accumulate(map(len, lines), initial=whole)
-        return [
-            Span(at, end, read_checksum(line))
-            for (at, end), line in zip(itertools.pairwise(ends), lines, strict=True)
-        ]
+        places = zip(written, itertools.pairwise(ends), lines, strict=True)
+        return [(one[0], Span(at, end, read_checksum(line))) for one, (at, end), line in places]
 
     def close(self) -> None:
         """Close the file; nothing is waiting to be written."""
         self._file.close()
+
+
+def _serialize(record: EpisodeRecord) -> tuple[EpisodeRecord, bytes]:
+    """A record that can be read again, and its JSON: a model, an agent or a benchmark can say more
+    than anybody could read."""
+    content = record.model_dump_json().encode()
+    for longest in _CUTS:
+        if len(content) <= _LONGEST:
+            break
+        record = EpisodeRecord.model_validate(shorten(record.model_dump(mode="json"), longest))
+        content = record.model_dump_json().encode()
+    return record, content
 
 
 def cut_torn_line(file: Path) -> int:
@@ -268,25 +257,14 @@ def cut_torn_line(file: Path) -> int:
     if not os.path.lexists(file):
         return 0
     with open_regular(file, "r+b") as handle:
-        size = handle.seek(0, os.SEEK_END)
-        whole = _after_last_newline(handle, size)
+        size = whole = handle.seek(0, os.SEEK_END)
+        if size:
+            with mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as content:
+                whole = content.rfind(b"\n") + 1
         if whole < size:
             handle.truncate(whole)
             os.fsync(handle.fileno())
     return size - whole
-
-
-def _after_last_newline(handle: IO[bytes], size: int) -> int:
-    """Searched from the end: a run's file can be far larger than memory."""
-    end = size
-    while end > 0:
-        start = max(0, end - _CHUNK)
-        handle.seek(start)
-        found = handle.read(end - start).rfind(b"\n")
-        if found >= 0:
-            return start + found + 1
-        end = start
-    return 0
 
 
 class _NotARecord(DataError):

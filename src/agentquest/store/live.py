@@ -53,9 +53,10 @@ class LiveLog:
         self._add(f'{head[:-1]},"event":"step","step":{text}}}'.encode())
 
     def _add(self, content: bytes) -> None:
-        if self._file is None or self._written > _MOST_BYTES:
-            return
         line = content + b"\n"
+        size = self._written + self._waiting_bytes + len(line)
+        if self._file is None or size > _MOST_BYTES:
+            return
         self._waiting.append(line)
         self._waiting_bytes += len(line)
         if self._waiting_bytes >= _FLUSH_BYTES:

@@ -3,14 +3,15 @@
 The documented keys come first and mean what they meant there; everything else follows
 them. Only scored episodes are results: what infrastructure lost is listed apart and
 never counted as a failed game. The file is written episode by episode, so a run of any
-size fits into memory.
+size fits into memory. It is never more than twice as large as the records, which a large run
+packs: where it would be, the observations are null, and stand in the records alone.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from pydantic_core import from_json
 
@@ -19,40 +20,61 @@ from agentquest.metrics.report import Report
 from agentquest.metrics.rows import EpisodeRow
 from agentquest.records.episode import mark_invalid
 from agentquest.records.manifest import Manifest
-from agentquest.store.folder import RESULTS
+from agentquest.store.folder import EPISODES, RESULTS
 
 SCHEMA_VERSION = 2
-Episodes = Iterable[tuple[EpisodeRow, bytes]]  # rows and the JSON of their records
+# Finds the JSON of the records of rows, in their order.
+Read = Callable[[Sequence[EpisodeRow]], Iterable[bytes]]
+_ANY_SIZE = 1 << 20
 
 
 def write_results(
-    folder: Path, report: Report, rows: Sequence[EpisodeRow], scored: Episodes, unscored: Episodes
+    folder: Path, report: Report, rows: Sequence[EpisodeRow], read: Read, running: bool = False
 ) -> None:
-    """Replace `results.json` at once. A figure over nothing is null."""
-    numbers = _type_numbers(report.manifest)
-    lists = {"results": scored, "unscored_results": unscored}
+    """Replace `results.json` at once. A figure over nothing is null, and so is every interval
+    while the run is `running`: wins end early."""
+    frame, numbers = _frame(report, rows, running), _type_numbers(report.manifest)
     with explain_write_errors(folder / RESULTS), open_replacement(folder / RESULTS) as draft:
-        separator = "{\n"
-        for name, value in _frame(report, rows).items():
-            draft.write(f"{separator}{json.dumps(name)}: ")
-            if name in lists:
-                _write_list(draft, (_entry(*one, numbers) for one in lists[name]))
+        most = max(_ANY_SIZE, 2 * (folder / EPISODES).stat().st_size if rows else 0)
+        for observed in (True, False):
+            draft.seek(0)
+            draft.truncate()
+            size = 0
+            for piece in _write(frame, rows, read, numbers, observed):
+                draft.write(piece)
+                size += len(piece)
+                if observed and size > most:
+                    break
             else:
-                draft.write(to_json(value).rstrip())
-            separator = ",\n"
-        draft.write("\n}\n")
+                break
 
 
-def _write_list(draft: IO[str], entries: Iterable[Mapping[str, Any]]) -> None:
-    separator = "["
-    for entry in entries:
-        text = json.dumps(entry, ensure_ascii=False, allow_nan=False)
-        draft.write(f"{separator}\n{text}")
-        separator = ","
-    draft.write("[]" if separator == "[" else "\n]")
+def _write(
+    frame: Mapping[str, Any],
+    rows: Sequence[EpisodeRow],
+    read: Read,
+    numbers: Mapping[str, int],
+    observed: bool,
+) -> Iterator[str]:
+    """The document piece by piece."""
+    for place, (name, value) in enumerate(frame.items()):
+        yield f"{',' if place else '{'}\n{json.dumps(name)}: "
+        if name not in ("results", "unscored_results"):
+            yield to_json(value).rstrip()
+            continue
+        listed = [row for row in rows if row.scored == (name == "results")]
+        separator = "["
+        for row, content in zip(listed, read(listed), strict=True):
+            entry = _entry(row, content, numbers, observed)
+            yield f"{separator}\n{json.dumps(entry, ensure_ascii=False, allow_nan=False)}"
+            separator = ","
+        yield "\n]" if listed else "[]"
+    yield "\n}\n"
 
 
-def _entry(row: EpisodeRow, content: bytes, numbers: Mapping[str, int]) -> dict[str, Any]:
+def _entry(
+    row: EpisodeRow, content: bytes, numbers: Mapping[str, int], observed: bool
+) -> dict[str, Any]:
     """An episode. Its record was validated when its row was made, so it is read as plain data."""
     record = from_json(content)
     steps = record["steps"]
@@ -62,7 +84,7 @@ def _entry(row: EpisodeRow, content: bytes, numbers: Mapping[str, int]) -> dict[
         "success": row.success,
         "steps": row.steps,
         "actions": [_action(step) for step in steps],
-        "observations": [step["observation"] for step in steps],
+        "observations": [step["observation"] for step in steps] if observed else None,
         "game_file": record.get("game_file") or record["problem"],
         "trial": row.trial,
         "end": row.end.value,
@@ -83,7 +105,7 @@ def _type_numbers(manifest: Manifest) -> dict[str, int]:
     return {name: number for number, name in enumerate(manifest.task_types, start=1)}
 
 
-def _frame(report: Report, rows: Sequence[EpisodeRow]) -> dict[str, Any]:
+def _frame(report: Report, rows: Sequence[EpisodeRow], running: bool) -> dict[str, Any]:
     """All of the document but the episodes' entries, whose lists are empty."""
     manifest = report.manifest
     return {
@@ -91,7 +113,7 @@ def _frame(report: Report, rows: Sequence[EpisodeRow]) -> dict[str, Any]:
         "model": manifest.model or manifest.agent,
         "timestamp": manifest.created_at,
         "config": _config(manifest),
-        "summary": summary_section(report),
+        "summary": summary_section(report, running),
         "results": [],
         "unscored_results": [],
         "played": _played(manifest, rows),
@@ -111,7 +133,7 @@ def _frame(report: Report, rows: Sequence[EpisodeRow]) -> dict[str, Any]:
 
 def _config(manifest: Manifest) -> dict[str, Any]:
     config, numbers = manifest.config, _type_numbers(manifest)
-    llm, agent = config.get("llm") or {}, config.get("agent") or {}
+    llm, agent = manifest.section("llm"), manifest.section("agent")
     chosen = manifest.task_types if manifest.chosen_types is None else manifest.chosen_types
     return {
         "num_games": config.get("num_games"),
@@ -134,10 +156,11 @@ def _played(manifest: Manifest, rows: Sequence[EpisodeRow]) -> dict[str, Any]:
     }
 
 
-def summary_section(report: Report) -> dict[str, Any]:
-    """The figures over all scored episodes, as plain data."""
+def summary_section(report: Report, running: bool) -> dict[str, Any]:
+    """The figures over all scored episodes, as plain data; without intervals while `running`."""
     group = report.summary.overall
-    figures = {key: asdict(found) if found else None for key, found in group.figures.items()}
+    hidden = {"low": None, "high": None} if running else {}
+    figures = {key: asdict(one) | hidden if one else None for key, one in group.figures.items()}
     success = group.figures["success"]
     return {
         "total_games": group.scored,
@@ -145,7 +168,7 @@ def summary_section(report: Report) -> dict[str, Any]:
         "success_rate": success.value if success else None,
         "avg_steps": _value(report, "steps"),
         "avg_steps_success": _value(report, "steps_of_successes"),
-        "interval": [success.low, success.high] if success else None,
+        "interval": [success.low, success.high] if success and not running else None,
         "requested": max(report.manifest.requested, group.episodes),
         "unscored": group.episodes - group.scored,
         "metrics": figures,

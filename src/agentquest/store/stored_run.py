@@ -4,9 +4,8 @@ Whatever is remembered about a run belongs to that run alone: `refresh` notices 
 folder was replaced by another run of the same name, and starts over.
 """
 
-import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar, overload
 
 from agentquest.errors import AgentQuestError, DataError, UserError, explain
-from agentquest.metrics.measured import collect_measured, recall_table
+from agentquest.metrics.measured import collect_measured, recall_table, recall_values
 from agentquest.metrics.report import Report, build_report
 from agentquest.metrics.rows import EpisodeRow, Spent, plain_row, total
 from agentquest.metrics.summary import RunFigures, Standing, headline_figures
@@ -24,7 +23,7 @@ from agentquest.records.episode import EpisodeRecord, LiveEvent
 from agentquest.records.manifest import Manifest, MeasuredMetrics
 from agentquest.records.usage import Price
 from agentquest.store.folder import EPISODES, MANIFEST, METRICS, RunFolder
-from agentquest.store.index import RowIndex, stamp_episodes
+from agentquest.store.index import RowIndex, identify, stamp_figures
 from agentquest.store.lines import EpisodeAppender, Span, read_contents, read_record
 from agentquest.store.live import count_playing, read_live
 from agentquest.store.results import summary_section, write_results
@@ -38,8 +37,8 @@ class StoredRun:
 
     `table` is that of the process that plays the run; everybody else takes the saved values
     of its own metrics. `verify` checks every line of the episodes, for whoever decides what
-    is still to play; `full` rows have the goals and progress curves that pages show. `price` is
-    for calls that had none when they were made, instead of the one that the run has by now.
+    is still to play. `price` is for calls that had none when they were made, instead of the one
+    that the run has by now.
     """
 
     def __init__(
@@ -49,17 +48,15 @@ class StoredRun:
         name: str | None = None,
         table: tuple[Metric, ...] | None = None,
         verify: bool = False,
-        full: bool = False,
         price: Price | None = None,
     ) -> None:
         self.path = path
         self.folder = RunFolder(path)
-        self.name = name or path.resolve().name
+        self.name = name or self.folder.name
         self.reason: str | None = None
         """Why the run stopped early; None if nothing made it."""
         self._given_table = table
         self._verify = verify
-        self._full = full
         self._given_price = price
         # What was made of the rows, each with the revision of the index that it was made of.
         self._made: dict[str, tuple[int, Any]] = {}
@@ -77,10 +74,9 @@ class StoredRun:
             self._made = {}
         self._index.refresh()
 
-    def _identify(self) -> tuple[Any, ...]:
+    def _identify(self) -> list[Any]:
         """What differs between two runs, and changes if the manifest or a metric does."""
-        files = (MANIFEST,) if self._given_table else (MANIFEST, METRICS)
-        return tuple(identify(f"{self.path}/{file}") for file in files)
+        return identify(self.path, MANIFEST, *([] if self._given_table else [METRICS]))
 
     @cached_property
     def table(self) -> tuple[Metric, ...]:
@@ -93,7 +89,8 @@ class StoredRun:
     @cached_property
     def _index(self) -> RowIndex:
         with _blame(self.path):
-            index = RowIndex(self.path, self.table, verify=self._verify, light=not self._full)
+            table = self._given_table or [one for one in self.table if not one.path]
+            index = RowIndex(self.path, table, verify=self._verify)
             index.refresh()
             return index
 
@@ -140,7 +137,7 @@ class StoredRun:
     @property
     def summary(self) -> dict[str, Any]:
         """The figures over all scored episodes, as results.json has them."""
-        return summary_section(self.report)
+        return summary_section(self.report, self.state == "running")
 
     @property
     def figures(self) -> RunFigures:
@@ -218,24 +215,21 @@ class StoredRun:
             try:
                 yield RunWriter(episodes, self._index)
             finally:
-                self.save_figures(stamp_episodes(self.path))
+                self.save_figures(stamp_figures(self.path))
                 self._index.release()
 
-    def save_results(self) -> None:
+    def save_results(self, running: bool = False) -> None:
         """Write results.json, and metrics.json where the run has metrics of its own. The caller
-        holds the run's lock."""
+        holds the run's lock, and says whether it goes on."""
         rows = self.rows
         if self.manifest.metrics:
             self.folder.write_measured(collect_measured(rows, self.table))
-        scored = [row for row in rows if row.scored]
-        unscored = [row for row in rows if not row.scored]
         report = self._build_report(running=False)  # the file may outlive this process
-        write_results(self.path, report, rows, self._read(scored), self._read(unscored))
+        write_results(self.path, report, rows, self._read, running)
 
-    def _read(self, rows: Sequence[EpisodeRow]) -> Iterator[tuple[EpisodeRow, bytes]]:
+    def _read(self, rows: Sequence[EpisodeRow]) -> Iterable[bytes]:
         spans = [span for row in rows if (span := self._index.find(row.key))]
-        contents = read_contents(self.path / EPISODES, spans) if spans else ()
-        return zip(rows, contents, strict=True)
+        return read_contents(self.path / EPISODES, spans) if spans else ()
 
     def save_figures(self, stamp: list[Any]) -> None:
         """Keep the figures with the index, for lists (see `load_figures`)."""
@@ -256,7 +250,7 @@ class StoredRun:
             place = places.get(row.task_id)
             return (self.manifest.trials, 0) if place is None else (row.trial, place)
 
-        rows = sorted(self._index.rows, key=order)
+        rows = (recall_values(row, self.table) for row in sorted(self._index.rows, key=order))
         price = self._price
         return [
             replace(row, spent=row.spent.at(price)) if row.spent.unpriced_calls else row
@@ -293,8 +287,7 @@ class RunWriter:
 
     def append(self, *records: EpisodeRecord) -> None:
         """Write one whole line each and have them on disk before returning."""
-        spans = self._episodes.append(*records)
-        for record, span in zip(records, spans, strict=True):
+        for record, span in self._episodes.append(*records):
             self._index.add(record, span)
 
 
@@ -341,12 +334,3 @@ def find_standing(
     if state != "running":
         return None
     return Standing.count(manifest.requested, figures.scored, figures.solved, count_playing(path))
-
-
-def identify(file: str) -> tuple[int, int, int] | None:
-    """Differs between a file and another one that replaced it; None where there is none."""
-    try:
-        found = os.stat(file)  # noqa: PTH116  lists ask often
-    except OSError:
-        return None
-    return found.st_ino, found.st_mtime_ns, found.st_size

@@ -4,6 +4,7 @@ Pages are written once and know only an `Addresses`; what a page cannot lead to
 (a comparison nobody exported, playing without a server) has no address there.
 """
 
+import copy
 from collections.abc import Container, Sequence
 from functools import lru_cache
 from urllib.parse import quote, quote_plus, urlencode
@@ -59,81 +60,66 @@ SITE = Addresses()
 
 
 class FileAddresses(Addresses):
-    """Of an export, as seen from the folder `at`; `files` says where each page is."""
+    """Of an export: its files, as seen from the topmost folder or another one.
+
+    A name of a record never is a file's name as it stands.
+    """
 
     served = False
 
-    def __init__(self, files: "Files", at: str = "") -> None:
-        self._files = files
-        self._up = "../" * at.count("/")
+    def __init__(self, page_size: int) -> None:
+        self.pages: dict[str, str] = {}
+        self.comparisons: dict[tuple[tuple[str, ...], str | None], str] = {}
+        self._page_size = page_size
+        self._folders: dict[str, str] = {}
+        self._numbers: dict[str, dict[str, int]] = {}
+        self._unlinked: dict[str, int] = {}
+        self._up = ""
+
+    def seen_from(self, file: str) -> "FileAddresses":
+        """The same files, as a page in this one leads to them."""
+        there = copy.copy(self)
+        there._up = "../" * file.count("/")
+        return there
+
+    def add_run(self, name: str, keys: Sequence[str], shown: Container[str], alone: bool) -> None:
+        """Of its episodes those `shown` have pages; `alone`: the run is all that there is."""
+        plain = slug(name).strip(".-")[:80] or "run"
+        self._folders[name] = "" if alone else f"run/{len(self._folders) + 1}-{plain}/"
+        numbers = {key: number for number, key in enumerate(keys, start=1) if key in shown}
+        self._numbers[name] = numbers
+        self._unlinked[name] = len(keys) - len(numbers)
 
     def asset(self, name: str) -> str:
         return f"{self._up}static/{name}"
 
     def page(self, name: str) -> str | None:
-        file = self._files.pages.get(name)
-        return None if file is None else self._up + file
+        return self._up + self.pages[name] if name in self.pages else None
 
     def run(self, name: str, start: int = 0) -> str:
-        return self._up + self._files.run_file(name, start)
+        page = f"page-{start // self._page_size + 1}" if start else "index"
+        return f"{self._up}{self._folders[name]}{page}.html"
 
     def episode(self, run: str, key: str, step: int | None = None) -> str | None:
-        if not self._files.has_page(run, key):
+        number = self._numbers[run].get(key)
+        if number is None:
             return None
         place = "" if step is None else f"?step={step}#step-{step}"
-        return f"{self._up}{self._files.episode_file(run, key)}{place}"
+        return f"{self._up}{self._folders[run]}{number}.html{place}"
 
     def count_unlinked(self, run: str) -> int:
-        return self._files.unlinked[run]
+        return self._unlinked[run]
 
-    def prompts(self, run: str, key: str, step: int) -> str:
-        return f"{self._up}{self._files.prompts_file(run, key)}#prompt-{step}"
+    def prompts(self, run: str, key: str, step: int | None = None) -> str:
+        place = "" if step is None else f"#prompt-{step}"
+        return f"{self._up}{self._folders[run]}{self._numbers[run][key]}-prompts.html{place}"
 
     def play_on(self, run: str, key: str, step: int) -> str | None:
         return None
 
     def compare(self, runs: Sequence[str], task: str | None = None) -> str | None:
-        file = self._files.comparisons.get((tuple(runs), task))
+        file = self.comparisons.get((tuple(runs), task))
         return None if file is None else self._up + file
-
-
-class Files:
-    """The files of an export. A name of a record never is a file's name as it stands."""
-
-    def __init__(self, page_size: int) -> None:
-        self.pages: dict[str, str] = {}
-        self.comparisons: dict[tuple[tuple[str, ...], str | None], str] = {}
-        self.unlinked: dict[str, int] = {}
-        self._folders: dict[str, str] = {}
-        self._numbers: dict[str, dict[str, int]] = {}
-        self._page_size = page_size
-
-    def add_run(self, name: str, keys: Sequence[str], shown: Container[str], alone: bool) -> str:
-        """The folder of a run; `shown` episodes have pages; `alone`: it is all that there is."""
-        plain = slug(name).strip(".-")[:80] or "run"
-        folder = "" if alone else f"run/{len(self._folders) + 1}-{plain}/"
-        self._folders[name] = folder
-        numbers = {key: number for number, key in enumerate(keys, start=1) if key in shown}
-        self._numbers[name] = numbers
-        self.unlinked[name] = len(keys) - len(numbers)
-        return folder
-
-    def run_file(self, name: str, start: int = 0) -> str:
-        """A page of a run's episodes: the one that begins with episode `start`."""
-        page = "index" if not start else f"page-{start // self._page_size + 1}"
-        return f"{self._folders[name]}{page}.html"
-
-    def has_page(self, run: str, key: str) -> bool:
-        """Whether an episode is shown by itself."""
-        return key in self._numbers[run]
-
-    def episode_file(self, run: str, key: str) -> str:
-        """An episode's file, named by its number in the run."""
-        return f"{self._folders[run]}{self._numbers[run][key]}.html"
-
-    def prompts_file(self, run: str, key: str) -> str:
-        """The file with all prompts of an episode."""
-        return f"{self._folders[run]}{self._numbers[run][key]}-prompts.html"
 
 
 def _query(run: str, key: str, step: int | None) -> str:

@@ -124,21 +124,16 @@ class Viewer:
 
     async def episode(self, request: Request) -> Response:
         """One episode."""
-        query = dict(request.query_params)
+        name, key = request.query_params.get("run", ""), request.query_params.get("episode", "")
+        return await self.answer(lambda: self._episode_page(name, key))
 
-        def make() -> str:
-            return self._episode_page(
-                self._library.run(query.get("run", "")), query.get("episode", "")
-            )
-
-        return await self.answer(make)
-
-    def _episode_page(self, run: StoredRun, key: str) -> str:
+    def _episode_page(self, name: str, key: str) -> str:
         """Made once: whoever looks at the next step looks at the same episode.
 
         The manifest tells whether this is still the run that the page was made of.
         """
-        place = (run.name, run.span(key))
+        run = self._library.run(name)
+        place = (name, run.span(key))
         manifest, made = self._episodes.pop(place, (None, ""))
         if manifest is not run.manifest:
             record = run.record(key)

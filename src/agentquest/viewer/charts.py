@@ -16,11 +16,12 @@ from agentquest.words import counted
 _WIDTH = 640
 _LABEL_SPACE = 250
 _ROW = 30
-_LINE = Template('<line class="%s" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>')
+# The first value of a shape is its style class.
+draw_line = Template('<line class="%s" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>')
 _RECT = Template('<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="%s">%s</rect>')
 _TEXT = Template('<text class="%s" x="%.1f" y="%.1f">%s%s</text>')
 _TITLE = Template("<title>%s</title>")
-_CURVE = Template('<polyline class="%s" points="%s"/>')
+draw_curve = Template('<polyline class="%s" points="%s"/>')
 _GROUP = Template("<g>%s%s%s</g>")
 _DOT = Template('<circle class="dot" cx="%.1f" cy="%.1f" r="5.5"/>')
 _POINT = Template('<circle class="point %s" cx="%.1f" cy="%.1f" r="4"><title>%s</title></circle>')
@@ -28,15 +29,6 @@ _SPARKLINE = Template(
     '<svg class="spark" viewBox="0 0 66 16" aria-hidden="true">'
     '<polyline class="%s" points="%s"/></svg>'
 )
-
-
-@dataclass(frozen=True)
-class Bar:
-    """One bar; `kind` is the style class of its colour."""
-
-    label: str
-    value: int
-    kind: str
 
 
 @dataclass(frozen=True)
@@ -71,7 +63,7 @@ def interval_chart(title: str, rows: Sequence[tuple[str, Estimate | None, str]])
     shapes: list[Markup] = []
     for percent in (0, 25, 50, 75, 100):
         x = left + (right - left) * percent / 100
-        shapes.append(draw_line(x, 4, x, bottom, "rule"))
+        shapes.append(draw_line("rule", x, 4, x, bottom))
         shapes.append(draw_text(x, bottom + 16, f"{percent}%", "tick middle"))
     for position, (label, estimate, hint) in enumerate(rows):
         y = _ROW * position + _ROW / 2 + 4
@@ -94,24 +86,6 @@ def interval_chart(title: str, rows: Sequence[tuple[str, Estimate | None, str]])
     return picture("intervals", (_WIDTH, bottom + 24), title, described, shapes)
 
 
-def bar_chart(title: str, bars: Sequence[Bar]) -> Markup:
-    """Counts as horizontal bars."""
-    left, right = _LABEL_SPACE, _WIDTH - 60
-    most = max((bar.value for bar in bars), default=0) or 1
-    shapes: list[Markup] = []
-    for position, bar in enumerate(bars):
-        y = _ROW * position + 4
-        width = (right - left) * bar.value / most
-        middle = y + _ROW / 2 + 4
-        shapes += (
-            draw_text(left - 12, middle, _shorten(bar.label, 31), "end", hint=bar.label),
-            draw_rect(f"bar {bar.kind}", left, y + 5, max(width, 1), _ROW - 10, rounded=3),
-            draw_text(left + width + 8, middle, str(bar.value), "value"),
-        )
-    described = ", ".join(f"{bar.label} {bar.value}" for bar in bars)
-    return picture("bars", (_WIDTH, _ROW * len(bars) + 8), title, described, shapes)
-
-
 def curve_chart(
     title: str, mean: Sequence[float], faint: Sequence[tuple[str, Sequence[float]]], steps: int
 ) -> Markup:
@@ -128,7 +102,7 @@ def curve_chart(
     shapes: list[Markup] = []
     for percent in (0, 25, 50, 75, 100):
         y = bottom - (bottom - top) * percent / 100
-        shapes.append(draw_line(left, y, right, y, "rule"))
+        shapes.append(draw_line("rule", left, y, right, y))
         shapes.append(draw_text(left - 8, y + 4, f"{percent / 100:.2f}", "tick end"))
     for step in _ticks(steps):
         x = left + (right - left) * step / max(steps, 1)
@@ -153,7 +127,7 @@ def histogram(
         counts[min(int(value // width), columns - 1)][kind] += 1
     tallest = max((sum(column.values()) for column in counts), default=0) or 1
     each = (right - left) / columns
-    shapes: list[Markup] = [draw_line(left, bottom, right, bottom, "axis")]
+    shapes: list[Markup] = [draw_line("axis", left, bottom, right, bottom)]
     for number in dict.fromkeys((0, tallest)):
         y = bottom - (bottom - top) * number / tallest
         shapes.append(draw_text(left - 8, y + 4, str(number), "tick end"))
@@ -176,9 +150,9 @@ def scatter(title: str, across: str, up: str, dots: Sequence[Dot]) -> Markup:
     left, right, top, bottom = 56, 356, 26, 326
     most = max((max(dot.x, dot.y) for dot in dots), default=0.0) or 1.0
     shapes: list[Markup] = [
-        draw_line(left, bottom, right, top, "rule"),
-        draw_line(left, bottom, right, bottom, "axis"),
-        draw_line(left, bottom, left, top, "axis"),
+        draw_line("rule", left, bottom, right, top),
+        draw_line("axis", left, bottom, right, bottom),
+        draw_line("axis", left, bottom, left, top),
     ]
     for share in (0.0, 0.5, 1.0):
         x, y = left + (right - left) * share, bottom - (bottom - top) * share
@@ -205,11 +179,6 @@ def sparkline(values: Sequence[float], kind: str) -> Markup:
     return _SPARKLINE(kind, points)
 
 
-def draw_line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Markup:
-    """A line; `kind` is its style class, as for all shapes."""
-    return _LINE(kind, x1, y1, x2, y2)
-
-
 def draw_text(x: float, y: float, text: str, kind: str, hint: str = "") -> Markup:
     """A text at a place; `hint` is shown where it says more than the text."""
     return _TEXT(kind, x, y, _TITLE(hint) if hint and hint != text else "", text)
@@ -220,11 +189,6 @@ def draw_rect(
 ) -> Markup:
     """A rectangle."""
     return _RECT(kind, x, y, width, height, rounded, _TITLE(title) if title else "")
-
-
-def draw_curve(kind: str, points: str) -> Markup:
-    """A line through points."""
-    return _CURVE(kind, points)
 
 
 def _stack(

@@ -2,7 +2,7 @@
 trajectories of one task, lined up where they do the same."""
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 
 import htpy as h
@@ -10,8 +10,16 @@ from markupsafe import Markup
 
 from agentquest.lib.markup import Piece, Template, join
 from agentquest.metrics.rows import EpisodeRow
+from agentquest.metrics.summary import mean_of_known
 from agentquest.records.episode import EpisodeRecord, Step
-from agentquest.reports.compare import Comparison, compare_runs
+from agentquest.reports.compare import (
+    Comparison,
+    Tasks,
+    compare_runs,
+    group_by_task,
+    keep_scored,
+    mean_success,
+)
 from agentquest.reports.render.comparison import (
     answer,
     difference_tables,
@@ -47,13 +55,18 @@ _LEGEND = {
     "lost": "better solved by the baseline",
     "unscored": "the same in both",
 }
+ValueOf = Callable[[EpisodeRow], float | None]
+_COMPARED: dict[str, ValueOf] = {
+    "steps": lambda row: row.steps,
+    "cost": lambda row: row.spent.whole_cost,
+    "tokens": lambda row: row.spent.tokens,
+}
 _MARKED = Template("%s %s")
 _TRIAL = Template('%s <span class="soft">%s</span> ')
 _STEP = Template(
     '<a class="%s" href="%s"><code>%s</code></a> <span class="soft">%.2f</span>'
     '<span class="seen">%s%s</span>'
 )
-Tasks = dict[str, list[EpisodeRow]]
 Line = tuple[Step | None, ...]
 Played = Sequence[tuple[str, EpisodeRecord]]
 
@@ -67,7 +80,7 @@ def compare_page(site: Addresses, runs: Sequence[StoredRun], task: str | None) -
         yield h.section("#pair")[h.h2[task], _trajectories(site, runs, task)]
         return
     yield overview(site, [RunSummary.of(run) for run in runs])
-    tasks = [_group_by_task(run) for run in runs]
+    tasks = [group_by_task(run.rows) for run in runs]
     for place, comparison in enumerate(compare_runs(runs), start=1):
         yield h.section[
             h.h2(".answer")[answer(comparison)],
@@ -82,27 +95,15 @@ def compare_page(site: Addresses, runs: Sequence[StoredRun], task: str | None) -
 
 def flipped_tasks(runs: Sequence[StoredRun]) -> list[str]:
     """The tasks whose outcome is not the same in all runs that scored them."""
-    return _find_flips([_group_by_task(run) for run in runs])
+    return _find_flips([group_by_task(run.rows) for run in runs])
 
 
 def _find_flips(tasks: Sequence[Tasks]) -> list[str]:
-    found = []
-    for task in dict.fromkeys(name for one in tasks for name in one):
-        rates = {
-            sum(row.success for row in rows) / len(rows)
-            for one in tasks
-            if (rows := [row for row in one.get(task, ()) if row.scored])
-        }
-        if len(rates) > 1:
-            found.append(task)
-    return found
-
-
-def _group_by_task(run: StoredRun) -> Tasks:
-    tasks: Tasks = {}
-    for one in run.rows:
-        tasks.setdefault(one.task_id, []).append(one)
-    return tasks
+    rates: dict[str, set[float]] = {}
+    for one in map(keep_scored, tasks):
+        for task, rows in one.items():
+            rates.setdefault(task, set()).add(mean_success(rows))
+    return [task for task, different in rates.items() if len(different) > 1]
 
 
 def _flips(site: Addresses, runs: Sequence[StoredRun], tasks: Sequence[Tasks]) -> h.Element:
@@ -130,8 +131,8 @@ def _trial(row: EpisodeRow) -> Markup:
 
 def _scatters(comparison: Comparison, before: Tasks, after: Tasks) -> Iterator[h.Node]:
     shared = [task for task in before if task in after]
-    for what in ("steps", "cost", "tokens"):
-        dots = [_dot(task, before[task], after[task], what) for task in shared]
+    for what, value_of in _COMPARED.items():
+        dots = [_dot(task, before[task], after[task], value_of) for task in shared]
         known = [dot for dot in dots if dot]
         if what == "steps" or any(dot.x + dot.y for dot in known):
             title = f"{what.capitalize()} of each task"
@@ -140,28 +141,14 @@ def _scatters(comparison: Comparison, before: Tasks, after: Tasks) -> Iterator[h
 
 
 def _dot(
-    task: str, before: Sequence[EpisodeRow], after: Sequence[EpisodeRow], what: str
+    task: str, before: Sequence[EpisodeRow], after: Sequence[EpisodeRow], value_of: ValueOf
 ) -> Dot | None:
-    x, y = _mean(before, what), _mean(after, what)
+    x, y = mean_of_known(map(value_of, before)), mean_of_known(map(value_of, after))
     if x is None or y is None:
         return None
-    won = [sum(row.success for row in rows) / len(rows) for rows in (before, after)]
-    kind = "unscored" if won[0] == won[1] else ("won" if won[1] > won[0] else "lost")
+    was, now = mean_success(before), mean_success(after)
+    kind = "unscored" if was == now else ("won" if now > was else "lost")
     return Dot(x, y, kind, f"{task}: {x:g} against {y:g}")
-
-
-def _mean(rows: Sequence[EpisodeRow], what: str) -> float | None:
-    values = [_value(row, what) for row in rows]
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
-
-
-def _value(row: EpisodeRow, what: str) -> float | None:
-    if what == "steps":
-        return float(row.steps)
-    if what == "tokens":
-        return row.spent.tokens
-    return row.spent.whole_cost
 
 
 def _trajectories(site: Addresses, runs: Sequence[StoredRun], task: str) -> Iterator[h.Node]:

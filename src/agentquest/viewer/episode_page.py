@@ -48,7 +48,7 @@ _BUTTONS = Markup(
 MARKS = {
     "harmful": "first harmful step",
     "invalid": "not carried out",
-    "cycle": "in a circle",
+    "cycle": "in a cycle",
     "repeated": "repeated",
     "plain": "step",
 }
@@ -136,7 +136,7 @@ def _findings(site: Addresses, run: str, record: EpisodeRecord, seen: Analysis) 
     found = [
         (seen.first_harmful, "first step away from the goal"),
         (seen.lost_for_good, "the goal is out of reach from here on"),
-        (loop, "the agent starts going in circles"),
+        (loop, "the agent starts going in cycles"),
         (unread, "first reply without an action"),
     ]
     places = sorted((place, text) for place, text in found if place is not None)
@@ -189,7 +189,7 @@ class _Sections:
         if seen.repeated[place]:
             yield badge("unscored", "repeated")
         if seen.in_cycle[place]:
-            yield badge("unscored", "in a circle")
+            yield badge("unscored", "in a cycle")
         if seen.first_harmful == step.index:
             yield badge("lost", "first harmful step")
         lost = seen.lost_for_good is not None and step.index >= seen.lost_for_good
@@ -343,7 +343,7 @@ def _kind(step: Step, seen: Analysis) -> str:
 
 def _frame(count: int, x: Scale, y: Scale) -> Iterator[Markup]:
     for value in (0, 0.5, 1):
-        yield draw_line(_LEFT, y(value), _WIDTH - _RIGHT, y(value), "rule")
+        yield draw_line("rule", _LEFT, y(value), _WIDTH - _RIGHT, y(value))
         yield draw_text(_LEFT - 8, y(value) + 4, f"{value:g}", "tick end")
     apart = next(n for n in (1, 2, 5, 10, 20, 50, 100, 1000, 10_000) if count / n <= 25)
     for step in range(0, count + 1, apart):

@@ -17,7 +17,7 @@ from agentquest.errors import AgentQuestError, UserError, explain
 from agentquest.metrics.rows import EpisodeRow
 from agentquest.store.library import BrokenRun, Library, RunSummary
 from agentquest.store.stored_run import StoredRun
-from agentquest.viewer.addresses import MOST_EPISODES, FileAddresses, Files
+from agentquest.viewer.addresses import MOST_EPISODES, FileAddresses
 from agentquest.viewer.compare_page import compare_page, flipped_tasks
 from agentquest.viewer.episode_page import episode_page
 from agentquest.viewer.pages import PAGES, navigation_page, page, problem_page
@@ -64,7 +64,7 @@ class _Export:
         self._library = library
         self._most_episodes = most_episodes
         self._folder = folder
-        self._files = Files(PAGE_SIZE)
+        self._files = FileAddresses(PAGE_SIZE)
         self._runs: dict[str, StoredRun] = {}
         self._number = 0
 
@@ -88,7 +88,8 @@ class _Export:
             )
         pairs = list(self._pairs(summaries))
         for name, file in self._files.pages.items():
-            self._put(file, navigation_page(self._at(file), self._library, name, {}).encode())
+            here = self._files.seen_from(file)
+            self._put(file, navigation_page(here, self._library, name, {}).encode())
         for name in names:
             self._run(name)
         for pair in pairs:
@@ -96,31 +97,31 @@ class _Export:
         return self._number
 
     def _run(self, name: str) -> None:
-        file = self._files.run_file(name)
-        here = self._at(file)
+        file = self._files.run(name)
+        here = self._files.seen_from(file)
         self._page(file, name, lambda: run_page(here, self._library.run(name), {}))
         if name not in self._runs:
             return
         run = self._runs[name]
         for start in range(PAGE_SIZE, len(run.rows), PAGE_SIZE):
             make = partial(episode_list, here, run, {"from": str(start)})
-            self._page(self._files.run_file(name, start), name, make)
+            self._page(self._files.run(name, start), name, make)
         for row in run.rows:
-            if self._files.has_page(name, row.key):
-                self._episode(here, run, row)
+            if shown := self._files.episode(name, row.key):
+                self._episode(here, shown, run, row)
 
-    def _episode(self, here: FileAddresses, run: StoredRun, row: EpisodeRow) -> None:
+    def _episode(self, here: FileAddresses, file: str, run: StoredRun, row: EpisodeRow) -> None:
         record = cache(partial(run.record, row.key))
 
         def make() -> h.Node:
             seen = analyse_episode(record(), run.manifest)
             return episode_page(here, run.name, record(), seen)
 
-        if not self._page(self._files.episode_file(run.name, row.key), row.goal, make):
+        if not self._page(file, row.goal, make):
             return
         prompted = [step for step in record().steps if step.prompt]
         if prompted:
-            file = self._files.prompts_file(run.name, row.key)
+            file = self._files.prompts(run.name, row.key)
             self._page(file, "Prompts", lambda: prompts_page(here, run.name, record(), prompted))
 
     def _pairs(self, summaries: list[RunSummary | BrokenRun]) -> Iterator[tuple[str, str]]:
@@ -141,21 +142,17 @@ class _Export:
         runs = [self._runs[name] for name in pair]
         for (names, task), file in self._files.comparisons.items():
             if names == pair:
-                self._page(file, "Compare", partial(compare_page, self._at(file), runs, task))
-
-    def _at(self, file: str) -> FileAddresses:
-        return FileAddresses(self._files, file)
+                here = self._files.seen_from(file)
+                self._page(file, "Compare", partial(compare_page, here, runs, task))
 
     def _page(self, file: str, title: str, make: Callable[[], h.Node]) -> bool:
         """Whether it could be made; if not, a page in its place says why."""
-        here, is_made = self._at(file), True
+        here, is_made = self._files.seen_from(file), True
         try:
             content = page(here, title, make())
         except Exception as error:  # of one page, whatever its record is made of
-            content, is_made = (
-                problem_page(here, "This page cannot be shown", explain(error)),
-                False,
-            )
+            content = problem_page(here, "This page cannot be shown", explain(error))
+            is_made = False
         self._put(file, content.encode())
         return is_made
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
 
 import htpy as h
 from markupsafe import Markup
@@ -10,9 +9,8 @@ from markupsafe import Markup
 from agentquest.lib.markup import Template, join
 from agentquest.metrics.report import Report, Table, tokens_text
 from agentquest.metrics.rows import EpisodeRow
-from agentquest.metrics.summary import Standing
-from agentquest.records.outcome import End
-from agentquest.viewer.charts import Bar, bar_chart, curve_chart, histogram, interval_chart
+from agentquest.metrics.summary import Standing, mean_progress
+from agentquest.viewer.charts import curve_chart, histogram, interval_chart
 from agentquest.viewer.layout import (
     KINDS,
     alert,
@@ -84,24 +82,17 @@ def figures(report: Report) -> h.Element:
     return _section("success", "Success by task type", parts)
 
 
-def pictures(report: Report, rows: Sequence[EpisodeRow]) -> h.Element:
-    """Progress curves, distributions, and why episodes failed."""
+def pictures(rows: Sequence[EpisodeRow]) -> h.Element:
+    """Progress curves and distributions."""
     scored = [one for one in rows if one.scored]
     present = {_kind(one) for one in rows}
     steps = [(float(one.steps), _kind(one)) for one in scored]
-    failures = [
-        Bar(one.meaning, one.episodes, "lost" if one.scored else "unscored")
-        for one in report.ends
-        if one.end is not End.SOLVED
-    ]
-    causes = bar_chart("Failures by cause", failures) if failures else h.p["No episode failed."]
     parts = [
         h.p(".legend")[legend({k: text for k, text in KINDS.items() if k in present})],
         h.div(".grid")[
             _curves(scored),
             figure("Steps per episode", histogram("Steps per episode", "steps", steps, [*KINDS])),
             _tokens(rows),
-            figure("Failures by cause", causes),
         ],
     ]
     return _section("pictures", "How the episodes went", parts)
@@ -130,21 +121,13 @@ def _curves(scored: Sequence[EpisodeRow]) -> h.Node:
     steps = max((one.steps for one in scored), default=0)
     if not steps:
         return None
-    # What each step adds to the sum, so that long runs are read once.
-    added = [0.0] * (steps + 1)
-    for one in scored:
-        before = 0.0
-        for place, value in enumerate(one.progress_curve, start=1):
-            added[place] += value - before
-            before = value
-    mean = [total / len(scored) for total in accumulate(added)]
     every = -(-len(scored) // _FAINT_CURVES)
     faint = [(_kind(one), (0.0, *one.progress_curve)) for one in scored[::every]]
     which = "each scored episode" if every == 1 else f"{len(faint)} of {len(scored):,} episodes"
     return figure(
         f"Progress by step: the mean (episodes that have ended keep their last value)"
         f" and, faint, {which}",
-        curve_chart("Progress by step", mean, faint, steps),
+        curve_chart("Progress by step", mean_progress(scored, steps), faint, steps),
     )
 
 

@@ -13,6 +13,12 @@ from agentquest.store.stored_run import StoredRun
 from agentquest.viewer.layout import outcome
 from agentquest.words import parse_whole_number
 
+
+def invalid_actions(one: EpisodeRow) -> int:
+    """How many steps were not carried out."""
+    return round((one.values.get("invalid") or 0.0) * one.steps)
+
+
 # What episodes can be filtered by: a value, or the least that a figure must be.
 CHOICES: dict[str, Callable[[EpisodeRow], str]] = {
     "type": lambda one: one.task_type,
@@ -20,7 +26,7 @@ CHOICES: dict[str, Callable[[EpisodeRow], str]] = {
     "end": lambda one: one.end.value,
 }
 LEAST: dict[str, Callable[[EpisodeRow], float]] = {
-    "invalid": lambda one: invalid_actions(one),
+    "invalid": invalid_actions,
     "repetition": lambda one: one.values.get("repetition") or 0,
     "cost": lambda one: one.spent.cost or 0.0,
 }
@@ -61,7 +67,7 @@ def find(run: StoredRun, query: Mapping[str, str], hits: Hits | None = None) -> 
         span = run.span(one.key)
         step = hits.steps.get(span)
         searched += span in hits.searched
-        if _names(one, text):
+        if text in f"{one.task_id} {one.goal}".lower():
             found.append(one)
         elif step is not None:
             found.append(one)
@@ -92,15 +98,6 @@ def _filter(run: StoredRun, query: Mapping[str, str]) -> list[EpisodeRow]:
 
 def _text(query: Mapping[str, str]) -> str:
     return query.get("text", "").strip().lower()
-
-
-def _names(one: EpisodeRow, text: str) -> bool:
-    return text in f"{one.task_id} {one.goal}".lower()
-
-
-def invalid_actions(one: EpisodeRow) -> int:
-    """How many steps were not carried out."""
-    return round((one.values.get("invalid") or 0.0) * one.steps)
 
 
 def parse_number(text: str) -> int:

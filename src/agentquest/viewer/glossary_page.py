@@ -24,7 +24,14 @@ TERMS = {
         "What an agent is told before its first step: the goal and the rules of the environment,"
         " in some protocols also examples."
     ),
-    "possible commands": "The commands that the environment accepts at a step.",
+    "step": (
+        "One action of the agent and what the environment answers. Over A2A, where it is one"
+        " message, it is also called a turn."
+    ),
+    "possible commands": (
+        "The commands that the environment accepts at a step; in records, settings and code they"
+        " are called admissible."
+    ),
     "invalid action": "An action that the environment did not carry out.",
     "repetition": "The share of an episode's actions, after the first, that repeat an earlier one.",
     "progress": "How much of the task is done, from 0 to 1, computed by the environment.",
@@ -52,7 +59,7 @@ TERMS = {
         "A step after which the goal is further away than before, by the oracle. One that looks"
         " somewhere new is none, unless the goal is out of reach then."
     ),
-    "circle": "A sequence of actions that is repeated at once, such as going back and forth.",
+    "cycle": "A sequence of actions that is repeated at once, such as going back and forth.",
 }
 
 

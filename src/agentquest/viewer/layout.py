@@ -13,7 +13,7 @@ from agentquest.lib.markup import Piece, Template, join
 from agentquest.metrics.report import short_rate
 from agentquest.metrics.statistics import Estimate
 from agentquest.metrics.summary import Standing
-from agentquest.reports.safe_text import visible
+from agentquest.safe_text import visible
 
 KINDS = {"won": "solved", "lost": "not solved", "unscored": "no score"}
 _LONG = 3000  # characters

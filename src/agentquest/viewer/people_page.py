@@ -7,10 +7,11 @@ import htpy as h
 from agentquest.errors import AgentQuestError
 from agentquest.lib.markup import Piece
 from agentquest.metrics.rows import EpisodeRow
-from agentquest.metrics.summary import RunFigures, headline_figures
+from agentquest.metrics.summary import headline_figures, mean_of_known
 from agentquest.store.library import Library, RunSummary
 from agentquest.viewer.addresses import Addresses
-from agentquest.viewer.layout import badge, interval, link, table
+from agentquest.viewer.layout import badge, interval, link, number, table
+from agentquest.viewer.runs_page import success_of
 
 _PERSON = "human"
 _HELP = ("hints", "undone", "restarts")
@@ -69,7 +70,7 @@ def _rows(
             tasks |= {(row.task_id, row.data_hash) for row in rows}
             for name, part in _parts(rows).items():
                 yield _row(site, badge("complete", name), one, part)
-    for one in sorted(members, key=_by_success):
+    for one in sorted(members, key=success_of, reverse=True):
         if not _is_person(one):
             rows = _read_rows(library, one.name)
             same = [row for row in rows if (row.task_id, row.data_hash) in tasks]
@@ -103,21 +104,16 @@ def _parts(rows: Iterable[EpisodeRow]) -> dict[str, list[EpisodeRow]]:
 def _row(
     site: Addresses, player: Piece, one: RunSummary, rows: Sequence[EpisodeRow]
 ) -> Sequence[Piece]:
-    figures: RunFigures = headline_figures(rows, "")
-    scored = [row for row in rows if row.scored]
-    seconds = sum(row.seconds for row in scored) / len(scored) if scored else None
+    figures = headline_figures(rows)
+    seconds = mean_of_known(row.seconds for row in rows if row.scored)
     return (
         player,
         one.manifest.model or "–",
         interval(figures.success),
-        "–" if figures.progress is None else f"{figures.progress:.2f}",
-        "–" if figures.steps is None else f"{figures.steps:.1f}",
-        "–" if seconds is None else f"{seconds:.1f}",
+        number(figures.progress, 2),
+        number(figures.steps, 1),
+        number(seconds, 1),
         str(figures.scored),
         str(figures.episodes - figures.scored),
         link(site.run(one.name), one.name),
     )
-
-
-def _by_success(one: RunSummary) -> float:
-    return -one.figures.success.value if one.figures.success else 0.0

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 from typing import Any
 
 from htpy import fragment
@@ -37,12 +38,6 @@ class Analysis:
     first_harmful: int | None
     lost_for_good: int | None
     can_play: bool
-
-
-def settings_of(manifest: Manifest) -> dict[str, Any]:
-    """How the benchmark of a run was set, as far as its manifest says."""
-    given = manifest.config.get("benchmark_settings")
-    return dict(given) if isinstance(given, Mapping) else {}
 
 
 def benchmark_of(name: str, settings: Mapping[str, Any]) -> Benchmark:
@@ -84,7 +79,7 @@ def pictures_of(record: EpisodeRecord) -> list[Markup]:
 
 def open_game(record: EpisodeRecord, manifest: Manifest) -> tuple[Benchmark, Driver]:
     """The record's game, not yet reset; an error where this is not the data it was played on."""
-    benchmark = benchmark_of(record.benchmark, settings_of(manifest))
+    benchmark = benchmark_of(record.benchmark, manifest.section("benchmark_settings"))
     driver = benchmark.driver(task_of(record))
     if driver.data_hash != record.data_hash:
         raise UserError("the data of this game has changed, so it cannot be replayed")
@@ -159,13 +154,8 @@ def _reachable(record: EpisodeRecord) -> list[bool]:
 
 def _lost_for_good(record: EpisodeRecord) -> int | None:
     """The step after which the goal stayed unreachable."""
-    first = None
-    for step, fine in zip(record.steps, _reachable(record), strict=True):
-        if fine:
-            first = None
-        elif first is None:
-            first = step.index
-    return first
+    lost = list(takewhile(lambda fine: not fine, reversed(_reachable(record))))
+    return len(record.steps) - len(lost) + 1 if lost else None
 
 
 def _ask_oracle(

@@ -77,7 +77,7 @@ def run_page(
     yield _matrix(site, run)
     yield episode_list(site, run, query, hits)
     yield figures(report)
-    yield pictures(report, run.rows)
+    yield pictures(run.rows)
 
 
 def episode_list(

@@ -43,7 +43,8 @@ def runs_page(site: Addresses, library: Library, query: Mapping[str, str]) -> It
     yield h.h1["Runs"]
     if readable:
         yield _filters(site, readable, query)
-    shown = sorted(_matching(readable, query), key=_created_at, reverse=True)
+    newest = sorted(readable, key=lambda run: run.manifest.created_at, reverse=True)
+    shown = _matching(newest, query)
     if not readable:
         start = h.code["agentquest eval"]
         yield h.p["There are no runs in this folder yet. Start one: ", start]
@@ -127,7 +128,7 @@ def standings(runs: Sequence[RunSummary | BrokenRun]) -> dict[Setting, list[RunS
         if isinstance(run, RunSummary) and run.state == "complete" and run.figures.scored:
             groups.setdefault(_comparable(run.manifest), []).append(run)
     for members in groups.values():
-        members.sort(key=lambda run: (-_success(run), run.figures.steps or 0.0))
+        members.sort(key=lambda run: (-success_of(run), run.figures.steps or 0.0))
     return dict(sorted(groups.items()))
 
 
@@ -145,7 +146,8 @@ def _comparable(manifest: Manifest) -> Setting:
     )
 
 
-def _success(run: RunSummary) -> float:
+def success_of(run: RunSummary) -> float:
+    """The rate that runs are ranked by."""
     return run.figures.success.value if run.figures.success else 0.0
 
 
@@ -205,16 +207,8 @@ def _matching(runs: Sequence[RunSummary], query: Mapping[str, str]) -> Sequence[
         if chosen := query.get(name):
             runs = [run for run in runs if value_of(run, name) == chosen]
     if text := query.get("text", "").lower():
-        runs = [run for run in runs if text in _searched_text(run)]
+        runs = [run for run in runs if text in f"{run.name} {' '.join(run.manifest.tags)}".lower()]
     return runs
-
-
-def _searched_text(run: RunSummary) -> str:
-    return f"{run.name} {' '.join(run.manifest.tags)}".lower()
-
-
-def _created_at(run: RunSummary) -> str:
-    return run.manifest.created_at
 
 
 def _filters(site: Addresses, runs: Sequence[RunSummary], query: Mapping[str, str]) -> Markup:

@@ -21,7 +21,7 @@ async def played(folder: Path, *overrides: str) -> list[EpisodeRecord]:
         folder, "split=valid_unseen", "max_steps=50", "save_prompts=false", *overrides
     )
     assert reason is None
-    records = evaluation.directory.records(slim=True)
+    records = evaluation.directory.records()
     assert len(records) == GAMES
     assert all(record.scored for record in records)
     return records

@@ -1,5 +1,6 @@
 """`agentquest eval` as people use it: stopping it, going on, and being told what is wrong."""
 
+import json
 import re
 import shutil
 import signal
@@ -355,9 +356,10 @@ def test_edited_code_is_named_and_fresh_starts_anew(tmp_path: Path) -> None:
 def test_without_a_model_it_is_said_that_rules_answer(tmp_path: Path) -> None:
     arguments = ["eval", "data_path=builtin", "num_games=1", "run_name=r"]
     done = agentquest(tmp_path, *arguments)
-    first = done.stderr.splitlines()[0]
-    assert first.startswith("note: no model is configured: the scripted one answers, by rules")
-    assert "the data is built-in" in first
+    first, second, *_ = done.stderr.splitlines()
+    assert first.startswith("note: no model is configured (llm.model): the scripted one answers")
+    assert second.startswith("note: the data is built-in")
+    assert max(len(first), len(second)) < 80
     said = "scripted (built-in rules, no language model)"
     assert said in " ".join(done.stdout.split())
     report = " ".join(agentquest(tmp_path, "report", "runs/r").stdout.split())
@@ -378,3 +380,16 @@ def test_after_a_cost_limit_the_hint_is_to_raise_it(tmp_path: Path) -> None:
             assert "episodes still to play; raise cost_limit" in stopped.stderr
             assert "run the same command again" not in stopped.stderr + stopped.stdout
         assert agentquest(tmp_path, *arguments, "cost_limit=5000").returncode == 0
+
+
+def test_a_price_that_comes_later_is_in_the_results(tmp_path: Path) -> None:
+    with rule_server() as url:
+        arguments = ["eval", *model_at(url), "num_games=1", "run_name=r"]
+        prices = ["llm.price_per_million_prompt=1000", "llm.price_per_million_completion=1000"]
+        costs = []
+        for more in ([], prices):
+            assert agentquest(tmp_path, *arguments, *more).returncode == 0
+            results = json.loads((tmp_path / "runs/r/results.json").read_text(encoding="utf-8"))
+            costs.append(results["summary"]["spent"]["cost"])
+    assert costs[0] is None
+    assert costs[1] > 0

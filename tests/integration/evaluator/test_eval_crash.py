@@ -1,12 +1,16 @@
 """An agent that crashes: its author is told what happened and where, once, and finds it later."""
 
 import html
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from agentquest import load_run
 from agentquest.cli.app import main
+from agentquest.records.episode import EpisodeRecord
+from agentquest.records.outcome import End
 from agentquest.running.crashes import describe_crash
 from agentquest.viewer.addresses import SITE
 from agentquest.viewer.episode_page import episode_page
@@ -77,22 +81,130 @@ def test_a_traceback_is_short_and_without_secrets(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("MY_API_KEY", "sk-0123456789abcdef")
     with pytest.raises(ValueError, match="wrong") as caught:
         _fail(500)
-    message, traceback = describe_crash(caught.value)
+    _, message, traceback = describe_crash(caught.value)
     assert message.startswith("ValueError: *** is wrong at test_eval_crash.py:")
     assert len(traceback) < 4000
     assert "sk-0123456789abcdef" not in traceback
     assert str(Path(__file__).parent) not in traceback
 
 
-class Unspeakable(Exception):
-    def __str__(self) -> str:
+ODD = """\
+import asyncio
+import sys
+
+from agentquest.lib import Agent, Answer, LoopAgent
+
+
+class Wordless(Exception):
+    def __str__(self):
         raise RuntimeError("no words")
 
 
-def test_an_error_without_words_is_named() -> None:
-    try:
-        raise Unspeakable
-    except Unspeakable as error:
-        message, traceback = describe_crash(error)
-    assert message.startswith("Unspeakable at test_eval_crash.py:")
-    assert "Unspeakable" in traceback
+class Leaving(Exception):
+    def __str__(self):
+        sys.exit(7)
+
+
+class Nameless(type):
+    @property
+    def __name__(self):
+        raise RuntimeError("no name")
+
+
+def chain(length):
+    error = ValueError("first")
+    for _ in range(length):
+        later = ValueError("later")
+        later.__cause__ = error
+        error = later
+    return error
+
+
+MADE = {
+    "wordless": Wordless,
+    "leaving": Leaving,
+    "nameless": lambda: Nameless("Error", (Exception,), {})(),
+    "chain": lambda: chain(3000),
+    "huge": lambda: ValueError("x" * 10_000_000),
+    "exit": lambda: SystemExit(3),
+    "interrupt": KeyboardInterrupt,
+    "base": lambda: BaseException("base"),
+    "cancelled": asyncio.CancelledError,
+}
+
+
+class Odd(Agent):
+    async def act(self, observation):
+        raise MADE[KIND]()
+
+
+class OddAtTheEnd(Agent):
+    async def act(self, observation):
+        return Answer(None, give_up=True)
+
+    async def close(self):
+        raise MADE[KIND]()
+
+
+class OddLoop(LoopAgent):
+    async def play(self, episode, first, act):
+        raise MADE[KIND]()
+
+
+class Deaf(LoopAgent):
+    async def play(self, episode, first, act):
+        while True:
+            try:
+                await act("look")
+            except Exception:
+                continue
+"""
+KINDS = ["wordless", "leaving", "nameless", "chain", "huge", "exit", "interrupt", "base"]
+if sys.version_info >= (3, 11):  # 3.10 takes every cancellation for the run's
+    KINDS.append("cancelled")
+
+
+@pytest.fixture
+def play_odd(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str, str, str], list[EpisodeRecord]]:
+    monkeypatch.chdir(tmp_path)
+
+    def play(agent: str, kind: str, more: str = "") -> list[EpisodeRecord]:
+        module = f"odd_{agent}_{kind}_{len(more)}"
+        (tmp_path / f"{module}.py").write_text(f"KIND = {kind!r}\n{ODD}")
+        settings = f"agent={module}:{agent} agent_faults=lose num_games=2 max_steps=2 {more}"
+        with pytest.raises(SystemExit) as left:
+            main(["eval", "benchmark=mastermind", "output_dir=runs", *settings.split()])
+        assert left.value.code == 0
+        (run,) = (tmp_path / "runs").iterdir()
+        return list(load_run(run).records)
+
+    return play
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("agent", "more"), [("Odd", ""), ("Odd", "step_timeout_s=60"), ("OddLoop", "")]
+)
+def test_whatever_an_agent_raises_ends_only_its_episode(
+    play_odd: Callable[..., list[EpisodeRecord]], agent: str, more: str, kind: str
+) -> None:
+    records = play_odd(agent, kind, more)
+    assert [record.end for record in records] == [End.AGENT_FAULT] * 2
+    for record in records:
+        assert record.error is not None
+        assert len(record.error.message) <= 2100
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_whatever_an_agent_raises_at_the_end_changes_nothing(
+    play_odd: Callable[..., list[EpisodeRecord]], kind: str
+) -> None:
+    assert [record.end for record in play_odd("OddAtTheEnd", kind)] == [End.GAVE_UP] * 2
+
+
+def test_a_loop_that_goes_on_whatever_it_is_told_is_ended(
+    play_odd: Callable[..., list[EpisodeRecord]],
+) -> None:
+    assert [record.end for record in play_odd("Deaf", "")] == [End.STEP_LIMIT] * 2

@@ -19,7 +19,7 @@ async def test_an_agent_s_crash_is_owed_or_lost_as_the_policy_says(
     tmp_path: Path, odd: str, policy: str, scored: int, owed: int
 ) -> None:
     run, _ = await evaluate(tmp_path, f"agent={odd}:Moody", f"agent_faults={policy}", *MOODY)
-    assert run.saved_manifest.agent_faults is AgentFaults(policy)
+    assert run.stored.manifest.agent_faults is AgentFaults(policy)
     faults = [record for record in run.directory.records() if record.end is End.AGENT_FAULT]
     assert len(faults) == 8
     assert {record.scored for record in faults} == {policy == "lose"}

@@ -32,6 +32,6 @@ def test_faults_change_no_score(tmp_path: Path) -> None:
     assert theirs["summary"]["spent"].pop("retries") > ours["summary"]["spent"].pop("retries") == 0
     assert theirs == ours
     assert 0.2 < ours["summary"]["success_rate"] < 1.0
-    calls = [call for record in RunFolder(bad).records(slim=True) for call in record.calls]
+    calls = [call for record in RunFolder(bad).records() for call in record.calls]
     faults_met = sum(call.attempts - 1 for call in calls)
     assert faults_met > 0.25 * len(calls)

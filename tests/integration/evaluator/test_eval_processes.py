@@ -167,6 +167,18 @@ def test_a_signal_to_the_whole_group_drains_and_leaves_no_process(
 
 
 @long
+def test_the_workers_of_a_killed_run_end_without_a_word(tmp_path: Path) -> None:
+    run = tmp_path / "runs" / "r"
+    with rule_server("--latency", "0.1") as url:
+        arguments = ["eval", *model_at(url), f"num_games={GAMES}", "parallel=4", "run_name=r", *TWO]
+        with in_a_session_of_its_own(tmp_path, *arguments) as process:
+            wait_until(lambda: len(under_way(run)) >= 2, "two that have made a step")
+            process.kill()
+            _, told = process.communicate(timeout=PATIENCE_S)  # returns when they have ended too
+    assert "Traceback" not in told
+
+
+@long
 async def test_an_episode_that_kills_its_workers_stays_owed(tmp_path: Path, odd: str) -> None:
     run, reason = await evaluate(
         tmp_path, "num_games=6", f"agent={odd}:KillsItsProcess", "parallel=2", *TWO

@@ -4,46 +4,19 @@ The server's model works every answer out from what it is told in that request: 
 a layer lost or changed a word on the way, it would play otherwise.
 """
 
-import json
-import re
 from typing import Any
 
 import pytest
-from wires import WIRES, Wire, all_wires, talking
+from rule_players import by_tools, by_words
+from wires import ACT, WIRES, Wire, all_wires, talking
 
-from agentquest.api import play_unrecorded
 from agentquest.benchmarks.alfworld.explorer import AlfWorldExplorer
 from agentquest.config import config_from
 from agentquest.records.episode import EpisodeRecord
 from agentquest.running.run import Run
-from said import Messages, Said
+from episode_players import play_unrecorded
 
 GAMES = 6
-_HISTORY = re.compile(r"RECENT HISTORY\n=+\n(.*?)\n\n=+\nOUTPUT FORMAT", re.DOTALL)
-_ENTRY = re.compile(r"^(?:Observation|Action): ", re.MULTILINE)
-
-
-def next_move(observations: list[str]) -> tuple[str, str]:
-    """What the player does after all that it has seen, and why."""
-    explorer = AlfWorldExplorer()
-    actions = [explorer.next_action(observation) for observation in observations]
-    return actions[-1], explorer.thought
-
-
-def by_words(messages: Messages) -> Said:
-    history = _HISTORY.search(messages[-1]["content"])
-    assert history is not None
-    seen = [entry.removesuffix("\n") for entry in _ENTRY.split(history[1])[1::2]]
-    action, thought = next_move(seen)
-    return Said(f"THINK: {thought}\nACTION: {action}")
-
-
-def by_tools(messages: Messages) -> Said:
-    first = next(message for message in messages if message["role"] == "user")
-    seen = [first["content"].partition("Observation: ")[2]]
-    seen += [message["content"] for message in messages if message["role"] == "tool"]
-    action, thought = next_move(seen)
-    return Said(thoughts=thought, calls=(("act", json.dumps({"command": action})),))
 
 
 async def played(agent: dict[str, Any], llm: dict[str, Any]) -> list[EpisodeRecord]:
@@ -79,7 +52,8 @@ async def test_every_way_leads_to_the_same_games(
         )
         baseline["games"] = told(scripted)
         assert sum(record.success for record in scripted) > 0
-    answer = by_words if agent == "react" else by_tools
+    explorer = AlfWorldExplorer
+    answer = by_words(explorer) if agent == "react" else by_tools(explorer, ACT)
     settings: dict[str, Any] = {"name": agent}
     if agent == "react":
         settings["history_length"] = 100

@@ -30,6 +30,7 @@ ACT = ToolSpec(
         "properties": {"command": {"type": "string"}},
         "required": ["command"],
     },
+    command="<command>",
 )
 
 

@@ -15,7 +15,6 @@ from site_visitor import Visitor
 import agentquest
 from agentquest.benchmarks.webshop import WebshopUtils
 from agentquest.benchmarks.webshop.benchmark import WebshopBenchmark
-from agentquest.benchmarks.webshop.catalogue.builtin import official_files
 from agentquest.benchmarks.webshop.serving.site import MAX_VISITS
 from agentquest.benchmarks.webshop.serving.site_session import MAX_STEPS
 from agentquest.benchmarks.webshop.shop.shop import Session
@@ -242,29 +241,6 @@ def test_missed_attributes_are_named(site, visitor, shop):
     assert f"missed: {next(a for a in details['goal']['attributes'] if a in missed)}" in (
         visitor.page.text
     )
-
-
-def test_pictures_are_shown_only_where_they_are_wanted(tmp_path, cache):
-    data = tmp_path / "data"
-    data.mkdir()
-    for name, content in official_files().items():
-        if "shuffle" in name:
-            products = json.loads(content)
-            for product in products:
-                product["images"] = [f"https://img.example/{product['asin']}.jpg"]
-            content = json.dumps(products).encode()
-        (data / name).write_bytes(content)
-    for option in ((), ("--images",)):
-        options = (*OPTIONS, *option, "--data", str(data), "--records", str(tmp_path / "r"))
-        with ServerProcess(tmp_path, cache, *options) as process:
-            shopper = Visitor(process.site)
-            shopper.start(1)
-            shopper.search("lamp")
-            images = [a["src"] for tag, a in shopper.page.elements if tag == "img"]
-            assert len(images) == (10 if option else 0)
-            assert all(image.startswith("https://img.example/") for image in images)
-            policy = shopper.headers["content-security-policy"]
-            assert ("img-src 'self' https:" in policy) is bool(option)
 
 
 def test_visits_past_their_time_are_recorded_by_themselves(tmp_path, cache, shop):

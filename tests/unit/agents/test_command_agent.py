@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from agentquest.agents.command import CommandAgent, CommandSettings, Line, read_line
-from agentquest.api import play_unrecorded
 from agentquest.config import config_from
 from agentquest.errors import ConfigError
 from agentquest.lib.settings import validated
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import End
 from agentquest.running.run import Run
+from episode_players import play_unrecorded
 
 SAY = "import json, sys\nfor line in sys.stdin:\n    told = json.loads(line)\n"
 ACT = SAY + "    if told['type'] == 'act':\n"
@@ -187,6 +187,7 @@ def test_it_can_give_up_and_say_what_its_model_used(tmp_path: Path) -> None:
         '{"prompt_tokens": "many", "completion_tokens": 1, "cost": 1.7e308}',
         '{"prompt_tokens": -6, "completion_tokens": 1, "cost": -30}',
         f'{{"prompt_tokens": 1, "completion_tokens": {10**400}, "cost": {10**400}}}',
+        f'{{"prompt_tokens": {"9" * 10_000}, "completion_tokens": 1}}',
         '{"prompt_tokens": true, "cost": NaN}',
         "{}",
     ],

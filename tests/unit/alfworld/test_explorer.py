@@ -38,7 +38,7 @@ def builtin_tasks(split: str) -> list[Task]:
 def play(game: AlfWorldEngine, player: AlfWorldExplorer | None = None) -> list[Turn]:
     """Thought, command and answer of each step, until the game is won or time is up."""
     player = player or AlfWorldExplorer()
-    text = game.introduction
+    text = game.copy().reset()
     steps = []
     for _ in range(MAX_STEPS):
         command = player.next_action(text)

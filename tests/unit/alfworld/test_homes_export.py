@@ -9,7 +9,7 @@ import pytest
 from agentquest.benchmarks.alfworld import homes
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.engine.game_files import GameText
-from agentquest.benchmarks.alfworld.homes.export import reference_logic, write_out
+from agentquest.benchmarks.alfworld.homes.export import reference_logic, write_game
 from agentquest.errors import DataError, UserError
 
 DOMAIN = "(define (domain alfred))"
@@ -17,8 +17,12 @@ GRAMMAR = 'grammar :: "Your task is to: UNKNOWN GOAL."'
 IDS = homes.game_ids("valid_unseen")[::22]
 
 
+def write_all(folder: Path) -> list[Path]:
+    return [write_game(homes.game(each), folder, DOMAIN, GRAMMAR, ("look", each)) for each in IDS]
+
+
 def test_folders_have_the_standard_layout(tmp_path: Path) -> None:
-    folders = write_out(IDS, tmp_path, DOMAIN, GRAMMAR)
+    folders = write_all(tmp_path)
     assert folders == [tmp_path / "json_2.1.1" / game_id for game_id in IDS]
     for game_id, folder in zip(IDS, folders, strict=True):
         made = homes.game(game_id)
@@ -34,16 +38,12 @@ def test_folders_have_the_standard_layout(tmp_path: Path) -> None:
             "grammar": f'grammar :: "Your task is to: {made.goal}."',
             "pddl_problem": made.problem,
             "solvable": True,
+            "walkthrough": ["look", game_id],
         }
 
 
-def test_a_walkthrough_is_asked_for_each_game(tmp_path: Path) -> None:
-    (folder,) = write_out(IDS[:1], tmp_path, DOMAIN, GRAMMAR, lambda game: ("look", game.id))
-    assert json.loads((folder / "game.tw-pddl").read_text())["walkthrough"] == ["look", IDS[0]]
-
-
 def test_a_folder_without_game_file_is_the_same_game(tmp_path: Path) -> None:
-    for game_id, folder in zip(IDS, write_out(IDS, tmp_path, DOMAIN, GRAMMAR), strict=True):
+    for game_id, folder in zip(IDS, write_all(tmp_path), strict=True):
         (folder / "game.tw-pddl").unlink()
         made = homes.game(game_id)
         ours = AlfWorldEngine.from_text(GameText(made.problem, made.goal))
@@ -52,15 +52,14 @@ def test_a_folder_without_game_file_is_the_same_game(tmp_path: Path) -> None:
         assert read.admissible == ours.admissible
 
 
-def test_nothing_is_written_for_an_unknown_game(tmp_path: Path) -> None:
+def test_an_id_that_leads_elsewhere_is_no_game() -> None:
     with pytest.raises(DataError, match="no built-in home"):
-        write_out(["valid_seen/../../escape/trial"], tmp_path, DOMAIN, GRAMMAR)
-    assert not list(tmp_path.iterdir())
+        homes.game("valid_seen/../../escape/trial")
 
 
 def test_a_grammar_without_a_place_for_the_goal_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="UNKNOWN GOAL"):
-        write_out(IDS[:1], tmp_path, DOMAIN, "no place")
+        write_game(homes.game(IDS[0]), tmp_path, DOMAIN, "no place")
     assert not list(tmp_path.iterdir())
 
 

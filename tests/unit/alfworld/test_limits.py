@@ -13,8 +13,7 @@ from agentquest.benchmarks.alfworld.engine.engine import (
     AlfWorldEngine,
 )
 from agentquest.benchmarks.alfworld.engine.game_files import GameText
-from agentquest.benchmarks.alfworld.oracle.places import Places
-from agentquest.benchmarks.alfworld.oracle.relevant import Relevant
+from agentquest.benchmarks.alfworld.oracle.relevant import Places, Relevant
 from agentquest.benchmarks.alfworld.oracle.search import Search
 from agentquest.errors import DataError
 from alfworld_worlds import Furniture, SmallWorld, Thing

@@ -65,6 +65,7 @@ def test_other_problems_or_rules_are_not_mixed_up() -> None:
 
 def test_what_nobody_uses_any_more_is_let_go() -> None:
     problem = homes.game(homes.game_ids("valid_train")[7]).problem
+    gc.collect()  # of games of other tests
     before = len(engine._in_use)
     game = AlfWorldEngine.from_text(GameText(problem, "a goal"))
     assert len(engine._in_use) == before + 1

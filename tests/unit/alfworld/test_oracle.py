@@ -8,9 +8,8 @@ import pytest
 
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.engine.state import State
-from agentquest.benchmarks.alfworld.oracle.places import Places
 from agentquest.benchmarks.alfworld.oracle.planner import Plan
-from agentquest.benchmarks.alfworld.oracle.relevant import Relevant
+from agentquest.benchmarks.alfworld.oracle.relevant import Places, Relevant
 from agentquest.benchmarks.alfworld.oracle.search import Bounds
 from agentquest.errors import DataError
 from alfworld_random_worlds import random_world

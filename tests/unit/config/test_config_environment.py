@@ -105,13 +105,16 @@ def test_tasks_come_from_a_file(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "line"),
-    [("test/4-digits/003\n\nno-such-task\n", 3), ('["test/4-digits/003",\n\n"no-such-task"]', 3)],
+    ("text", "place"),
+    [
+        ("test/4-digits/003\n\nno-such-task\n", "line 3"),
+        ('["test/4-digits/003",\n\n"no-such-task"]', "entry 2"),
+    ],
 )
-def test_an_unknown_task_is_named_with_its_line(tmp_path: Path, text: str, line: int) -> None:
+def test_an_unknown_task_is_named_with_its_place(tmp_path: Path, text: str, place: str) -> None:
     file = written(tmp_path, text, "hard.txt")
     config, _ = load_config(None, ["benchmark=mastermind", f"tasks.file={file}"])
-    with pytest.raises(UnknownName, match=rf"hard\.txt, line {line}: .*'no-such-task'"):
+    with pytest.raises(UnknownName, match=rf"hard\.txt, {place}: .*'no-such-task'"):
         Run(config)
 
 
@@ -160,8 +163,8 @@ def test_a_list_of_tasks_is_read_from_a_file_that_can_be_one(tmp_path: Path) -> 
     os.mkfifo(pipe)
     for file, reason in (
         (deep, "is nested too deeply"),
-        (pipe, "is not a regular file"),
-        (Path("/dev/zero"), "is not a regular file"),
+        (pipe, ": not a regular file"),
+        (Path("/dev/zero"), ": not a regular file"),
     ):
         with pytest.raises(ConfigError, match=reason):
             load_config(None, ["benchmark=mastermind", f"tasks.file={file}"])

@@ -1,5 +1,6 @@
 """What stands for a configuration: everything that can change a score, and nothing else."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -149,3 +150,11 @@ def test_a_prompt_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     config = with_value("agent.prompt_file", tmp_path / "none.txt")
     with pytest.raises(ConfigError, match=r"prompt_file: cannot read .*none\.txt"):
         _ = config.config_hash
+
+
+def test_a_prompt_file_that_never_ends_or_answers_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for file in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
+        config = with_value("agent.prompt_file", file)
+        with pytest.raises(ConfigError, match=r"prompt_file: cannot read .*: not a regular file"):
+            _ = config.config_hash

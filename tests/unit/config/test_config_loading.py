@@ -412,7 +412,10 @@ def test_a_protocol_of_ones_own_is_one_file(tmp_path: Path) -> None:
         ("note: " + "x" * 2_000_001, "more than 2,000,000 characters"),
         ("a: &a [*a]", "alias"),
         ("settings: {}\nscores: {}", "scores: unknown key; there are: name, description"),
-        ("settings: {}\npublished: [{source: a}]", "missing"),
+        ("settings: {}\npublished: [{source: a}]", "published.0.setting: is missing"),
+        ("settings: {}\npublished: [{sorce: a}]", "published.0.sorce: unknown key"),
+        ("settings: {}\npublished: [3]", "published: must be a list of scores"),
+        ("settings: {}\nneeds: prompt", "needs: must be names with texts"),
         ("settings: [", "is not YAML"),
     ],
 )
@@ -423,6 +426,11 @@ def test_a_mistake_in_it_is_named(tmp_path: Path, text: str, said: str) -> None:
         load_config(None, [f"protocol={file}"])
     assert str(file) in str(error.value)
     assert said in str(error.value)
+
+
+def test_a_configuration_that_never_ends_is_refused() -> None:
+    with pytest.raises(ConfigError, match="more than 2,000,000 characters"):
+        load_config(Path("/dev/zero"), [])
 
 
 def test_an_unknown_protocol_suggests_the_nearest() -> None:

@@ -142,4 +142,4 @@ def test_a_key_in_the_configuration_is_warned_of_once(place: str, tmp_path: Path
 def test_the_example_names_the_splits_and_types() -> None:
     text = " ".join(example_config().replace("#", " ").split())
     assert "There are: valid_unseen, valid_seen, valid_train, train." in text
-    assert "6 pick_two_obj_and_place" in text
+    assert "6=pick_two_obj_and_place" in text

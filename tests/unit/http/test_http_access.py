@@ -63,3 +63,22 @@ def test_an_empty_variable_is_no_token(monkeypatch):
     access = Access.read("127.0.0.1", None, False)
     assert access.token == "s3cret"
     assert "s3cret" not in repr(access)
+
+
+def test_a_token_that_no_header_can_carry_is_refused_and_not_served(monkeypatch):
+    """The server would run and turn everybody away."""
+    monkeypatch.setenv("AGENTQUEST_TOKEN", " s3cret\n")
+    assert Access.read("127.0.0.1", None, False).token == "s3cret"
+    for token in ("schlüssel", "s3\ncret", "s3\x1bcret"):
+        monkeypatch.setenv("AGENTQUEST_TOKEN", token)
+        with pytest.raises(ConfigError, match="visible ASCII characters"):
+            Access.read("127.0.0.1", None, False)
+    assert Access.read("127.0.0.1", None, False, "given").token == "given"
+    with pytest.raises(ConfigError, match="visible ASCII characters"):
+        Access.read("127.0.0.1", None, False, "schlüssel")
+
+
+def test_the_environment_may_permit_other_machines_as_the_option_does(monkeypatch) -> None:
+    assert not Access.read("127.0.0.1").insecure
+    monkeypatch.setenv("AGENTQUEST_INSECURE_NO_TOKEN", "1")
+    assert Access.read("127.0.0.1").insecure

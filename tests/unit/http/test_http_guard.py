@@ -1,8 +1,6 @@
 """What is refused before an application sees it."""
 
 import gzip
-import tracemalloc
-import zlib
 
 import pytest
 from http_server import app, rules, running
@@ -10,7 +8,6 @@ from http_server import app, rules, running
 from agentquest.http.guard import (
     Names,
     Refused,
-    Unpacker,
     guard_app,
     host_in,
     page_headers,
@@ -98,13 +95,6 @@ def test_pages_of_other_sites_may_not_send(server, ask, origin, status):
     assert ask("GET", Origin=origin).status == 200
 
 
-def test_a_site_can_be_allowed():
-    names = Names("127.0.0.1", origins=["https://friend.example/"])
-    names.check_origin("POST", {"origin": "https://friend.example", "host": "localhost"})
-    with pytest.raises(Refused):
-        names.check_origin("POST", {"origin": "http://friend.example", "host": "localhost"})
-
-
 @pytest.mark.parametrize("kind", ["", "text/plain", "application/x-www-form-urlencoded", "json"])
 def test_a_body_must_say_that_it_is_json(ask, kind):
     headers = {"Content_Type": kind} if kind else {}
@@ -130,36 +120,20 @@ def test_a_token_is_not_shown():
     assert "s3cret" not in repr(rules(token="s3cret"))
 
 
-def test_bodies_are_unpacked_and_the_unpacked_bytes_count(ask):
-    body, kind = b"[" + b"1," * 400 + b"1]", {"Content_Type": "application/json"}
-    for name, packed in (("gzip", gzip.compress(body)), ("deflate", zlib.compress(body))):
-        assert ask("POST", "/", packed, Content_Encoding=name, **kind).content == body
-    bomb = gzip.compress(bytes(10_000_000))
-    for size in (bomb, gzip.compress(bytes(1001))):
-        assert ask("POST", "/", size, Content_Encoding="gzip", **kind).status == 413
+def test_bodies_are_limited_and_never_unpacked(ask):
+    kind = {"Content_Type": "application/json"}
     assert ask("POST", "/", bytes(1001), **kind).status == 413
     assert ask("POST", "/", bytes(1000), **kind).status == 200
-    assert ask("POST", "/", b"{}", Content_Encoding="br", **kind).status == 415
-    assert ask("POST", "/", b"{}", Content_Encoding="gzip", **kind).status == 400
-    half = gzip.compress(body)[:-4]
-    assert ask("POST", "/", half, Content_Encoding="gzip", **kind).status == 400
+    assert ask("POST", "/", b"{}", Content_Encoding="identity", **kind).status == 200
+    bomb = gzip.compress(bytes(100_000))
+    for encoding in ("gzip", "deflate", "br", "gzip, identity"):
+        assert ask("POST", "/", bomb, Content_Encoding=encoding, **kind).status == 415
 
 
 def test_a_body_in_pieces_is_counted_too(server):
     pieces = (b"x" * 100 for _ in range(50))
     headers = {"Authorization": "Bearer s3cret", "Content_Type": "application/json"}
     assert server.ask("POST", "/", pieces, **headers).status == 413
-
-
-def test_a_bomb_costs_no_memory():
-    packed = gzip.compress(bytes(50_000_000))
-    tracemalloc.start()
-    unpacker = Unpacker("gzip", 100_000)
-    with pytest.raises(Refused, match="larger than"):
-        unpacker.feed(packed)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 2_000_000
 
 
 def test_pages_may_load_what_was_named_and_nothing_else():

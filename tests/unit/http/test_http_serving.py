@@ -25,7 +25,7 @@ def connect(at):
     return socket.create_connection((at.host, at.port), timeout=60)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_half_sent_requests_neither_delay_an_end_nor_make_noise(number):
     """Ten minutes are allowed for answers under way; none is."""
     server, at = process()

@@ -42,7 +42,14 @@ def test_a_taken_port_is_an_error_that_names_another():
 
 @pytest.mark.parametrize(
     ("host", "port"),
-    [("192.0.2.1", 0), ("no such host.invalid", 0), ("a" * 300, 0), ("127.0.0.1", 70_000)],
+    [
+        ("192.0.2.1", 0),
+        ("no such host.invalid", 0),
+        ("a" * 300, 0),
+        ("127.0.0.1", 70_000),
+        ("fe80::1", 0),
+        ("::ffff:127.0.0.1", 0),
+    ],
 )
 def test_an_address_that_cannot_be_had_is_a_clear_error(host, port):
     with pytest.raises(UserError, match=r"cannot listen|not an address"):

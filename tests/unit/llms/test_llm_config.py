@@ -7,6 +7,7 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from agentquest.errors import ConfigError
+from agentquest.lib.settings import describe_fields
 from agentquest.llms.openai_chat import OpenAIChat, OpenAISettings
 from agentquest.llms.prices import Price
 from agentquest.llms.types import ChatModel
@@ -52,8 +53,7 @@ def test_a_wrong_value_is_refused_by_name(fields: dict[str, Any], named: str) ->
 
 
 def test_every_field_is_documented() -> None:
-    for name, field in OpenAISettings.model_fields.items():
-        assert field.description, name
+    assert all(describe_fields(OpenAISettings).values())
 
 
 def test_what_cannot_change_a_score_is_marked() -> None:

@@ -194,20 +194,32 @@ def test_a_tool_without_parameters_takes_an_empty_object() -> None:
 @pytest.mark.parametrize("arguments", ['{"command": "look"}', "{not json", "", None])
 def test_calls_are_read_as_they_were_written(arguments: str | None) -> None:
     sent = {"id": "c1", "function": {"name": "act", "arguments": arguments}}
-    assert read_tool_calls([sent]) == (ToolCall(id="c1", name="act", arguments=arguments or ""),)
+    assert read_tool_calls({"tool_calls": [sent]}) == (
+        ToolCall(id="c1", name="act", arguments=arguments or ""),
+    )
 
 
-@pytest.mark.parametrize("calls", [{}, None, []])
+@pytest.mark.parametrize("calls", [None, []])
 def test_no_calls_are_none(calls: object) -> None:
-    assert read_tool_calls(calls) == ()
+    assert read_tool_calls({"tool_calls": calls}) == ()
 
 
 @pytest.mark.parametrize(
-    "calls", ["act", [3], [{}], [{"function": {}}], [{"function": {"name": "a", "arguments": 3}}]]
+    "calls",
+    [
+        {},
+        False,
+        "",
+        "act",
+        [3],
+        [{}],
+        [{"function": {}}],
+        [{"function": {"name": "a", "arguments": 3}}],
+    ],
 )
 def test_what_is_no_call_is_refused(calls: object) -> None:
     with pytest.raises(ValueError):
-        read_tool_calls(calls)
+        read_tool_calls({"tool_calls": calls})
 
 
 @pytest.mark.parametrize(

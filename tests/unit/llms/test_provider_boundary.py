@@ -23,7 +23,7 @@ from agentquest.llms.gemini import GeminiModel, GeminiSettings
 from agentquest.llms.openai_chat import OpenAIChat, OpenAISettings
 from agentquest.llms.openai_responses import OpenAIResponses, ResponsesSettings
 from agentquest.llms.transport import HttpAnswer
-from agentquest.llms.types import Reply
+from agentquest.llms.types import Reply, ReplyKind
 from agentquest.records.episode import Call, EpisodeRecord, MessagePool
 from report_runs import record
 
@@ -266,6 +266,127 @@ def test_half_a_reply_is_not_a_reply(name: str, body: Any) -> None:
 )
 def test_a_field_of_the_wrong_type_is_the_server_s_fault(name: str, body: bytes) -> None:
     assert isinstance(read(client_called(name), body), Transient)
+
+
+def _sound(name: str) -> Any:
+    """A response with words and a call of a tool; a stream as the list of its events."""
+    call = {"name": "act", "arguments": '{"command": "look"}'}
+    return {
+        "openai": {
+            "choices": [
+                {
+                    "index": 0,
+                    "message": {
+                        "content": [{"type": "text", "text": "I look."}],
+                        "refusal": None,
+                        "tool_calls": [{"index": 0, "function": call}],
+                    },
+                    "finish_reason": "tool_calls",
+                }
+            ]
+        },
+        "openai, streamed": [
+            chunk({"content": "I look.", "tool_calls": [{"index": 0, "function": call}]}),
+            chunk(finish_reason="tool_calls"),
+        ],
+        "responses": {
+            "status": "completed",
+            "output": [
+                {"type": "message", "content": [{"type": "output_text", "text": "I look."}]},
+                {"type": "function_call", **call},
+            ],
+        },
+        "anthropic": {
+            "content": [{"type": "text", "text": "I look."}, {"type": "tool_use", "name": "act"}],
+            "stop_reason": "tool_use",
+        },
+        "anthropic, streamed": [
+            START,
+            block("start", content_block=TEXT),
+            block("delta", delta=SAID),
+            block("stop"),
+            block("start", 1, content_block={"type": "tool_use", "name": "act", "input": {}}),
+            block("delta", 1, delta={"type": "input_json_delta", "partial_json": "{}"}),
+            block("stop", 1),
+            {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+            STOP,
+        ],
+        "gemini": {
+            "candidates": [
+                {
+                    "content": {
+                        "parts": [
+                            {"text": "Hm.", "thought": True},
+                            {"text": "I look.", "thought": False},
+                            {"functionCall": {"name": "act", "args": {}}},
+                        ]
+                    },
+                    "finishReason": "STOP",
+                }
+            ]
+        },
+    }[name]
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    if not isinstance(value, dict | list):
+        return [path]
+    inner = value.items() if isinstance(value, dict) else enumerate(value)
+    return [path, *(place for key, one in inner for place in _places(one, (*path, key)))]
+
+
+def _replace(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    if not path:
+        return new
+    copied: Any = value.copy()
+    copied[path[0]] = _replace(value[path[0]], path[1:], new)
+    return copied
+
+
+_NO_TEXT_NOR_OBJECT = (False, True, 0, -1, 1.5, 10**400, float("nan"), [1], [[]], [None])
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_field_of_any_wrong_type_never_looks_like_another_reply(name: str) -> None:
+    events: Any = [_sound(name.removesuffix(", streamed"))]
+    if name == "responses, streamed":
+        events = [{"type": "response.completed", "response": events[0]}]
+    elif name in ("openai, streamed", "anthropic, streamed"):
+        events = _sound(name)
+
+    def reply_to(events: list[Any]) -> Reply | Transient | ModelFailure:
+        return read(client_called(name), sse(*events) if "streamed" in name else events[0])
+
+    sound = reply_to(events)
+    assert isinstance(sound, Reply)
+    assert (sound.text.strip("."), len(sound.tool_calls)) in (("I look", 1), ("look", 1))
+    for path in _places(events)[1:]:
+        if path[-1] == "args":  # what a call is given is the model's own
+            continue
+        old: Any = events
+        for key in path:
+            old = old[key]
+        for wrong in _NO_TEXT_NOR_OBJECT:
+            if type(wrong) is type(old) and not isinstance(old, list):
+                continue
+            found = reply_to(_replace(events, path, wrong))
+            same = isinstance(found, Reply) and (found.text, found.kind, found.tool_calls) == (
+                sound.text,
+                sound.kind,
+                sound.tool_calls,
+            )
+            assert same or isinstance(found, Transient), (path, wrong, found)
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_number_of_ten_thousand_digits_is_unknown(name: str) -> None:
+    field = "usageMetadata" if name == "gemini" else "usage"
+    digits = "9" * 10_000
+    counts = ("prompt_tokens", "input_tokens", "promptTokenCount")
+    body = {**_sound(name), field: dict.fromkeys(counts, "DIGITS")}
+    reply = read(WHOLE[name], json.dumps(body).replace('"DIGITS"', digits).encode())
+    assert isinstance(reply, Reply)
+    assert (reply.usage, reply.kind) == (None, ReplyKind.COMPLETE)
 
 
 @pytest.mark.parametrize("name", ["openai", "responses", "anthropic", "gemini"])

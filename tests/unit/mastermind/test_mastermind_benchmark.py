@@ -13,9 +13,10 @@ from agentquest.benchmarks.mastermind.explorer import (
     MasterMindExplorer,
     consistent_number,
 )
-from agentquest.benchmarks.mastermind.tasks import CATEGORIES, SPLITS, goal_of
+from agentquest.benchmarks.mastermind.tasks import CATEGORIES, goal_of
 from agentquest.errors import UnknownName
 from agentquest.lib.dice import Dice
+from agentquest.lib.generated import SPLITS
 
 
 def played(goal: str, explorer: MasterMindExplorer | None = None) -> list[str]:

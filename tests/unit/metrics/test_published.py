@@ -3,7 +3,7 @@
 import pytest
 
 from agentquest.metrics.published import compare_with_published, list_published
-from agentquest.metrics.statistics import estimate_mean, estimate_rate
+from agentquest.metrics.statistics import estimate_mean
 from agentquest.protocols import all_protocols
 from agentquest.records.manifest import Manifest, PublishedScore
 from report_runs import manifest
@@ -20,7 +20,7 @@ def test_the_interval_is_the_run_s_less_the_score_and_decides_the_verdict() -> N
     score = PublishedScore(
         source="A", setting="all", scores={"low": 40, "near": 60, "high": 80}, n=134, **SEEN
     )
-    figure = estimate_rate(80, 134)
+    figure = estimate_mean([1] * 80 + [0] * 54)
     assert figure is not None
     low, near, high = compare_with_published(compared_with(score), {"success": figure})
     assert low.difference == pytest.approx(80 / 134 - 0.4)
@@ -42,7 +42,7 @@ def test_the_interval_is_the_run_s_less_the_score_and_decides_the_verdict() -> N
 
 def test_an_unverified_score_is_marked_and_never_beside_a_verdict() -> None:
     score = PublishedScore(source="A", setting="all", scores={"m": 10})
-    figures = {"success": estimate_rate(134, 134)}
+    figures = {"success": estimate_mean([1] * 134)}
     assert compare_with_published(compared_with(score), figures) == ()
     assert list_published(compared_with(score), figures) == (
         "A (all; not verified in the source): m 10",
@@ -51,7 +51,7 @@ def test_an_unverified_score_is_marked_and_never_beside_a_verdict() -> None:
 
 def test_mean_rewards_are_compared_with_mean_rewards() -> None:
     score = PublishedScore(source="A", setting="all", scores={"m": 50}, metric="reward", **SEEN)
-    figures = {"success": estimate_rate(0, 20), "reward": estimate_mean([0.9] * 19 + [0.8])}
+    figures = {"success": estimate_mean([0] * 20), "reward": estimate_mean([0.9] * 19 + [0.8])}
     (one,) = compare_with_published(compared_with(score, tasks=20), figures)
     assert one.difference == pytest.approx(0.395)
     assert "mean reward" in list_published(compared_with(score, tasks=20), figures)[0]
@@ -59,8 +59,8 @@ def test_mean_rewards_are_compared_with_mean_rewards() -> None:
 
 def test_part_of_a_run_and_few_tasks_give_no_verdict() -> None:
     score = PublishedScore(source="A", setting="all", scores={"m": 0}, **SEEN)
-    assert compare_with_published(compared_with(score), {"success": estimate_rate(50, 50)}) == ()
-    figures = {"success": estimate_rate(5, 5)}
+    assert compare_with_published(compared_with(score), {"success": estimate_mean([1] * 50)}) == ()
+    figures = {"success": estimate_mean([1] * 5)}
     (one,) = compare_with_published(compared_with(score, tasks=5), figures)
     assert one.text.endswith("too few tasks to say")
 

@@ -52,7 +52,7 @@ def html_of(records: list[EpisodeRecord], content: Manifest) -> str:
     with tempfile.TemporaryDirectory() as folder:
         run = saved(Path(folder) / "run", records, content)
         run.write_measured(collect_measured(rows_of(records, table), table))
-        return render(run_page(SITE, StoredRun(run.path, full=True), {}))
+        return render(run_page(SITE, StoredRun(run.path), {}))
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +113,7 @@ def test_where_nothing_is_opened_order_is_no_part_of_behaviour() -> None:
 def test_episodes_without_a_score_are_said_loudly() -> None:
     report = report_of(by_hand(), manifest(task_ids=["a", "b", "c", "d", "e", "f"]))
     assert report.warnings == (
-        "Episodes without a score: 1 of 6 (1 model server or environment failed)."
+        "Episodes without a score: 1 of 6 (1 × model server or environment failed)."
         " No figure includes them; run the same command again to complete the run.",
         "Episodes not played yet: 2 of 6; run the same command again to complete the run.",
     )

@@ -203,20 +203,14 @@ def test_what_cannot_be_compared_is_refused(
         compare_runs([run("a", outcomes("wl")), run("b", second, **changes)])
 
 
-@pytest.mark.parametrize("baseline", [0, 3, -1])
-def test_a_baseline_that_is_not_there_is_refused(baseline: int) -> None:
-    with pytest.raises(UserError, match="between 1 and 2"):
-        compare_runs([run("a", outcomes("w")), run("b", outcomes("w"))], baseline)
-
-
 def test_one_run_is_no_comparison() -> None:
     with pytest.raises(UserError, match="at least two"):
         compare_runs([run("a", outcomes("w"))])
 
 
-def test_the_baseline_can_be_chosen_and_turns_the_sign() -> None:
-    runs = [run("a", outcomes("wl")), run("b", outcomes("ww")), run("c", outcomes("ll"))]
-    found = compare_runs(runs, baseline=2)
+def test_all_are_compared_with_the_first() -> None:
+    runs = [run("b", outcomes("ww")), run("a", outcomes("wl")), run("c", outcomes("ll"))]
+    found = compare_runs(runs)
     assert [(one.other, one.baseline) for one in found] == [("a", "b"), ("c", "b")]
     assert [one.success.difference.value for one in found] == [-0.5, -1.0]
     assert "2 comparisons" in text_comparison(found)

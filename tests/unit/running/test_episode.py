@@ -262,7 +262,7 @@ async def test_an_agent_that_cannot_tidy_up_keeps_its_score(
 ) -> None:
     record = await played(homes, Raises(RuntimeError("boom"), "close"))
     assert (record.end, record.error) == (End.STEP_LIMIT, None)
-    assert "closing the agent failed: RuntimeError('boom')" in caplog.text
+    assert "closing the agent failed: RuntimeError: boom at test_episode.py" in caplog.text
 
 
 async def test_an_agent_is_closed_however_it_ends(homes: Benchmark) -> None:

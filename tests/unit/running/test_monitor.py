@@ -10,7 +10,6 @@ from run_events import a_failure, a_record, a_spec, a_step
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import End
 from agentquest.running import monitor
-from agentquest.running.events import RunEvents
 from agentquest.running.monitor import EpisodeSaver, FailureWatch, LiveFile, Stopper
 from agentquest.store.live import LiveLog, read_live
 
@@ -78,7 +77,7 @@ class Disk:
 def _saver(disk: Disk, checkpoints: list[int]) -> EpisodeSaver:
     return EpisodeSaver(
         disk,  # type: ignore[arg-type]
-        lambda: checkpoints.append(len(disk.written)),
+        lambda running: checkpoints.append(len(disk.written) if running else -1),
     )
 
 
@@ -139,10 +138,3 @@ async def test_the_live_file_is_written_during_a_long_pause(
         await asyncio.sleep(0)
     assert len(read_live(tmp_path)[0]) == 1
     log.close()
-
-
-def test_the_older_name_of_the_observer_still_works() -> None:
-    with pytest.warns(DeprecationWarning, match="RunEvents"):
-        assert monitor.Watcher is RunEvents
-    with pytest.raises(AttributeError):
-        _ = monitor.Nobody

@@ -40,7 +40,7 @@ def a_run(folder: Path, **settings: Any) -> Run:
 def play(run: Run, specs: list[EpisodeSpec] | None = None) -> Recorder:
     heard = Recorder()
     specs = run.prepare() if specs is None else specs
-    asyncio.run(run.play(specs, heard, asyncio.Event(), lambda: None))
+    asyncio.run(run.play(specs, heard, asyncio.Event(), lambda running: None))
     return heard
 
 
@@ -95,7 +95,7 @@ def test_tags_and_note_may_change(tmp_path: Path) -> None:
     a_run(tmp_path, run_name="mine").prepare()
     run = a_run(tmp_path, run_name="mine", tags=["second"], note="once more")
     run.prepare()
-    assert (run.saved_manifest.tags, run.saved_manifest.note) == (["second"], "once more")
+    assert (run.stored.manifest.tags, run.stored.manifest.note) == (["second"], "once more")
 
 
 @pytest.mark.parametrize(

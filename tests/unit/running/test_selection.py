@@ -108,3 +108,6 @@ def test_tasks_by_name() -> None:
         pick_by_name(tasks, ["look-1"])
     with pytest.raises(UnknownName, match="no task of this split is called 'sofa'"):
         pick_by_name(tasks, ["sofa"])
+    for odd in ("x" * 300, "\0"):  # no file can be called so
+        with pytest.raises(UnknownName, match="no task of this split"):
+            pick_by_name(tasks, [odd])

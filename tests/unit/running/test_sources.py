@@ -104,6 +104,16 @@ def test_changed_code_is_refused_by_a_named_run_with_the_file(folder: Path) -> N
     assert (fresh.path.name, actions(fresh)) == ("mine-2", {"inventory"})
 
 
+def test_an_agent_that_has_only_crashed_may_be_mended(folder: Path) -> None:
+    (folder / "own_agent.py").write_text(AGENT.replace("action=WORD", "action=WORD + 1"))
+    assert not any(row.scored for row in evaluate(run_name="mine").rows)
+    (folder / "own_agent.py").write_text(AGENT)
+    with pytest.raises(ConfigError, match=r"own_agent.py changed"):
+        evaluate(run_name="mine", resume="refuse")
+    mended = evaluate(run_name="mine")
+    assert (mended.path.name, mended.complete, mended.manifest.changes) == ("mine", True, [])
+
+
 def test_any_other_run_starts_anew_and_says_why(folder: Path) -> None:
     first = evaluate()
     assert evaluate().path == first.path

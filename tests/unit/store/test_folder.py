@@ -11,8 +11,8 @@ from agentquest.errors import DataError, UserError
 from agentquest.files import write_atomically
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import AgentFaults, End, is_scored
-from agentquest.store import lines as episode_lines
 from agentquest.store.folder import (
+    CONFIG,
     EPISODES,
     MANIFEST,
     RESULTS,
@@ -28,6 +28,22 @@ def a_record(key: str = "a#0", end: End = End.SOLVED) -> EpisodeRecord:
 
 def a_run(folder: Path, *records: EpisodeRecord) -> RunFolder:
     return saved(folder / "run", records)
+
+
+def test_a_run_is_made_in_no_folder_of_something_else(tmp_path: Path) -> None:
+    mine, away = tmp_path / "mine", tmp_path / "away"
+    mine.mkdir()
+    (mine / CONFIG).write_text("my: own")
+    away.mkdir()
+    (tmp_path / "link").symlink_to(away)
+    for place in (mine, tmp_path / "link"):
+        with pytest.raises(UserError, match=r"is not a run directory; use another run_name"):
+            RunFolder(place).create("benchmark: x", manifest())
+    assert (mine / CONFIG).read_text() == "my: own"
+    assert list(away.iterdir()) == []
+    (away / ".manifest.json.half").touch()  # as a process leaves it that was killed just then
+    RunFolder(away).create("benchmark: x", manifest())
+    assert RunFolder(away).exists
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.99])
@@ -54,16 +70,14 @@ def test_a_line_that_lacks_only_its_end_is_torn_too(tmp_path: Path) -> None:
 
 
 @settings(max_examples=50)
-@given(st.binary(max_size=300), st.integers(1, 64))
+@given(st.binary(max_size=300))
 def test_cutting_leaves_all_whole_lines(
-    tmp_path_factory: pytest.TempPathFactory, content: bytes, chunk: int
+    tmp_path_factory: pytest.TempPathFactory, content: bytes
 ) -> None:
     file = tmp_path_factory.mktemp("cut") / EPISODES
     file.write_bytes(content)
     whole = content[: content.rfind(b"\n") + 1]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(episode_lines, "_CHUNK", chunk)
-        assert cut_torn_line(file) == len(content) - len(whole)
+    assert cut_torn_line(file) == len(content) - len(whole)
     assert file.read_bytes() == whole
 
 

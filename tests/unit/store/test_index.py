@@ -1,19 +1,24 @@
 """The index beside the records: quick, never wrong, and nobody's loss when it is gone."""
 
+import copy
 import json
+from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agentquest.metrics.summary import summarise
 from agentquest.metrics.table import Metric, built_in
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import End
 from agentquest.store import lines as episode_lines
 from agentquest.store.folder import EPISODES, RunFolder
 from agentquest.store.index import INDEX, RowIndex
-from agentquest.store.lines import read_record
+from agentquest.store.lines import read_record, seal, unseal
 from report_runs import manifest, record
 
 TABLE = built_in(manifest())
@@ -51,7 +56,7 @@ def keys(run: RunFolder, verify: bool = False) -> list[str]:
 def entries(run: RunFolder) -> list[str]:
     """The keys of the rows in the file, line by line."""
     _, *lines = (run.path / INDEX).read_text(encoding="utf-8").splitlines()
-    return [entry["row"][0] for line in lines if "row" in (entry := json.loads(line))]
+    return [entry["row"]["key"] for line in lines if "row" in (entry := json.loads(line))]
 
 
 def test_records_are_read_once(run: RunFolder, read: list[str]) -> None:
@@ -103,6 +108,37 @@ def test_a_changed_byte_never_changes_a_figure(run: RunFolder, data: st.DataObje
     damaged.refresh()
     assert damaged.rows == expected
     file.unlink()
+
+
+def test_an_index_that_somebody_made_is_believed_only_where_it_can_be(run: RunFolder) -> None:
+    keys(run)
+    file = run.path / INDEX
+    head, line, *rest = file.read_bytes().splitlines(keepends=True)
+    honest = json.loads(unseal(line) or b"")
+    wrong = [None, "x", ["x"], {"x": ["x"]}, True, -1, 0.5, 1e308, 10**400, "NaN", "////"]
+    for place in places_in(honest):
+        for value in wrong:
+            forged = copy.deepcopy(honest)
+            *before, last = place
+            inner = forged
+            for name in before:
+                inner = inner[name]
+            inner[last] = value
+            file.write_bytes(b"".join([head, seal(json.dumps(forged).encode()), *rest]))
+            index = RowIndex(run.path, TABLE)
+            index.refresh()
+            summary = summarise(index.rows, TABLE)
+            assert summary.overall.episodes in (3, 4), (place, value)
+            json.dumps(asdict(summary.pace), allow_nan=False)
+
+
+def places_in(content: Any, before: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where each value of a JSON document is."""
+    inside = content.items() if isinstance(content, dict) else enumerate(content)
+    for name, value in inside:
+        yield (*before, name)
+        if isinstance(value, dict | list):
+            yield from places_in(value, (*before, name))
 
 
 def test_a_line_damaged_later_is_found_by_who_decides_what_is_owed(run: RunFolder) -> None:

@@ -12,10 +12,12 @@ import pytest
 
 from agentquest.errors import UserError
 from agentquest.records.outcome import End
+from agentquest.reports.compare import open_runs
 from agentquest.store import index, lines
 from agentquest.store.folder import EPISODES, MANIFEST, RunFolder
 from agentquest.store.index import INDEX
 from agentquest.store.library import BrokenRun, Library, RunSummary
+from agentquest.store.stored_run import StoredRun
 from report_runs import manifest, record, saved
 
 
@@ -49,6 +51,18 @@ def test_runs_are_found_two_levels_deep(folder: Path) -> None:
     assert Library(folder / "none").names() == []
 
 
+def test_a_link_that_leads_to_itself_hides_no_run(folder: Path) -> None:
+    for place in (folder / "loop", folder / "sweep" / "loop"):
+        place.symlink_to(place.name)
+    assert Library(folder).names() == ["first", "sweep/second"]
+    (folder / "sweep" / "around").symlink_to(folder)
+    assert Library(folder).names() == ["first", "sweep/second"]
+    with pytest.raises(UserError, match="is not a run directory"):
+        StoredRun(folder / "loop")
+    found, broken = open_runs([folder / "loop", folder / "first"])
+    assert [one.name for one in (*found, *broken)] == ["first", "loop"]
+
+
 def test_a_list_has_the_figures_of_every_run(folder: Path) -> None:
     found = summaries(Library(folder))
     first, second = found["first"].figures, found["sweep/second"].figures
@@ -66,8 +80,8 @@ def test_a_list_has_the_figures_of_every_run(folder: Path) -> None:
     ],
 )
 def test_no_name_leads_out_of_the_folder(folder: Path, name: str) -> None:
-    saved(folder.parent / "outside", [record("secret")])
-    saved(folder.parent, [record("secret")])
+    outside = saved(folder.parent / "outside", [record("secret")]).path
+    shutil.copytree(outside, folder.parent, dirs_exist_ok=True)
     with pytest.raises(UserError, match="there is no run"):
         Library(folder).run(name)
 
@@ -98,7 +112,7 @@ def test_figures_are_computed_once(folder: Path, monkeypatch: pytest.MonkeyPatch
         raise AssertionError("a record or row was read")
 
     monkeypatch.setattr(lines, "_parse", refuse)
-    monkeypatch.setattr(index.RowIndex, "_recall", refuse)
+    monkeypatch.setattr(index.RowIndex, "_keep", refuse)
     assert Library(folder).summaries() == expected
 
 
@@ -157,7 +171,8 @@ def test_a_run_on_another_machine_is_known_by_its_heartbeat(folder: Path) -> Non
     for at, state in ((time.time(), "running"), (time.time() - 1000, "stopped")):
         heartbeat.write_text(json.dumps({"host": "elsewhere", "at": at}))
         assert states(folder)["sweep/second"] == state
-    for nonsense in ("", "[]", '{"host": 1}', "{" * 5000):
+    far = [f'{{"host": "elsewhere", "at": {at}}}' for at in ("1" * 400, "1e999", "9e15", "NaN")]
+    for nonsense in ("", "[]", '{"host": 1}', "{" * 5000, "[" * 990, *far):
         heartbeat.write_text(nonsense)
         assert states(folder)["sweep/second"] == "stopped"
 

@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from agentquest.errors import DataError
 from agentquest.records.episode import SCHEMA_VERSION, EpisodeRecord
+from agentquest.records.messages import Message, ToolCall
 from agentquest.store.folder import EPISODES, RunFolder
 from agentquest.store.lines import EpisodeReader, Span, has_lines, read_record, seal, unseal
 from agentquest.store.stored_run import StoredRun
@@ -155,7 +157,7 @@ def test_a_packed_line_is_one_line_and_much_smaller(tmp_path: Path) -> None:
     record = make_record("b", steps=50)
     run = a_run(tmp_path, a_record("a#0"))
     with run.lock(packed=True) as log:
-        (place,) = log.append(record)
+        ((_, place),) = log.append(record)
     assert run.records() == [a_record("a#0"), record]
     assert read_record(run.path / EPISODES, place) == record
     assert place.next == (run.path / EPISODES).stat().st_size
@@ -204,6 +206,36 @@ def test_a_bomb_costs_its_own_episode(tmp_path: Path) -> None:
     assert "it unpacks to too much" in stored.damage
 
 
+def test_a_record_of_any_length_is_cut_with_a_mark_until_it_can_be_read(tmp_path: Path) -> None:
+    long = "y" * 9_000_000
+    message = Message(role="assistant", content=long, opaque={"a": [1] * 4_000_000})
+    calls = [ToolCall(id="c", name="act", arguments="{}")] * 30_000
+    whole = make_record("b", steps=6)
+    steps = [
+        step.model_copy(
+            update={"reply": long + str(place % 2), "action": long, "tool_calls": calls}
+        )
+        for place, step in enumerate(whole.steps)
+    ]
+    more = {"steps": steps, "messages": [message], "details": {"a": [long]}, "explanation": long}
+    run = a_run(tmp_path, a_record("a#0"))
+    for packed in (False, True):
+        with run.lock(packed=packed) as log:
+            ((kept, place),) = log.append(whole.model_copy(update=more))
+        assert place.size < 64 << 20
+        assert read_record(run.path / EPISODES, place) == kept
+        replies = [step.reply for step in kept.steps]
+        assert replies[0].startswith("yyy")
+        assert "… (8,000,001 more characters, " in replies[0]
+        # What was equal or different is so still.
+        assert (replies[0] == replies[2], replies[0] == replies[1]) == (True, False)
+        assert kept.steps[0].tool_calls[-1].name == "(29,000 more calls)"
+        assert kept.messages[0].opaque == {"left_out": "12,000,007 characters"}
+        assert list(kept.details) == ["left_out"]
+        assert (kept.success, kept.calls, kept.end) == (whole.success, whole.calls, whole.end)
+    assert [record.key for record in run.records()] == ["a#0", "b#0"]
+
+
 def test_no_file_is_no_episodes(tmp_path: Path) -> None:
     assert list(RunFolder(tmp_path).tries()) == []
 
@@ -233,7 +265,7 @@ def test_a_record_is_on_disk_before_append_returns(
 def test_lines_are_known_by_their_ends(tmp_path: Path) -> None:
     run = a_run(tmp_path)
     with run.lock() as log:
-        first, second = log.append(a_record("a#0"), a_record("b#0"))
+        (_, first), (_, second) = log.append(a_record("a#0"), a_record("b#0"))
     file = run.path / EPISODES
     assert has_lines(file, [first, second])
     assert not has_lines(file, [first, Span(second.at, second.next, first.checksum)])
@@ -248,7 +280,35 @@ def test_lines_are_known_by_their_ends(tmp_path: Path) -> None:
 def test_a_record_is_not_read_from_a_line_that_is_another_now(tmp_path: Path) -> None:
     run = a_run(tmp_path)
     with run.lock() as log:
-        (span,) = log.append(a_record("a#0"))
+        ((_, span),) = log.append(a_record("a#0"))
     (run.path / EPISODES).write_bytes(line("b#0"))
     with pytest.raises(DataError, match="no complete record at byte 0"):
         read_record(run.path / EPISODES, span)
+
+
+def test_a_line_of_nothing_but_mistakes_is_skipped_in_little_memory(tmp_path: Path) -> None:
+    """Each mistake that is told takes a hundred times the room of the one that is made."""
+    honest = make_record("a").model_dump_json()
+    many = {"steps": "{}", "first_admissible": "1", "messages": "{}", "milestones": "{}"}
+    for field, mistake in many.items():
+        listed = ",".join([mistake] * 300_000)
+        wrong = {**json.loads(honest), field: "LISTED"}
+        content = json.dumps(wrong).replace('"LISTED"', f"[{listed}]").encode()
+        with pytest.raises(ValidationError) as found:
+            EpisodeRecord.model_validate_json(content)
+        assert found.value.error_count() < 20, field
+    unknown = json.loads(honest) | {f"unknown-{number}": 0 for number in range(5000)}
+    file = tmp_path / "episodes.jsonl"
+    file.write_bytes(seal(json.dumps(unknown).encode()) + seal(honest.encode()))
+    reader = EpisodeReader(file)
+    assert [one.key for _, one in reader.read_new()] == ["a#0"]
+    assert reader.skipped[1].endswith("5,000 fields are wrong")
+
+
+def test_details_that_nobody_could_look_through_are_left_out() -> None:
+    honest = make_record("a").model_dump(mode="json")
+    many: dict[str, Any] = {"of a plug-in": [[] for _ in range(1_100_000)], "more": {}}
+    few = {"a": [1, {"b": [None]}]}
+    left_out = {"left_out": "more than 1,000,000 values"}
+    for details, kept in ((many, left_out), (few, few)):
+        assert EpisodeRecord.model_validate(honest | {"details": details}).details == kept

@@ -150,3 +150,40 @@ def test_episodes_are_in_the_order_of_the_run(results_of: Any) -> None:
     document = results_of(content, [record(task, trial=trial) for task, trial in played])
     found = [(one["game_id"], one["trial"]) for one in document["results"]]
     assert found == [("b", 0), ("a", 0), ("b", 1), ("a", 1), ("other", 0)]
+
+
+def test_while_a_run_goes_on_its_results_have_counts_but_no_intervals(tmp_path: Path) -> None:
+    content = manifest(task_ids=["a", "b", "c"])
+    folder = saved(tmp_path / "run", [record("a", End.SOLVED, 4)], content)
+    run = StoredRun(folder.path, table=metrics_table(content))
+    found = {}
+    for running in (True, False):
+        run.save_results(running)
+        found[running] = json.loads((folder.path / RESULTS).read_text())["summary"]
+    assert (found[True]["total_games"], found[True]["successes"]) == (1, 1)
+    assert found[True]["interval"] is None
+    assert {one["low"] for one in found[True]["metrics"].values() if one} == {None}
+    assert found[False]["interval"] == [0.0, 1.0]
+    with folder.lock():  # somebody who looks on is told the same
+        assert run.state == "running"
+        assert run.summary == found[True]
+    assert run.summary == found[False]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_results_are_at_most_twice_as_large_as_the_records(tmp_path: Path, packed: bool) -> None:
+    """Of text that repeats itself, packed records need a hundredth."""
+    content = manifest(task_ids=[f"t{number}" for number in range(40)])
+    folder = saved(tmp_path / "run", [], content)
+    board = [step(place, observation="| . . . " * 400) for place in range(1, 21)]
+    played = [record(task).model_copy(update={"steps": board}) for task in content.task_ids]
+    with folder.lock(packed) as log:
+        log.append(*played)
+    StoredRun(folder.path, table=metrics_table(content)).save_results()
+    text = (folder.path / RESULTS).read_text()
+    results = json.loads(text)["results"]
+    assert len(text) < max(1 << 20, 2 * (folder.path / EPISODES).stat().st_size)
+    assert [one["observations"] for one in results] == [
+        None if packed else [one.observation for one in board]
+    ] * 40
+    assert [one["game_id"] for one in results] == content.task_ids

@@ -41,7 +41,7 @@ def test_a_run_in_progress_has_counts_and_bounds_instead_of_an_interval(tmp_path
         assert f"{said}; success will be 16.7–83.3%" in listed
         assert "17% to 83%" in listed
         assert "[" not in listed
-        run = StoredRun(folder.path, full=True)
+        run = StoredRun(folder.path)
         page = render(*run_page(SITE, run, {}))
         printed = text_report(hide_success(run.report, found.standing))
         assert f"!!! So far: {said};" in printed

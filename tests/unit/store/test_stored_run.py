@@ -10,7 +10,7 @@ from agentquest.errors import DataError, UserError
 from agentquest.metrics.table import metrics_table
 from agentquest.records.outcome import End
 from agentquest.reports.exports import export_run
-from agentquest.store.folder import EPISODES, METRICS, RunFolder
+from agentquest.store.folder import EPISODES, METRICS
 from agentquest.store.index import INDEX
 from agentquest.store.stored_run import StoredRun
 from report_runs import manifest, record, saved
@@ -192,13 +192,3 @@ def test_leftovers_of_other_versions_are_no_matter(tmp_path: Path) -> None:
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="is not a run directory"):
         StoredRun(tmp_path)
-
-
-def test_the_old_names_still_work(tmp_path: Path) -> None:
-    folder = saved(tmp_path / "run", [record("a")])
-    with pytest.warns(DeprecationWarning, match=r"RunDirectory is now agentquest\.store"):
-        from agentquest.records.run_directory import RunDirectory
-    assert RunDirectory is RunFolder
-    with pytest.warns(DeprecationWarning, match=r"read_live is now agentquest\.store"):
-        from agentquest.records.live import read_live
-    assert read_live(folder.path) == ([], 0)

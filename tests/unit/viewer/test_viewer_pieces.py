@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from agentquest.lib.markup import Template, join
 from agentquest.metrics.statistics import Estimate
-from agentquest.reports.safe_text import visible
+from agentquest.safe_text import visible
 from agentquest.viewer.compare_page import align, first_difference
 from agentquest.viewer.glossary_page import TERMS
 from agentquest.viewer.layout import TableRow, interval, known_columns, link, number, render, table

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentquest.benchmarks.webshop.search.analysis import MAX_TOKEN_LENGTH, analyse
-from agentquest.benchmarks.webshop.search.stemming import stem
+from agentquest.benchmarks.webshop.search.analysis import MAX_TOKEN_LENGTH, analyse, stem
 
 
 @pytest.mark.parametrize(

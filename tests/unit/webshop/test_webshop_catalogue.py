@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -103,6 +104,18 @@ def test_a_bad_field_is_named(data, tmp_path, changes, named):
     with pytest.raises(DataError, match=f"B000000001.*{named}"):
         load(data, tmp_path)
     assert not list((tmp_path / "cache").glob("*.tmp"))
+
+
+def test_a_key_that_no_product_has_does_not_widen_the_table_of_keys(data, tmp_path):
+    others = {f"k{number}": {} for number in range(1000)} | {"x" * 1_000_000: {}}
+    write(data, [record()], {"B000000001": {"attributes": ["steel"]}, **others}, human=others)
+    tracemalloc.start()
+    try:
+        (kettle,) = products(load(data, tmp_path))
+        assert tracemalloc.get_traced_memory()[1] < 200_000_000
+    finally:
+        tracemalloc.stop()
+    assert kettle.attributes == ("steel",)
 
 
 def test_missing_and_doubled_files_are_named(data, tmp_path):

@@ -121,6 +121,12 @@ def test_misuse_is_told(driver):
         WebshopDriver(base_url="http://localhost:1", data="x")
 
 
+def test_a_shop_goes_with_no_other(shop):
+    for given in ({"data": "x"}, {"base_url": "http://localhost:1"}):
+        with pytest.raises(ConfigError, match="an existing shop was given"):
+            WebshopDriver(shop=shop, **given)
+
+
 def test_settings_reach_the_shop(cache, monkeypatch):
     monkeypatch.setenv("AGENTQUEST_CACHE", str(cache))
     human = WebshopDriver(goals="human", seed=20240, strict=True)
@@ -135,14 +141,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        sessions, names = self.server.sessions, self.server.names
+        sessions, known = self.server.sessions, self.server.known
         client = self.headers["X-Session"]
         if self.path == "/reset":
             session = sessions.reset(body.get("session"))
-            names[client] = session.id
+            known[client] = session
             answer = WebshopUtils.reset_answer(session)
         else:
-            session = sessions.get(names[client])
+            session = known[client]
             step = session.step(body["action"])
             answer = WebshopUtils.step_answer(session, step.reward, step.done)
         self._send(200, json.dumps(self.server.spoil(answer)).encode())
@@ -160,7 +166,7 @@ class _Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server(shop):
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    server.sessions, server.names = Sessions(shop), {}
+    server.sessions, server.known = Sessions(shop), {}
     server.spoil = lambda answer: answer
     thread = Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
@@ -198,12 +204,20 @@ def test_a_server_that_is_not_there_is_named(server, shop):
         WebshopDriver(base_url=url).reset()
 
 
+PAGE = {"obs": "x", "available_actions": {"clickables": [], "has_search_bar": True}}
+
+
 @pytest.mark.parametrize(
-    "answer", [[], {}, {"obs": 3}, {"obs": "x"}, {"obs": "x", "available_actions": {}}]
+    "answer",
+    [
+        *([], {}, {"obs": 3}, {"obs": "x"}, {"obs": "x", "available_actions": {}}),
+        *({**PAGE, "reward": reward} for reward in (10**400, 1e308, float("nan"), -1, True, "1")),
+        {**PAGE, "done": 1},
+    ],
 )
 def test_an_answer_of_another_kind_is_refused(server, answer):
     server.spoil = lambda _: answer
-    with pytest.raises(NetworkError, match="answer"):
+    with pytest.raises(NetworkError, match=r"answer|'reward' must be a number"):
         WebshopDriver(base_url=url_of(server)).reset()
 
 
@@ -225,24 +239,3 @@ def test_a_shop_for_each_driver_is_not_needed(shop):
     drivers = [WebshopDriver(shop=shop) for _ in range(50)]
     texts = {driver.reset(session=number).text for number, driver in enumerate(drivers)}
     assert len(texts) == 50
-
-
-def test_the_originals_own_arguments():
-    with pytest.raises(ConfigError, match="observation_mode must be one of"):
-        WebshopDriver(observation_mode="pictures")
-    with pytest.raises(ConfigError, match="instead: num_products, limit_goals"):
-        WebshopDriver("http://127.0.0.1:1", num_products=5, limit_goals=3)
-    texts = {}
-    for mode in ("text", "text_rich", "html", "url"):
-        driver = WebshopDriver(observation_mode=mode, limit_goals=3)
-        texts[mode] = driver.reset(session=0).text
-    assert "[SEP]" in texts["text"]
-    assert "[button]" in texts["text_rich"]
-    assert texts["html"].lstrip().startswith("<!DOCTYPE html>")
-    assert texts["url"].startswith("http")
-    few = WebshopDriver(
-        filter_goals=lambda number, goal: number < 10, limit_goals=4, num_products=40
-    )
-    assert few.reset(session=3).can_proceed
-    with pytest.raises(UserError):
-        few.reset(session=4)

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from agentquest.benchmarks.webshop.catalogue.builtin import official_files
 from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
 from agentquest.benchmarks.webshop.shop import goals as goals_module
-from agentquest.benchmarks.webshop.shop.goals import SPLITS, make_goals
+from agentquest.benchmarks.webshop.shop.goals import make_goals
 from agentquest.benchmarks.webshop.shop.prices import NO_LIMIT, price_limit
+from agentquest.benchmarks.webshop.tasks import SPLITS
 from agentquest.errors import ConfigError, DataError
 
 KINDS = ["synthetic", "human"]
@@ -112,12 +113,18 @@ def test_wrong_kinds_and_data_without_goals_are_refused(catalogue, tmp_path):
     for name, content in official_files().items():
         (tmp_path / name).write_bytes(b"{}" if "ins" in name else content)
     bare = open_catalogue(tmp_path, cache=tmp_path / "cache")
-    with pytest.raises(DataError, match="no human goal"):
+    with pytest.raises(DataError, match="none has a human goal"):
         make_goals(bare, "human", 0, False)
-    with pytest.raises(DataError, match="no synthetic goal"):
+    with pytest.raises(DataError, match="none has a synthetic goal"):
         make_goals(bare, "synthetic", 0, False)
     with pytest.raises(DataError, match=r"BQ0000.* not in the instructions file"):
         make_goals(bare, "synthetic", 0, True)
+
+
+def test_more_goals_than_can_be_ordered_are_refused(catalogue, monkeypatch):
+    monkeypatch.setattr(goals_module, "MOST_GOALS", 1000)
+    with pytest.raises(DataError, match=r"options make 4,423 goals, more than 1,000"):
+        make_goals(catalogue, "synthetic", 0, False)
 
 
 def test_a_long_order_is_kept_and_is_the_same(tmp_path, monkeypatch):

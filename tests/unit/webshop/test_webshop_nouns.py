@@ -16,8 +16,8 @@ from agentquest.benchmarks.webshop.shop.nouns import (
     TitleNouns,
     best_nouns,
     english_models,
+    title_nouns,
 )
-from agentquest.benchmarks.webshop.shop.title_tagger import title_nouns
 from shared_data import WEBSHOP, needs_webshop
 
 

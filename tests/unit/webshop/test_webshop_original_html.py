@@ -93,10 +93,13 @@ def test_addresses_of_the_environment_are_queries():
     assert links.search_results("s", [NASTY], 1) == (
         "/?session_id=s&keywords=~-._%2F%3A;%25%23%3F%40!$()*,%5B%5D%7B%7D%7C%5C%5E%60%3C%3E&page=1"
     )
-    assert links.item_sub_page("5", "B0", ["x"], 1, "Features", {"a": "it's"}) == (
+    search = {"session_id": "5", "asin": "B0", "keywords": ["x"], "page": 1}
+    part = {"sub_page": "Features", "options": {"a": "it's"}}
+    assert links.address("item_sub_page", **search, **part) == (
         "/?session_id=5&asin=B0&keywords=x&page=1&sub_page=Features&options=%7B'a'%3A+%22it's%22%7D"
     )
-    assert links.done("5", "B0", {}) == "/?session_id=5&asin=B0&options=%7B%7D"
+    bought = {"session_id": "5", "asin": "B0", "options": {}}
+    assert links.address("done", **bought) == "/?session_id=5&asin=B0&options=%7B%7D"
 
 
 def test_addresses_of_the_site_are_paths():
@@ -107,10 +110,12 @@ def test_addresses_of_the_site_are_paths():
         "/search_results/s/~-._/:;%25%23%3F%40!$()*,%5B%5D%7B%7D%7C%5C%5E%60%3C%3E/1"
     )
     options = {"color": "it's", "size": 'é "q"'}
-    assert links.item_page("5", "B0", "plain text", "1", options) == (
+    search = {"session_id": "5", "asin": "B0", "keywords": "plain text", "page": "1"}
+    assert links.address("item_page", **search, options=options) == (
         "/item_page/5/B0/plain%20text/1/%7B'color':%20%22it's%22,%20'size':%20'%C3%A9%20%22q%22'%7D"
     )
-    assert links.done("5", "B0", {}) == "/done/5/B0/%7B%7D"
+    bought = {"session_id": "5", "asin": "B0", "options": {}}
+    assert links.address("done", **bought) == "/done/5/B0/%7B%7D"
 
 
 def test_half_a_surrogate_pair_breaks_no_page(attribute_shop):

@@ -177,15 +177,14 @@ def test_numbers_choose_goals_and_names_keep_them(shop):
 
 def test_sessions_are_bounded_and_the_forgotten_are_not_mistaken(shop):
     sessions = Sessions(shop, limit=3)
-    for name in "abcd":
-        sessions.reset(name)
-        sessions.get("b" if name > "a" else "a")
-    assert len(sessions) == 3
-    with pytest.raises(UserError, match="has expired"):
-        sessions.get("a")
-    sessions.forget("d")
-    with pytest.raises(UserError, match="'d'"):
-        sessions.get("d")
+    goals = {name: sessions.reset(name).goal for name in "abc"}
+    assert sessions.reset("a").goal is goals["a"]
+    sessions.reset("d")  # in the place of b, which is unused for longest
+    assert sessions.reset("c").goal is goals["c"]
+    assert sessions.reset("a").goal is goals["a"]
+    assert sessions.reset("b").goal != goals["b"]
+    sessions.forget("a")
+    assert sessions.reset("a").goal != goals["a"]
     with pytest.raises(UserError, match="limit"):
         Sessions(shop, limit=0)
 

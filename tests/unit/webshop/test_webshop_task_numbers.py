@@ -40,7 +40,7 @@ def test_the_goals_as_published_are_those_of_the_trainer_s_validation() -> None:
     given = {"file_path": "builtin", "goal_order": "as-published"}
     envs = build_webshop_envs(1000, 128, 1, is_train=False, env_kwargs=given)
     envs.reset()
-    wanted = [env.instruction_text.removeprefix("Instruction: ") for env in envs.envs]
+    wanted = [session.goal for session in envs.vector.sessions]
     chosen = make_benchmark("webshop", {"data_path": "builtin", "numbers": AS_PUBLISHED})
     found = [shop.driver(task).reset().text.split(" [SEP] ")[2] for task in chosen.tasks()]
     assert 100 < len(found) <= 128

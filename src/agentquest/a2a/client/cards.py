@@ -13,7 +13,7 @@ from urllib.parse import urlsplit, urlunsplit
 from agentquest.a2a import limits
 from agentquest.a2a.addresses import is_address, is_here, origin_of
 from agentquest.records.manifest import AssessedAgent
-from agentquest.reports.safe_text import one_line
+from agentquest.safe_text import one_line
 
 # The card of an agent that was launched carries the launch's id in this extension.
 LAUNCH_EXTENSION = "urn:agentquest:launch"
@@ -41,11 +41,6 @@ class Card:
     interfaces: tuple[Interface, ...]
     streaming: bool
     launch_id: str | None
-
-    @property
-    def name(self) -> str:
-        """The agent's name, in one line."""
-        return self.agent.name
 
 
 def card_addresses(url: str) -> list[str]:

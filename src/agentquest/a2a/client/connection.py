@@ -45,7 +45,7 @@ from agentquest.a2a.client.wire import (
     write_task_query,
 )
 from agentquest.a2a.messages import read_usage
-from agentquest.reports.safe_text import one_line
+from agentquest.safe_text import one_line
 
 _UNFINISHED = ("submitted", "working", "")
 _ANSWERED = ("completed", "input-required")
@@ -61,8 +61,7 @@ class SilentAgent(AgentBroken):
 class A2AEndpoint:
     """An agent that was found: its card, and what all its games share."""
 
-    def __init__(self, url: str, card: Card, new_http: Callable[[], AgentHttp]) -> None:
-        self.url = url
+    def __init__(self, card: Card, new_http: Callable[[], AgentHttp]) -> None:
         self.card = card
         self.new_http = new_http
         self.streams_only = False
@@ -94,7 +93,6 @@ async def find_agent(
     patience_s: float,
     headers: Mapping[str, str] | None = None,
     allowed: AllowList | None = None,
-    busy_waits_s: tuple[float, ...] = limits.BUSY_WAITS_S,
     silence_s: float | None = None,
 ) -> A2AEndpoint:
     """Fetch the agent's card, waiting for an agent that is just starting.
@@ -103,7 +101,7 @@ async def find_agent(
     they are `allowed` by name, and then without the headers.
     """
     tls = httpx.create_ssl_context()
-    new_http = partial(AgentHttp, url, tls, dict(headers or {}), busy_waits_s, silence_s)
+    new_http = partial(AgentHttp, url, tls, dict(headers or {}), silence_s)
     http = new_http()
     try:
         content = await asyncio.wait_for(_wait_for_card(http, url, patience_s), patience_s)
@@ -115,7 +113,7 @@ async def find_agent(
         card = make_reachable(read_card(content), url)
     except ValueError as error:
         raise AgentBroken(f"{url}: not a usable A2A agent card: {error}") from None
-    return A2AEndpoint(url, restrict_card(card, url, allowed or AllowList()), new_http)
+    return A2AEndpoint(restrict_card(card, url, allowed or AllowList()), new_http)
 
 
 def restrict_card(card: Card, url: str, allowed: AllowList) -> Card:
@@ -194,8 +192,11 @@ class A2AConnection:
         try:
             return await self._send_once(ids, text, endpoint.streams_only)
         except (AgentError, AgentBroken) as error:
-            can_stream = endpoint.card.streaming and not endpoint.streams_only
-            if not (can_stream and _is_missing_method(error)):
+            if isinstance(error, AgentError):
+                is_missing = error.code in _NO_SUCH_METHOD
+            else:
+                is_missing = error.status in _NO_SUCH_PATH
+            if not is_missing or not endpoint.card.streaming or endpoint.streams_only:
                 raise
         endpoint.streams_only = True
         return await self._send_once(ids, text, stream=True)
@@ -257,9 +258,3 @@ class A2AConnection:
             return PartsContent(("\n".join("".join(content.pieces) for content in texts),), ())
         kinds = tuple(kind for content in new for kind in content.kinds)
         return reply.status or reply.history or PartsContent((), kinds)
-
-
-def _is_missing_method(error: Exception) -> bool:
-    if isinstance(error, AgentError):
-        return error.code in _NO_SUCH_METHOD
-    return isinstance(error, AgentBroken) and error.status in _NO_SUCH_PATH

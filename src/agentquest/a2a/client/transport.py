@@ -6,11 +6,10 @@ decompression. The error contains what a failing server said.
 """
 
 import asyncio
-import json
 import ssl
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -20,13 +19,15 @@ from agentquest.a2a import limits
 from agentquest.a2a.addresses import is_address, is_here, origin_of
 from agentquest.a2a.client.wire import HttpRequest
 from agentquest.errors import AgentQuestError
-from agentquest.http.guard import Refused, Unpacker
 from agentquest.llms.retry import retry_after
-from agentquest.reports.safe_text import one_line
+from agentquest.records.usage import read_json
+from agentquest.safe_text import one_line
 
 _BUSY = (429, 503)
 _SHOWN_OF_BODY = 500
 _EVENT_STREAM = "text/event-stream"
+# What a piece of can become a thousand times as much, and no more.
+_ENCODINGS = ("identity", "gzip", "deflate")
 
 
 class AgentUnreachable(AgentQuestError):
@@ -53,10 +54,8 @@ class AgentHttp:
         url: str,
         tls: ssl.SSLContext,
         headers: Mapping[str, str],
-        busy_waits_s: tuple[float, ...] = (),
         silence_s: float | None = None,
     ) -> None:
-        self._busy_waits_s = busy_waits_s
         self._silence_s = silence_s
         self._headers = dict(headers)
         self._origin = origin_of(url)
@@ -87,7 +86,7 @@ class AgentHttp:
         """The events of the response as they arrive; a response that is no stream is one event,
         or a list of them."""
         async with self._open_response(request) as response:
-            if _is_stream(response):
+            if response.headers.get("content-type", "").startswith(_EVENT_STREAM):
                 async for event in _read_events(response):
                     yield event
             else:
@@ -98,7 +97,7 @@ class AgentHttp:
     @asynccontextmanager
     async def _open_response(self, request: HttpRequest) -> AsyncIterator[httpx.Response]:
         """A successful response; a busy server is asked again after a while."""
-        waits = iter(self._busy_waits_s)
+        waits = iter(limits.BUSY_WAITS_S)
         while True:
             response = await self._send(request)
             try:
@@ -122,13 +121,14 @@ class AgentHttp:
             if not response.has_redirect_location:
                 return response
             await response.aclose()
-            target = urljoin(url, response.headers["location"])
+            target = response.headers["location"]
+            with suppress(ValueError):  # what cannot be joined is no address either
+                target = urljoin(url, target)
+            shown = one_line(target[:200])
             if request.method != "GET" and response.status_code not in (307, 308):
-                raise AgentBroken(f"it redirects to {one_line(target[:200])}; give that address")
+                raise AgentBroken(f"it redirects to {shown}; give that address")
             if not is_address(target) or origin_of(target) != origin_of(url):
-                raise AgentBroken(
-                    f"it redirects to another server ({one_line(target[:200])}); give that address"
-                )
+                raise AgentBroken(f"it redirects to another server ({shown}); give that address")
             url = target
         raise AgentBroken("it redirects too many times")
 
@@ -162,32 +162,29 @@ async def _read_failure(response: httpx.Response) -> AgentBroken:
 
 
 async def _chunks(response: httpx.Response) -> AsyncIterator[bytes]:
+    """The body as it arrives, unpacked and limited."""
+    encoding = response.headers.get("content-encoding", "identity")
+    if encoding not in _ENCODINGS:
+        raise AgentBroken(f"the answer cannot be read: it is packed as {one_line(encoding[:50])}")
+    size = 0
     try:
-        async for chunk in response.aiter_raw():
+        async for chunk in response.aiter_bytes():
+            size += len(chunk)
+            if size > limits.MAX_RESPONSE_BYTES:
+                raise AgentBroken(f"the answer is larger than {limits.MAX_RESPONSE_BYTES:,} bytes")
             yield chunk
     except httpx.HTTPError as error:
         raise AgentBroken(_describe(error)) from None
 
 
 async def _read_body(response: httpx.Response) -> bytes:
-    try:
-        unpacker = Unpacker(response.headers.get("content-encoding", ""), limits.MAX_RESPONSE_BYTES)
-        async for chunk in _chunks(response):
-            unpacker.feed(chunk)
-        return unpacker.whole()
-    except Refused as error:
-        raise AgentBroken(f"the answer cannot be read: {error}") from None
+    return b"".join([chunk async for chunk in _chunks(response)])
 
 
 async def _read_events(response: httpx.Response) -> AsyncIterator[Any]:
     """The data of server-sent events; all of them together are limited like one response."""
-    if response.headers.get("content-encoding", "identity") != "identity":
-        raise AgentBroken("a compressed event stream cannot be read")
-    size, unread, data = 0, b"", list[bytes]()
+    unread, data = b"", list[bytes]()
     async for chunk in _chunks(response):
-        size += len(chunk)
-        if size > limits.MAX_RESPONSE_BYTES:
-            raise AgentBroken(f"the answer is longer than {limits.MAX_RESPONSE_BYTES:,} bytes")
         *lines, unread = (unread + chunk).split(b"\n")
         for line in lines:
             line = line.rstrip(b"\r")
@@ -200,13 +197,9 @@ async def _read_events(response: httpx.Response) -> AsyncIterator[Any]:
         yield _parse_json(b"\n".join(data))
 
 
-def _is_stream(response: httpx.Response) -> bool:
-    return str(response.headers.get("content-type", "")).startswith(_EVENT_STREAM)
-
-
 def _parse_json(body: bytes) -> Any:
     try:
-        return json.loads(body)
+        return read_json(body)
     except (ValueError, RecursionError):
         shown = one_line(body[:200].decode("utf-8", "replace"))
         raise AgentBroken(f"the answer is not JSON: {shown}") from None

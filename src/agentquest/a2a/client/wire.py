@@ -171,12 +171,12 @@ def add_result(reply: PendingReply, result: Any, our_message: str) -> None:
     nor a task. `our_message` is the id of the message that is being answered."""
     if not isinstance(result, dict):
         raise AgentError(f"the result is a {type(result).__name__}, not a JSON object")
-    for key, add in _BY_KEY.items():
-        inner = result.get(key)
-        if isinstance(inner, dict):
+    for key, inner in result.items():
+        add = _find_reader(key)
+        if add is not None and isinstance(inner, dict):
             add(reply, inner, our_message)
             return
-    add = _BY_KIND.get(str(result.get("kind"))) or _guess_kind(result)
+    add = _find_reader(result.get("kind")) or _guess_kind(result)
     if add is None:
         raise AgentError(f"the result is neither a message nor a task: {json.dumps(result)[:300]}")
     add(reply, result, our_message)
@@ -239,21 +239,18 @@ def _add_metadata(reply: PendingReply, holder: dict[str, Any]) -> None:
     reply.metadata.update(metadata)
 
 
-_BY_KEY = {
+_READERS = {
     "message": _add_message,
     "msg": _add_message,
     "task": _add_task,
-    "statusUpdate": _add_status,
-    "status_update": _add_status,
-    "artifactUpdate": _add_artifact,
-    "artifact_update": _add_artifact,
+    "statusupdate": _add_status,
+    "artifactupdate": _add_artifact,
 }
-_BY_KIND = {
-    "message": _add_message,
-    "task": _add_task,
-    "status-update": _add_status,
-    "artifact-update": _add_artifact,
-}
+
+
+def _find_reader(kind: Any) -> Any:
+    """The reader for a kind, which is written as statusUpdate, status_update or status-update."""
+    return _READERS.get(str(kind).lower().replace("_", "").replace("-", ""))
 
 
 def read_parts(holder: dict[str, Any]) -> PartsContent:

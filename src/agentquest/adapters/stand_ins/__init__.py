@@ -4,8 +4,8 @@ A finder at the head of `sys.meta_path` makes the modules that we offer, so that
 imported and reloaded like any others. What we do not offer comes from the package of that name
 if one is installed or lies beside the script: its modules, and its names in modules of ours.
 
-Child processes are given a folder on their path in which these packages ask for the stand-ins,
-so that they never play another engine than their parent.
+Child processes are given a folder on their path whose `sitecustomize` asks for the stand-ins, so
+that they never play another engine than their parent.
 """
 
 import os
@@ -16,17 +16,14 @@ from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import module_from_spec
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentquest.errors import UserError
 
-_MARK = "__agentquest_dropin__"
 _ALFWORLD_CACHE = "~/.cache/alfworld"
-_FOLDERS = {
-    "alfworld": str(Path(__file__).parent / "for_alfworld"),
-    "webshop": str(Path(__file__).parent / "for_webshop"),
-}
+_FOR_CHILDREN = str(Path(__file__).parent / "for_children")
 _PATH = "PYTHONPATH"
+ASKED = "AGENTQUEST_DROPIN"  # which stand-ins children are to have; not set: all
 
 
 def dropin(alfworld: bool = True, webshop: bool = True) -> None:
@@ -41,37 +38,23 @@ def dropin(alfworld: bool = True, webshop: bool = True) -> None:
     if webshop:
         modules |= _webshop_modules()
     for name in modules:
-        if name in sys.modules and not hasattr(sys.modules[name], _MARK):
+        if name in sys.modules and sys.modules[name].__loader__ is not _STAND_INS:
             raise UserError(f"{name} is already imported: ask for AgentQuest's engines before that")
     if _STAND_INS not in sys.meta_path:
         sys.meta_path.insert(0, _STAND_INS)
         sys.meta_path.append(_NotFound())
-    _STAND_INS.modules.update(modules)
-    for kind, asked in (("alfworld", alfworld), ("webshop", webshop)):
-        if asked:
-            _lead_children(_FOLDERS[kind])
-    if webshop:
+    if webshop and "web_agent_site" not in _STAND_INS.modules:
         _register_gym_ids()
+    _STAND_INS.modules.update(modules)
+    _lead_children()
 
 
-def become(name: str, **asked: bool) -> None:
-    """Put the stand-in in the place of the package in `_FOLDERS` that a child is importing."""
-    setattr(sys.modules[name], _MARK, True)
-    dropin(**asked)
-    module = sys.modules[name]
-    spec = _STAND_INS.find_spec(name)
-    assert spec is not None, f"{name} is a stand-in"
-    module.__spec__, module.__path__ = spec, spec.submodule_search_locations or []
-    _STAND_INS.exec_module(module)
-
-
-def _lead_children(folder: str) -> None:
-    """Processes that multiprocessing starts take over `sys.path`, others the environment."""
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
+def _lead_children() -> None:
+    """Have every Python that this process starts ask for what was asked for here."""
     given = os.environ.get(_PATH, "").split(os.pathsep)
-    if folder not in given:
-        os.environ[_PATH] = os.pathsep.join([folder, *filter(None, given)])
+    if _FOR_CHILDREN not in given:
+        os.environ[_PATH] = os.pathsep.join([_FOR_CHILDREN, *filter(None, given)])
+    os.environ[ASKED] = " ".join(name for name in _STAND_INS.modules if "." not in name)
 
 
 class _StandIns(MetaPathFinder, Loader):
@@ -85,8 +68,6 @@ class _StandIns(MetaPathFinder, Loader):
     ) -> ModuleSpec | None:
         if fullname not in self.modules:
             return None
-        if path is None:
-            path = [place for place in sys.path if place not in _FOLDERS.values()]
         theirs = PathFinder.find_spec(fullname, path)
         spec = ModuleSpec(fullname, self, origin=__file__, loader_state=theirs, is_package=True)
         # Where modules that we do not offer are looked for.
@@ -100,11 +81,17 @@ class _StandIns(MetaPathFinder, Loader):
         content = self.modules[name]
         vars(module).update(
             content,
-            **{_MARK: True},
             __file__=__file__,  # errors about a missing name tell it
             __doc__="AgentQuest's stand-in; see docs/environments.md.",
             __getattr__=_look_up_in(name, spec.loader_state),
         )
+
+    def get_resource_reader(self, fullname: str) -> Any:
+        """Files inside the package (`importlib.resources`) are those of the other one."""
+        module = sys.modules[fullname]
+        theirs = module.__spec__ and module.__spec__.loader_state
+        read = getattr(theirs and theirs.loader, "get_resource_reader", None)
+        return read and read(fullname)
 
 
 _STAND_INS = _StandIns()
@@ -119,10 +106,7 @@ class _NotFound(MetaPathFinder):
         package = fullname.partition(".")[0]
         if package in _STAND_INS.modules:
             raise ModuleNotFoundError(
-                f"No module named {fullname!r}: AgentQuest stands in for {package} and does not"
-                f" offer it; install {package} or run where its checkout can be imported, and it"
-                " comes from there (docs/environments.md)",
-                name=fullname,
+                f"No module named {fullname!r}: {_say_not_offered(package)}", name=fullname
             )
 
 
@@ -137,9 +121,33 @@ def _look_up_in(name: str, theirs: ModuleSpec | None) -> Callable[[str], Any]:
                 theirs.loader.exec_module(loaded[0])
             if hasattr(loaded[0], attribute):
                 return getattr(loaded[0], attribute)
-        raise AttributeError(f"AgentQuest's stand-in for {name} has no {attribute!r}")
+        raise AttributeError(f"{name} has no {attribute!r}: {_say_not_offered(name)}")
 
     return look_up
+
+
+def _say_not_offered(name: str) -> str:
+    package = name.partition(".")[0]
+    return (
+        f"AgentQuest stands in for {package} and does not offer it; install {package} or run where"
+        " its checkout can be imported, and it comes from there (docs/environments.md)"
+    )
+
+
+class StandIn:
+    """A class of ours under another package's name; what it lacks is not taken for a bug there."""
+
+    if not TYPE_CHECKING:  # or mypy would take every name for one that is there
+
+        def __getattr__(self, name):
+            raise AttributeError(
+                f"AgentQuest's stand-in for {type(self).__name__} has no {name!r}"
+                " (docs/environments.md says what is offered)"
+            )
+
+
+def _names(module: ModuleType, names: str) -> dict[str, Any]:
+    return {name: getattr(module, name) for name in names.split()}
 
 
 def _alfworld_modules() -> dict[str, dict[str, Any]]:
@@ -148,37 +156,25 @@ def _alfworld_modules() -> dict[str, dict[str, Any]]:
     from agentquest.adapters import textworld_gym as gym
 
     data = os.environ.setdefault("ALFWORLD_DATA", os.path.expanduser(_ALFWORLD_CACHE))  # noqa: PTH111
-    environment = {
-        name: getattr(ours, name)
-        for name in (
-            "TASK_TYPES", "AlfredDemangler", "AlfredExpert", "AlfredExpertType", "AlfredInfos",
-            "AlfredTWEnv",
-        )
-    }  # fmt: skip
-    registering = {
-        name: getattr(gym, name) for name in ("make", "register_game", "register_games", "registry")
-    }
-    batch = {"TextworldBatchGymEnv": gym.TextworldBatchGymEnv}
-    single = {"TextworldGymEnv": gym.TextworldGymEnv}
-    words = {
-        name: getattr(core, name) for name in ("EnvInfos", "Environment", "GameState", "Wrapper")
-    }
-    wrappers = {"Filter": core.Filter, "Limit": core.Limit}
+    environment = _names(
+        ours, "TASK_TYPES AlfredDemangler AlfredExpert AlfredExpertType AlfredInfos AlfredTWEnv"
+    )
+    registering = _names(gym, "make register_game register_games registry")
+    batch = _names(gym, "TextworldBatchGymEnv")
+    single = _names(gym, "TextworldGymEnv")
+    words = _names(core, "Agent EnvInfos Environment GameState Wrapper")
     return {
         "alfworld": {"__version__": "0.4.2"},
         "alfworld.info": {"ALFWORLD_DATA": data, "__version__": "0.4.2"},
         "alfworld.agents": {},
-        "alfworld.agents.environment": {
-            "get_environment": ours.get_environment,
-            "AlfredTWEnv": ours.AlfredTWEnv,
-        },
+        "alfworld.agents.environment": _names(ours, "get_environment AlfredTWEnv"),
         "alfworld.agents.environment.alfred_tw_env": environment,
         "alfworld.agents.modules": {},
-        "alfworld.agents.modules.generic": {"load_config": ours.load_config},
+        "alfworld.agents.modules.generic": _names(ours, "load_config"),
         "textworld": {"__version__": "1.7.0", "start": core.start, **words},
         "textworld.core": words,
         "textworld.envs": {},
-        "textworld.envs.wrappers": wrappers,
+        "textworld.envs.wrappers": _names(core, "Filter Limit"),
         "textworld.gym": registering,
         "textworld.gym.utils": registering,
         "textworld.gym.envs": batch | single,
@@ -190,9 +186,11 @@ def _alfworld_modules() -> dict[str, dict[str, Any]]:
 def _webshop_modules() -> dict[str, dict[str, Any]]:
     from agentquest.adapters.webshop_dropin import WebAgentSiteEnv, WebAgentTextEnv
     from agentquest.adapters.webshop_server import DEFAULT_FILE_PATH, SimServer, get_reward
+    from agentquest.benchmarks.webshop.shop.shop import parse_action
 
     env = {"WebAgentTextEnv": WebAgentTextEnv}
     site = {"WebAgentSiteEnv": WebAgentSiteEnv}
+    init = {"init_basedir": lambda *_, **__: None}
     paths = {
         "DEBUG_PROD_SIZE": None,
         "DEFAULT_FILE_PATH": DEFAULT_FILE_PATH,
@@ -201,32 +199,29 @@ def _webshop_modules() -> dict[str, dict[str, Any]]:
     return {
         "web_agent_site": {},
         "web_agent_site.engine": {},
+        "web_agent_site.engine.engine": {"parse_action": parse_action},
         "web_agent_site.engine.goal": {"get_reward": get_reward},
         "web_agent_site.envs": env | site,
         "web_agent_site.envs.web_agent_site_env": site,
         "web_agent_site.envs.web_agent_text_env": env | {"SimServer": SimServer},
         "web_agent_site.utils": paths,
-        # The copy that RAGEN and ROLL import.
-        "webshop_minimal": env | {"init_basedir": _find_data_as_always},
-        "webshop_minimal.utils": paths | {"init_basedir": _find_data_as_always},
+        # The copy that RAGEN and ROLL import; our shop finds its data by itself.
+        "webshop_minimal": env | init,
+        "webshop_minimal.engine": {"parse_action": parse_action},
+        "webshop_minimal.goal": {"get_reward": get_reward},
+        "webshop_minimal.env": env | {"SimServer": SimServer},
+        "webshop_minimal.utils": paths | init,
     }
-
-
-def _find_data_as_always(*_: Any, **__: Any) -> None:
-    """Stands for `init_basedir`: our shop finds its data by itself."""
 
 
 def _register_gym_ids() -> None:
     """`gym.make("WebAgentTextEnv-v0")`, where the user's code has a gym."""
     try:
-        from gym.envs.registration import register, registry
+        from gym.envs.registration import register
     except ImportError:
         return
-    known = getattr(registry, "env_specs", registry)
     for name in ("WebAgentTextEnv", "WebAgentSiteEnv"):
         target = {"id": f"{name}-v0", "entry_point": f"web_agent_site.envs:{name}"}
-        if target["id"] in known:
-            continue
         try:
             # Newer releases check spaces, of which the original has none.
             register(**target, disable_env_checker=True, order_enforce=False)

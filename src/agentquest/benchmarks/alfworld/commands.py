@@ -14,12 +14,13 @@ from agentquest.benchmarks.alfworld.download import (
 )
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.engine.game_files import GameText
-from agentquest.benchmarks.alfworld.homes import game_ids
+from agentquest.benchmarks.alfworld.homes import game, game_ids
 from agentquest.benchmarks.alfworld.homes.compare import distributions, side_by_side
-from agentquest.benchmarks.alfworld.homes.export import read_logic, reference_logic, write_out
+from agentquest.benchmarks.alfworld.homes.export import read_logic, reference_logic, write_game
 from agentquest.benchmarks.alfworld.tasks import BUILTIN, data_root, find_tasks, open_problem
 from agentquest.downloads import download_bars
 from agentquest.errors import UserError
+from agentquest.safe_text import say
 from agentquest.words import counted
 
 
@@ -45,8 +46,8 @@ def download(
         state = (
             "already there" if archive.present else f"{counted(archive.written, 'file')} written"
         )
-        typer.echo(f"{archive.name}: {state}")
-    typer.echo(f"ALFWorld data is in {data_path or default_data_folder()}")
+        say(f"{archive.name}: {state}")
+    say(f"ALFWorld data is in {data_path or default_data_folder()}")
 
 
 def homes(
@@ -88,8 +89,8 @@ def _compare(folder: Path | None, split: str) -> None:
         raise UserError("no real games found to compare with; give their folder")
     ours = [open_problem(task.problem).problem for task in find_tasks(split, data_path=BUILTIN)]
     real = [open_problem(task.problem).problem for task in find_tasks(split, data_path=root)]
-    typer.echo(f"{split}: {counted(len(ours), 'built-in home')}, {counted(len(real), 'real game')}")
-    typer.echo(side_by_side(distributions(ours, _plan_length), distributions(real, _plan_length)))
+    say(f"{split}: {counted(len(ours), 'built-in home')}, {counted(len(real), 'real game')}")
+    say(side_by_side(distributions(ours, _plan_length), distributions(real, _plan_length)))
 
 
 def _plan_length(problem: str) -> int:
@@ -102,10 +103,9 @@ def _export(folder: Path | None, split: str, count: int, logic: Path | None) -> 
     domain, grammar = reference_logic() if logic is None else read_logic(logic)
     ids = game_ids(split)[: count or None]
     for game_id in track(ids, "writing", console=Console(stderr=True)):
-        write_out(
-            [game_id], folder, domain, grammar, walkthrough=lambda home: _walkthrough(home.problem)
-        )
-    typer.echo(f"wrote {counted(len(ids), 'game')} to {folder}")
+        home = game(game_id)
+        write_game(home, folder, domain, grammar, _walkthrough(home.problem))
+    say(f"wrote {counted(len(ids), 'game')} to {folder}")
 
 
 def _walkthrough(problem: str) -> tuple[str, ...]:

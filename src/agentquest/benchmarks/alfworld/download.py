@@ -24,12 +24,12 @@ _PUBLISHED_TREE = re.compile(r"json_2\.1\.\d+(_[a-z-]+)?")
 
 @dataclass(frozen=True)
 class Archive:
-    """One published archive; `sha256` None means that its inner checksums are relied on."""
+    """One published archive."""
 
     release: str
     name: str
     size: int
-    sha256: str | None
+    sha256: str
 
     def url(self, base: str) -> str:
         """Where the archive is, below a server that mirrors the project's releases."""
@@ -96,8 +96,8 @@ def download_alfworld(
         by_hand = target.exists()
         try:
             fetch(
-                archive.url(base_url), target, sha256=archive.sha256, progress=progress,
-                retry=retry, max_bytes=archive.size,
+                archive.url(base_url), target, sha256=archive.sha256, size=archive.size,
+                progress=progress, retry=retry,
             )  # fmt: skip
         except NetworkError as error:
             raise _with_the_rest(error, folder, base_url, todo[position + 1 :]) from error

@@ -216,7 +216,7 @@ class AlfWorldUtils:
     ) -> list[str]:
         """Problem identifiers of one split, for `AlfWorldDriver(problem=…)`.
 
-        `category` is "all" or a task type (`pick_heat_then_place`, `4`, …).
+        `category` is "all" or a task type ("pick_heat_then_place", "4", …).
         """
         wanted = None if category == "all" else [category]
         return [task.problem for task in find_tasks(source, wanted, data_path, playable)]

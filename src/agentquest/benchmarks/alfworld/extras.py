@@ -47,10 +47,8 @@ from agentquest.benchmarks.alfworld.reading import Known, kind_of
 from agentquest.benchmarks.alfworld.task_types import StatedGoal, read_goal_sentence
 from agentquest.errors import UserError
 from agentquest.lib import Metrics, Observation
-from agentquest.lib.aggregate import aggregate_metrics
 
 __all__ = [
-    "aggregate_metrics",
     "get_progress",
     "get_progress_look_at_obj_in_light",
     "get_progress_pick_and_place",

@@ -16,11 +16,6 @@ KEPT = 256
 class AlfWorldGame(Game):
     """One game in progress."""
 
-    # Plain attributes, because a session reads them after every step.
-    done: bool = False
-    won: bool = False
-    reward: float = 0.0
-
     def __init__(self, parsed: AlfWorldEngine) -> None:
         self._parsed = parsed  # keeps it alive for other games of the same problem
         self.engine = parsed.copy()

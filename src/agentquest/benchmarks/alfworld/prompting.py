@@ -9,6 +9,7 @@ the step that was missing.
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
 from agentquest.benchmarks.alfworld import homes
@@ -17,9 +18,11 @@ from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.engine.game_files import GameText
 from agentquest.benchmarks.alfworld.engine.narrator import NOTHING_HAPPENS
 from agentquest.benchmarks.alfworld.explorer import AlfWorldExplorer
+from agentquest.benchmarks.alfworld.game import AlfWorldGame
 from agentquest.benchmarks.alfworld.knowledge import SHUT
 from agentquest.lib import Briefing, Demonstration
 from agentquest.lib.commands import make_tool
+from agentquest.lib.game import play_example
 from agentquest.records.messages import ToolSpec
 
 _TOOL = make_tool(
@@ -167,11 +170,11 @@ def _validation_errands() -> frozenset[str]:
 
 def _example(game_id: str, dialect: Dialect, scene: Scene, mistaken: bool) -> Demonstration | None:
     home = homes.game(game_id)
-    game = AlfWorldEngine.from_text(GameText(home.problem, home.goal), dialect)
-    first = game.reset()
-    turns = _play(game, first)
-    if turns is None or not _is_straight(turns):
+    game = AlfWorldGame(AlfWorldEngine.from_text(GameText(home.problem, home.goal), dialect))
+    played = play_example(game, AlfWorldExplorer(), _LONGEST)
+    if played is None or len(played.turns) < _SHORTEST or not _is_straight(played.turns):
         return None
+    turns = played.turns
     said = [(thought, action) for thought, action, _ in turns]
     if mistaken:
         said = _with_mistake(said)
@@ -184,26 +187,15 @@ def _example(game_id: str, dialect: Dialect, scene: Scene, mistaken: bool) -> De
     said[0] = (f"My plan: {plan}. {said[0][0]}", said[0][1])
     game.reset()
     replayed = tuple((thought, action, game.step(action)) for thought, action in said)
-    return Demonstration(home.goal, first, replayed) if game.won else None
+    return replace(played, turns=replayed) if game.won else None
 
 
-def _play(game: AlfWorldEngine, first: str) -> list[Turn] | None:
-    explorer = AlfWorldExplorer()
-    observation = first
-    turns: list[Turn] = []
-    while not game.won and len(turns) < _LONGEST:
-        action = explorer.next_action(observation)
-        observation = game.step(action)
-        if observation == NOTHING_HAPPENS:
-            return None
-        turns.append((explorer.thought, action, observation))
-    return turns if game.won and len(turns) >= _SHORTEST else None
-
-
-def _is_straight(turns: list[Turn]) -> bool:
-    """Whether everything picked up is carried straight to where it is needed."""
+def _is_straight(turns: tuple[Turn, ...]) -> bool:
+    """Whether nothing is refused, and what is picked up is carried straight to where it goes."""
     walks, carrying = 0, False
-    for _, action, _ in turns:
+    for _, action, answer in turns:
+        if answer == NOTHING_HAPPENS:
+            return False
         verb = action.partition(" ")[0]
         walks = walks + 1 if verb == "go" else 0 if verb != "open" else walks
         if verb in _PUTS:

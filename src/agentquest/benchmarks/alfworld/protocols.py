@@ -13,7 +13,7 @@ are from their repositories.
 
 from typing import Any
 
-from agentquest.protocols import ALL_TASKS, OUR_PROMPT, Protocol
+from agentquest.protocols import ALL_TASKS, GIGPO_READING, OUR_PROMPT, PROMPTED, Protocol
 from agentquest.records.manifest import PublishedScore
 
 
@@ -26,6 +26,11 @@ def _games(split: str, dialect: str | None = None, **limits: int) -> dict[str, A
         "benchmark_settings.dialect": dialect,
         **limits,
     }
+
+
+def _ours(name: str, description: str, split: str, **limits: Any) -> Protocol:
+    """All games of a split, each in its file's own dialect, with our prompts."""
+    return Protocol(name, description, {**_games(split, **limits), **OUR_PROMPT})
 
 
 UNSEEN_134_TWO_SHOT = Protocol(
@@ -42,62 +47,26 @@ UNSEEN_134_TWO_SHOT = Protocol(
         **OUR_PROMPT,
     },
 )
-UNSEEN_134 = Protocol(
+UNSEEN_134 = _ours(
     "unseen-134",
     "All 134 unseen games, each in its file's own dialect, 50 steps.",
-    {
-        **_games("valid_unseen", max_steps=50),
-        **OUR_PROMPT,
-    },
+    "valid_unseen",
+    max_steps=50,
 )
-SEEN_140 = Protocol(
-    "seen-140",
-    "All 140 seen games, each once, 50 steps.",
-    {
-        **_games("valid_seen", max_steps=50),
-        **OUR_PROMPT,
-    },
+SEEN_140 = _ours("seen-140", "All 140 seen games, each once, 50 steps.", "valid_seen", max_steps=50)
+TRAIN_200 = _ours(
+    "train-200", "The 200 games of valid_train, which AgentGym evaluates on.", "valid_train"
 )
-TRAIN_200 = Protocol(
-    "train-200",
-    "The 200 games of valid_train, which AgentGym evaluates on.",
-    {
-        **_games("valid_train"),
-        **OUR_PROMPT,
-    },
-)
-AGENTIFY_100 = Protocol(
+AGENTIFY_100 = _ours(
     "agentify-100",
     "100 unseen games spread over the six types, 50 steps.",
-    {
-        **_games("valid_unseen", max_steps=50),
-        "num_games": 100,
-        "seed": 42,
-        **OUR_PROMPT,
-    },
+    "valid_unseen",
+    max_steps=50,
+    num_games=100,
+    seed=42,
 )
 
 
-PROMPTED: dict[str, Any] = {
-    "agent.name": "prompted",
-    "agent.num_examples": 0,
-    "agent.pieces": None,
-    "agent.longest_prompt": None,
-    "agent.when_full": "end",
-    "agent.thought_turns": None,
-    "agent.ends_on_repeat": False,
-}
-# How GiGPO reads: what has no tags is played by its end, which records call `tail`.
-GIGPO_READING: dict[str, Any] = {
-    **PROMPTED,
-    "agent.style": "message",
-    "agent.reader": "as_gigpo",
-    "agent.read_cut_off": True,
-    "agent.history_length": 2,
-    "agent.history_join": "\n",
-    "llm.temperature": 0.4,
-    "llm.max_tokens": 512,
-}
 # What most leave out: the greeting, an empty line above the task, and numbers of locations.
 CUTS = [
     r"^-= Welcome to TextWorld, ALFRED! =-\n\n",

@@ -66,7 +66,7 @@ TASK_TYPE_NAMES: tuple[str, ...] = tuple(task.name for task in TASK_TYPES)
 def task_type(wanted: str | int) -> TaskType:
     """A task type by number, full name, short name, or a documented shortening.
 
-    `pick_and_place` and `pick_heat_then_place` are often written: any
+    "pick_and_place" and "pick_heat_then_place" are often written: any
     unambiguous beginning of a full name is understood.
     """
     key = str(wanted).strip().lower()

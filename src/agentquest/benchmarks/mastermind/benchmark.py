@@ -8,50 +8,23 @@ from typing import ClassVar
 from agentquest.benchmarks.mastermind import prompting
 from agentquest.benchmarks.mastermind.driver import MasterMindDriver, read_goal
 from agentquest.benchmarks.mastermind.explorer import MasterMindExplorer
-from agentquest.benchmarks.mastermind.tasks import (
-    CATEGORIES,
-    DEV,
-    GENERATOR,
-    PER_CATEGORY,
-    SPLITS,
-    TEST,
-    goal_of,
-    tasks_of,
-)
-from agentquest.lib import (
-    Benchmark,
-    Briefing,
-    Driver,
-    Explorer,
-    Observation,
-    Oracle,
-    Task,
-    TerminalView,
-)
-from agentquest.records.manifest import Provenance
+from agentquest.benchmarks.mastermind.tasks import CATEGORIES, GENERATOR, goal_of
+from agentquest.lib import Briefing, Driver, Explorer, Observation, Oracle, Task, TerminalView
+from agentquest.lib.generated import GeneratedBenchmark
 
 _LENGTH = re.compile(r"secret number of ([0-9]+) digits")
 
 
-class MasterMindBenchmark(Benchmark):
+class MasterMindBenchmark(GeneratedBenchmark):
     """Secret numbers to be guessed; a task type is a number of digits."""
 
     name: ClassVar[str] = "mastermind"
     title: ClassVar[str] = "Mastermind"
-    splits: ClassVar[Mapping[str, int | None]] = dict.fromkeys(
-        SPLITS, PER_CATEGORY * len(CATEGORIES)
-    )
-    split_aliases: ClassVar[Mapping[str, str]] = {
-        "eval_out_of_distribution": TEST,
-        "eval_in_distribution": DEV,
-    }
+    generator: ClassVar[str] = GENERATOR
     task_types: ClassVar[tuple[str, ...]] = CATEGORIES
     task_type_aliases: ClassVar[Mapping[str, str]] = {
         name.replace(" ", "-"): name for name in CATEGORIES
     }
-
-    def tasks(self) -> list[Task]:
-        return tasks_of(self.split, self.wanted_types)
 
     def driver(self, task: Task) -> MasterMindDriver:
         return MasterMindDriver(goal_of(task))
@@ -75,9 +48,6 @@ class MasterMindBenchmark(Benchmark):
 
     def view(self) -> TerminalView:
         return MasterMindView()
-
-    def provenance(self) -> Provenance:
-        return Provenance(data="generated", split=self.split, details={"generator": GENERATOR})
 
 
 class MasterMindView(TerminalView):

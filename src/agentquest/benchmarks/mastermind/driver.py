@@ -9,9 +9,10 @@ import re
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from agentquest.benchmarks.mastermind.tasks import CATEGORIES, TEST, goals_of
+from agentquest.benchmarks.mastermind.tasks import CATEGORIES, goals_of
 from agentquest.errors import ParseError, UserError
 from agentquest.lib import Action, Driver, Metrics, Observation, Outcome, Parser, State
+from agentquest.lib.generated import TEST
 
 WON = "You Won!"
 UNREADABLE = "Could not read a guess. Make sure it is in the format: `Guess: <number>`"

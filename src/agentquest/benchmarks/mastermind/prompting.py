@@ -9,9 +9,11 @@ from itertools import islice
 
 from agentquest.benchmarks.mastermind.driver import MasterMindDriver
 from agentquest.benchmarks.mastermind.explorer import MasterMindExplorer
-from agentquest.benchmarks.mastermind.tasks import TRAIN, goals_of
+from agentquest.benchmarks.mastermind.tasks import goals_of
 from agentquest.lib import Briefing, Demonstration
 from agentquest.lib.commands import make_tool
+from agentquest.lib.game import DriverGame, play_example
+from agentquest.lib.generated import TRAIN
 
 _INSTRUCTIONS = """You play Mastermind: a secret number is to be found by guessing.
 The command:
@@ -53,13 +55,6 @@ def examples(category: str, count: int) -> tuple[Demonstration, ...]:
 
 
 def _play(number: str) -> Demonstration | None:
-    driver, explorer = MasterMindDriver(number), MasterMindExplorer()
-    first = observation = driver.reset()
-    turns: list[tuple[str, str, str]] = []
-    while observation.can_proceed and len(turns) < _LONGEST_EXAMPLE:
-        action = explorer.next_action(observation.text)
-        observation = driver.step(driver.action_class(value=action))
-        turns.append((explorer.thought, action, observation.text))
-    if not observation.success or len(turns) < _SHORTEST_EXAMPLE:
-        return None
-    return Demonstration(driver.metrics.goal, first.text, tuple(turns))
+    game = DriverGame(MasterMindDriver(number))
+    example = play_example(game, MasterMindExplorer(), _LONGEST_EXAMPLE)
+    return example if example is not None and len(example.turns) >= _SHORTEST_EXAMPLE else None

@@ -1,25 +1,15 @@
 """Sudoku as the rest of AgentQuest knows it, and as people see it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from agentquest.benchmarks.sudoku import prompting
-from agentquest.benchmarks.sudoku.boards import (
-    CATEGORIES,
-    DEV,
-    GENERATOR,
-    PER_CATEGORY,
-    SPLITS,
-    TEST,
-    puzzle_of,
-    tasks_of,
-)
+from agentquest.benchmarks.sudoku.boards import CATEGORIES, GENERATOR, puzzle_of
 from agentquest.benchmarks.sudoku.driver import GOAL, SudokuDriver, puzzle_driver
 from agentquest.benchmarks.sudoku.explorer import SudokuExplorer
 from agentquest.benchmarks.sudoku.types import BOARD_HEADING, EMPTY, as_rows, read_board
 from agentquest.lib import (
-    Benchmark,
     Briefing,
     Driver,
     Explorer,
@@ -29,7 +19,7 @@ from agentquest.lib import (
     Task,
     TerminalView,
 )
-from agentquest.records.manifest import Provenance
+from agentquest.lib.generated import GeneratedBenchmark
 
 if TYPE_CHECKING:  # playing needs no HTML
     from htpy import Node
@@ -38,23 +28,14 @@ _EDGE = "  +-------+-------+-------+"
 _COLUMNS = "    0 1 2   3 4 5   6 7 8"
 
 
-class SudokuBenchmark(Benchmark):
+class SudokuBenchmark(GeneratedBenchmark):
     """Sudoku boards with one solution, filled in cell by cell."""
 
     name: ClassVar[str] = "sudoku"
     title: ClassVar[str] = "Sudoku"
-    splits: ClassVar[Mapping[str, int | None]] = dict.fromkeys(
-        SPLITS, PER_CATEGORY * len(CATEGORIES)
-    )
-    split_aliases: ClassVar[Mapping[str, str]] = {
-        "eval_out_of_distribution": TEST,
-        "eval_in_distribution": DEV,
-    }
+    generator: ClassVar[str] = GENERATOR
     task_types: ClassVar[tuple[str, ...]] = CATEGORIES
     step_limit: ClassVar[int] = 100  # a hard board takes 56 moves without one mistake
-
-    def tasks(self) -> list[Task]:
-        return tasks_of(self.split, self.wanted_types)
 
     def driver(self, task: Task) -> SudokuDriver:
         return puzzle_driver(puzzle_of(task))
@@ -84,9 +65,6 @@ class SudokuBenchmark(Benchmark):
         from agentquest.benchmarks.sudoku.pictures import draw_boards
 
         return draw_boards(moments)
-
-    def provenance(self) -> Provenance:
-        return Provenance(data="generated", split=self.split, details={"generator": GENERATOR})
 
 
 class SudokuView(TerminalView):

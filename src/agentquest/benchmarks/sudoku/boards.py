@@ -25,10 +25,9 @@ from agentquest.benchmarks.sudoku.grid import (
     reasons_needed,
     solutions,
 )
-from agentquest.errors import UnknownName
 from agentquest.lib import Task
 from agentquest.lib.dice import Dice
-from agentquest.lib.settings import suggestion
+from agentquest.lib.generated import PER_TYPE, check_names
 
 GENERATOR = "agentquest-sudoku-1"
 EASY, MEDIUM, HARD = "easy", "medium", "hard"
@@ -39,9 +38,6 @@ _NEEDED: dict[str, set[Reason] | None] = {
     HARD: None,
 }
 CATEGORIES = tuple(_GIVEN)
-TEST, DEV, TRAIN = "test", "dev", "train"
-SPLITS = (TEST, DEV, TRAIN)
-PER_CATEGORY = 100
 
 
 class Puzzle(NamedTuple):
@@ -91,26 +87,11 @@ def _empty_cells(answer: Sequence[int], given: int, dice: Dice) -> list[int]:
 
 def puzzles_of(category: str, split: str) -> list[Puzzle]:
     """All puzzles of a category in a split."""
-    _check_names(category, split)
-    return [puzzle(category, split, place) for place in range(PER_CATEGORY)]
-
-
-def tasks_of(split: str, categories: tuple[str, ...]) -> list[Task]:
-    """The tasks of a split, in these categories."""
-    return [
-        Task(name := f"{split}/{category}/{place:03d}", category, split, name)
-        for category in categories
-        for place in range(PER_CATEGORY)
-    ]
+    check_names(category, CATEGORIES, split)
+    return [puzzle(category, split, place) for place in range(PER_TYPE)]
 
 
 def puzzle_of(task: Task) -> Puzzle:
     """The puzzle of a task."""
-    _check_names(task.task_type, task.split)
-    return puzzle(task.task_type, task.split, task.place(PER_CATEGORY))
-
-
-def _check_names(category: str, split: str) -> None:
-    for name, known in ((category, CATEGORIES), (split, SPLITS)):
-        if name not in known:
-            raise UnknownName(f"unknown category or split {name!r}; {suggestion(name, known)}")
+    check_names(task.task_type, CATEGORIES, task.split)
+    return puzzle(task.task_type, task.split, task.place(PER_TYPE))

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from agentquest.benchmarks.sudoku.boards import EASY, TEST, Puzzle, puzzles_of
+from agentquest.benchmarks.sudoku.boards import EASY, Puzzle, puzzles_of
 from agentquest.benchmarks.sudoku.types import (
     Move,
     SudokuAction,
@@ -19,6 +19,7 @@ from agentquest.benchmarks.sudoku.types import (
 )
 from agentquest.errors import ParseError, UserError
 from agentquest.lib import Action, Driver, Metrics, Observation, Outcome, Parser, State
+from agentquest.lib.generated import TEST
 
 Board = Sequence[Sequence[str]]
 

@@ -6,12 +6,14 @@ split. Whole games would be longer than the prompt.
 
 from functools import cache
 
-from agentquest.benchmarks.sudoku.boards import TRAIN, Puzzle, puzzle
-from agentquest.benchmarks.sudoku.driver import GOAL, puzzle_driver
+from agentquest.benchmarks.sudoku.boards import Puzzle, puzzle
+from agentquest.benchmarks.sudoku.driver import puzzle_driver
 from agentquest.benchmarks.sudoku.explorer import SudokuExplorer
 from agentquest.benchmarks.sudoku.grid import CELLS
 from agentquest.lib import Briefing, Demonstration
 from agentquest.lib.commands import make_tool
+from agentquest.lib.game import DriverGame, play_example
+from agentquest.lib.generated import TRAIN
 
 _INSTRUCTIONS = """You solve a Sudoku by filling one cell after the other.
 The command:
@@ -50,7 +52,9 @@ _CELLS_LEFT = 5
 def examples(category: str, count: int) -> tuple[tuple[Puzzle, Demonstration], ...]:
     """The last moves of boards of one category, always the same ones, with their boards."""
     boards = [puzzle(category, TRAIN, place) for place in range(count)]
-    return tuple((board, _play(_nearly_full(board))) for board in boards)
+    games = [DriverGame(puzzle_driver(_nearly_full(board))) for board in boards]
+    played = [play_example(game, SudokuExplorer(), longest=len(CELLS)) for game in games]
+    return tuple((board, each) for board, each in zip(boards, played, strict=True) if each)
 
 
 def _nearly_full(board: Puzzle) -> Puzzle:
@@ -59,14 +63,3 @@ def _nearly_full(board: Puzzle) -> Puzzle:
     left = set(empty[:: max(1, len(empty) // _CELLS_LEFT)][:_CELLS_LEFT])
     filled = [0 if cell in left else board.answer[cell] for cell in CELLS]
     return Puzzle(tuple(filled), board.answer)
-
-
-def _play(board: Puzzle) -> Demonstration:
-    driver, explorer = puzzle_driver(board), SudokuExplorer()
-    first = observation = driver.reset()
-    turns: list[tuple[str, str, str]] = []
-    while observation.can_proceed:
-        action = explorer.next_action(observation.text)
-        observation = driver.step(driver.action_class(value=action))
-        turns.append((explorer.thought, action, observation.text))
-    return Demonstration(GOAL, first.text, tuple(turns))

@@ -7,15 +7,15 @@ checked completely before it is used, and is bounded in size and time.
 
 import http.client
 import json
-import math
 import time
 import urllib.error
 import urllib.request
 import uuid
 from typing import Any
-from urllib.parse import urlsplit
 
 from agentquest.errors import ConfigError, NetworkError
+from agentquest.records.usage import read_number
+from agentquest.words import is_web_address
 
 SESSION_HEADER = "X-Session"
 TIMEOUT = 60.0
@@ -28,7 +28,7 @@ class ShopClient:
     """One shopper on a server at `base_url`; `token` is for servers that ask for one."""
 
     def __init__(self, base_url: str, timeout: float = TIMEOUT, token: str | None = None) -> None:
-        if not _is_web_address(base_url):
+        if not is_web_address(base_url):
             raise ConfigError(f"base_url must be an http address, not {base_url!r}")
         self.base_url = base_url.rstrip("/")
         self.timeout = timeout
@@ -84,14 +84,6 @@ class ShopClient:
             raise NetworkError(f"{url}: the server's answer is not JSON") from error
 
 
-def _is_web_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
-
-
 def _read_body(response: http.client.HTTPResponse, url: str, timeout: float) -> bytes:
     deadline = time.monotonic() + timeout
     received = bytearray()
@@ -113,16 +105,11 @@ def _check_answer(answer: Any, url: str) -> dict[str, Any]:
         raise NetworkError(f"{url}: the answer has no 'available_actions'")
     if not isinstance(actions.get("has_search_bar"), bool):
         raise NetworkError(f"{url}: the answer does not say whether there is a search bar")
-    if not _is_reward(answer.get("reward", 0.0)) or not isinstance(answer.get("done", False), bool):
+    reward = read_number(answer.get("reward", 0.0), "the reward of a WebShop server", most=1)
+    if reward is None or not isinstance(answer.get("done", False), bool):
         raise NetworkError(f"{url}: 'reward' must be a number from 0 to 1, 'done' true or false")
     return answer
 
 
 def _are_texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(each, str) for each in value)
-
-
-def _is_reward(value: object) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return math.isfinite(value) and 0 <= value <= 1

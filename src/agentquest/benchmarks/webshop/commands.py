@@ -20,6 +20,7 @@ from agentquest.errors import ConfigError
 from agentquest.extras import require
 from agentquest.http.access import INSECURE, INSECURE_HELP, Access
 from agentquest.lib.people import OpenRecorder, Recorder
+from agentquest.safe_text import say
 from agentquest.words import counted, plural
 
 HUMAN_RUN = Path("runs/webshop-human")
@@ -72,12 +73,6 @@ def serve(
             help="Serve the original's own pages and addresses, for programs that read them.",
         ),
     ] = False,
-    images: Annotated[
-        bool,
-        typer.Option(
-            "--images", help="With --site: show product pictures, loaded from their web hosts."
-        ),
-    ] = False,
     site_port: Annotated[
         int, typer.Option(help="Port of the web site or the original pages; 0 picks a free one.")
     ] = 3000,
@@ -96,7 +91,7 @@ def serve(
 
     Example: agentquest serve webshop --site
     """
-    _check_options(site, original_pages, records, images)
+    _check_options(site, original_pages, records)
     require("serve", "starlette", "uvicorn", why="serving")
     from agentquest.benchmarks.webshop.serving import running
     from agentquest.benchmarks.webshop.serving.requests import SessionLimits
@@ -117,22 +112,20 @@ def serve(
                 recorder = stack.enter_context(people)
             except ConfigError as error:
                 raise ConfigError(f"{error}\n--records chooses the folder of that run.") from error
-            served["people"] = running.for_people(shop, recorder, limits, access, site_port, images)
-            typer.echo(f"people's episodes go to {recorder.path}", err=True)
+            served["people"] = running.for_people(shop, recorder, limits, access, site_port)
+            say(f"people's episodes go to {recorder.path}", err=True)
         if original_pages:
             served["scrapers"] = running.original_pages(shop, limits, access, site_port)
-        typer.echo(f"data: {folder or BUILTIN}", err=True)
+        say(f"data: {folder or BUILTIN}", err=True)
         _announce(shop, {use: each.url for use, each in served.items()})
         serve_all(*served.values())
 
 
-def _check_options(site: bool, original_pages: bool, records: Path | None, images: bool) -> None:
+def _check_options(site: bool, original_pages: bool, records: Path | None) -> None:
     if site and original_pages:
         raise ConfigError("--site and --original-pages use the same port: choose one")
     if records is not None and not site:
         raise ConfigError("--records is for people's episodes: it needs --site")
-    if images and not site:
-        raise ConfigError("--images is for people's web site: it needs --site")
 
 
 def _open_shop(
@@ -166,11 +159,9 @@ def _open_recorder(
 
 def _announce(shop: Shop, urls: dict[str, str]) -> None:
     products, goals = len(shop.catalogue), len(shop.goals)
-    typer.echo(
-        f"{counted(products, 'product')}, {goals:,} {shop.goals.kind} {plural(goals, 'goal')}"
-    )
+    say(f"{counted(products, 'product')}, {goals:,} {shop.goals.kind} {plural(goals, 'goal')}")
     for use, url in urls.items():
-        typer.echo(f"WebShop for {use}: {url}")
+        say(f"WebShop for {use}: {url}")
 
 
 def download(
@@ -199,4 +190,4 @@ def download(
         files = FILES[size.value]
         download_webshop(folder, files, base_url=base_url, force=force, on_file=add_bar)
         catalogue = open_catalogue(folder, size=size.value, progress=add_bar("catalogue"))
-    typer.echo(f"WebShop data is in {folder}: {counted(len(catalogue), 'product')}")
+    say(f"WebShop data is in {folder}: {counted(len(catalogue), 'product')}")

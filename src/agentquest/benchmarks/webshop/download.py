@@ -14,12 +14,7 @@ from pathlib import Path
 from urllib.parse import urlencode, urljoin
 
 from agentquest.downloads import Progress, Retry, fetch
-from agentquest.downloads.requests import (
-    AttemptFailed,
-    DownloadFailed,
-    FileChanged,
-    request_file,
-)
+from agentquest.downloads.requests import AttemptFailed, DownloadFailed, request_file
 from agentquest.errors import NetworkError
 
 OFFICIAL_URL = "https://drive.usercontent.google.com"
@@ -112,8 +107,8 @@ def download_webshop(
                 progress = on_file(file.name)
                 url = _confirm(url, file)
             fetch(  # checks what is there
-                url, target, sha256=file.sha256, progress=progress, retry=retry, force=force,
-                max_bytes=file.size,
+                url, target, sha256=file.sha256, size=file.size, progress=progress, retry=retry,
+                force=force,
             )  # fmt: skip
         except NetworkError as error:
             raise _by_hand(error, folder, files[position:]) from error
@@ -137,7 +132,7 @@ def _confirm(url: str, file: OfficialFile) -> str:
 def _page_at(url: str) -> "_Page | None":
     """The web page at an address; None for a file, and where nothing can be had at all."""
     try:
-        with request_file(url, 0, None, _PAGE_TIMEOUT_S) as answer:
+        with request_file(url, 0, _PAGE_TIMEOUT_S) as answer:
             response = answer.response
             if response is None or response.headers.get_content_type() != "text/html":
                 return None
@@ -145,7 +140,7 @@ def _page_at(url: str) -> "_Page | None":
             while len(text) < _LONGEST_PAGE and (chunk := answer.chunk(_LONGEST_PAGE)):
                 text += chunk
             return _Page(text.decode("utf-8", "replace"))
-    except (AttemptFailed, DownloadFailed, FileChanged, OSError):
+    except (AttemptFailed, DownloadFailed, OSError):
         return None  # fetching meets the same, tries again, and says what is wrong
 
 

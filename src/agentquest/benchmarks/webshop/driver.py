@@ -9,13 +9,11 @@ import os
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from agentquest.benchmarks.webshop.catalogue.build import Progress
 from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
 from agentquest.benchmarks.webshop.client import ShopClient
-from agentquest.benchmarks.webshop.shop.goals import Filter
 from agentquest.benchmarks.webshop.shop.reward import explain_purchase
 from agentquest.benchmarks.webshop.shop.sessions import Sessions, check_name
-from agentquest.benchmarks.webshop.shop.shop import LONGEST_ACTION, MODES, Session, Shop
+from agentquest.benchmarks.webshop.shop.shop import LONGEST_ACTION, Session, Shop
 from agentquest.errors import ConfigError, UserError
 from agentquest.lib import Action, Driver, Metrics, Observation, Outcome, State
 
@@ -60,23 +58,18 @@ class WebshopUtils:
     """The shapes that pass between shop, server and agent."""
 
     @staticmethod
-    def reset_answer(session: Session, mode: str = "text") -> dict[str, Any]:
-        """What a server says after a reset; `mode` is the form of the observation."""
+    def reset_answer(session: Session) -> dict[str, Any]:
+        """What a server says after a reset."""
         return {
-            "available_actions": {
-                "clickables": session.clickables,
-                "has_search_bar": session.page.search_bar,
-            },
+            "available_actions": dict(sorted(session.available.items())),
             "info": None,
-            "obs": session.observe(mode),
+            "obs": session.observe(),
         }
 
     @staticmethod
-    def step_answer(
-        session: Session, reward: float, done: bool, mode: str = "text"
-    ) -> dict[str, Any]:
+    def step_answer(session: Session, reward: float, done: bool) -> dict[str, Any]:
         """What a server says after a step; keys in alphabetical order, as documented."""
-        answer = WebshopUtils.reset_answer(session, mode) | {"done": done, "reward": reward}
+        answer = WebshopUtils.reset_answer(session) | {"done": done, "reward": reward}
         return dict(sorted(answer.items()))
 
     @staticmethod
@@ -92,9 +85,8 @@ class WebshopUtils:
 class _InProcess:
     """A shop of the driver's own."""
 
-    def __init__(self, shop: Shop, mode: str) -> None:
+    def __init__(self, shop: Shop) -> None:
         self._sessions = Sessions(shop)
-        self._mode = mode
         self.data_hash = shop.catalogue.digest
         self.tagger = shop.nouns.name
         self.session: Session | None = None
@@ -106,13 +98,13 @@ class _InProcess:
             self._sessions.forget(self.session.id)
         self.session = self._sessions.reset(session)
         self._named = isinstance(session, str)  # only these can be asked for again, goal and all
-        return WebshopUtils.reset_answer(self.session, self._mode)
+        return WebshopUtils.reset_answer(self.session)
 
     def step(self, action: str) -> dict[str, Any]:
         assert self.session is not None
         step = self.session.step(action)
         self.valid = step.valid
-        return WebshopUtils.step_answer(self.session, step.reward, step.done, self._mode)
+        return WebshopUtils.step_answer(self.session, step.reward, step.done)
 
 
 class WebshopDriver(Driver):
@@ -122,11 +114,6 @@ class WebshopDriver(Driver):
     official files in `data` or on the built-in products. `seed` fixes hidden prices and
     price limits, `goals` is "synthetic" or "human", `strict` keeps the original's quirks.
     A `shop` that exists can be shared by many drivers.
-
-    The original's own arguments: `num_products` takes the first so many of the data,
-    `observation_mode` is "text", "text_rich", "html" or "url", `show_attrs` shows the
-    attributes of products, `filter_goals(number, goal)` keeps goals, and `limit_goals`
-    draws so many of them (-1: all).
     """
 
     action_class: ClassVar[type[Action]] = WebshopAction
@@ -142,37 +129,21 @@ class WebshopDriver(Driver):
         goals: str = "synthetic",
         strict: bool = False,
         shop: Shop | None = None,
-        progress: Progress | None = None,
         token: str | None = None,
-        num_products: int | None = None,
-        observation_mode: str = "text",
-        show_attrs: bool = False,
-        filter_goals: Filter | None = None,
-        limit_goals: int = -1,
     ) -> None:
         super().__init__()
-        limit = None if limit_goals == -1 else limit_goals
-        offered = {
-            "data": data,
-            "num_products": num_products,
-            "show_attrs": show_attrs or None,
-            "filter_goals": filter_goals,
-            "limit_goals": limit,
-        }
-        _check(base_url, shop, observation_mode, [n for n, v in offered.items() if v is not None])
+        if data is not None and base_url is not None:
+            raise ConfigError("base_url plays on a server; give the server its data instead")
+        if shop is not None and not (base_url is None and data is None):
+            raise ConfigError("an existing shop was given, so data and base_url have no effect")
         self._place: ShopClient | _InProcess
         if base_url is not None:
             self._place = ShopClient(base_url, token=token)
         else:
             if shop is None:
-                catalogue = open_catalogue(
-                    data, size=size, num_products=num_products, progress=progress
-                )
-                shop = Shop(
-                    catalogue, goals=goals, seed=seed, strict=strict, show_attributes=show_attrs,
-                    keep=filter_goals, limit=limit,
-                )  # fmt: skip
-            self._place = _InProcess(shop, observation_mode)
+                catalogue = open_catalogue(data, size=size)
+                shop = Shop(catalogue, goals=goals, seed=seed, strict=strict)
+            self._place = _InProcess(shop)
         self._wanted: int | str | None = None
         self.current_state: WebshopState | None = None
 
@@ -243,8 +214,6 @@ class WebshopDriver(Driver):
     def _step(self, action: Action) -> tuple[State, Observation]:
         if self.current_state is None:
             raise UserError("call reset() before step()")
-        if not isinstance(action.value, str):
-            raise UserError(f"an action must be text, not {type(action.value).__name__}")
         if len(action.value) > LONGEST_ACTION:
             answer = self.current_state.value | {"done": False, "reward": 0}
             self.current_state = WebshopState(value=dict(sorted(answer.items())))
@@ -267,22 +236,4 @@ class WebshopDriver(Driver):
             can_proceed=not done,
             text=f"{said}\n{answer['obs']}" if said else answer["obs"],
             admissible=WebshopUtils.admissible(available),
-        )
-
-
-def _check(base_url: str | None, shop: Shop | None, mode: str, given: list[str]) -> None:
-    """Refuse arguments that do not go together; `given` are those that make a shop."""
-    if mode not in MODES:
-        raise ConfigError(f"observation_mode must be one of {', '.join(MODES)}, not {mode!r}")
-    if base_url is not None:
-        given = [*given, *(["shop"] if shop is not None else [])]
-        given += ["observation_mode"] if mode != "text" else []
-        if given:
-            raise ConfigError(
-                "base_url plays on a server; give the server these options instead:"
-                f" {', '.join(given)}"
-            )
-    elif shop is not None and given:
-        raise ConfigError(
-            f"an existing shop was given, so these options have no effect: {', '.join(given)}"
         )

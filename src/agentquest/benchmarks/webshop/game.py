@@ -17,40 +17,26 @@ class WebshopGame(Game):
         self.number = number
         self._sessions = Sessions(shop, limit=1)
         self._purchase: Purchase | None = None
-        self._reward = 0.0
-        self._done = False
 
     def reset(self) -> str:
         self.session: Session = self._sessions.reset(self.number)
         self.goal = self.session.instruction
-        self.valid, self._reward, self._done, self._purchase = True, 0.0, False, None
+        self.valid, self.done, self.won, self.reward = True, False, False, 0.0
+        self._purchase = None
         return self.session.observe()
 
     def step(self, command: str) -> str:
         step = self.session.step(command)
-        self.valid, self._reward, self._done = step.valid, float(step.reward), step.done
+        self.valid, self.done, self.reward = step.valid, step.done, float(step.reward)
+        self.won = step.done and self.reward == 1.0
         return self.session.observe()
 
     @property
     def admissible(self) -> Sequence[str]:
-        page = self.session.page
-        available = {"clickables": self.session.clickables, "has_search_bar": page.search_bar}
-        return WebshopUtils.admissible(available)
-
-    @property
-    def done(self) -> bool:
-        return self._done
-
-    @property
-    def won(self) -> bool:
-        return self._done and self._reward == 1.0
-
-    @property
-    def reward(self) -> float:
-        return self._reward
+        return WebshopUtils.admissible(self.session.available)
 
     def plan(self) -> list[str]:
-        if self._done:
+        if self.done:
             return []
         if self._purchase is None:
             self._purchase = best_purchase(self.shop, self.session.goal)

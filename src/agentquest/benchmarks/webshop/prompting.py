@@ -9,11 +9,12 @@ from functools import cache
 
 from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
 from agentquest.benchmarks.webshop.explorer import WebshopExplorer
-from agentquest.benchmarks.webshop.shop.sessions import Sessions
-from agentquest.benchmarks.webshop.shop.shop import Session, Shop
+from agentquest.benchmarks.webshop.game import WebshopGame
+from agentquest.benchmarks.webshop.shop.shop import Shop
 from agentquest.benchmarks.webshop.tasks import numbers_of
 from agentquest.lib import Demonstration
 from agentquest.lib.commands import make_tool
+from agentquest.lib.game import play_example
 
 ROLE = (
     "You are an agent in an online shop. "
@@ -63,8 +64,9 @@ def examples(category: str, kind: str, count: int) -> tuple[Demonstration, ...]:
         if len(found) == count:
             break
         if shop.goals[number].category == category:
-            example = _play(Sessions(shop).reset(number))
-            if example is not None:
+            game = WebshopGame(shop, number)
+            example = play_example(game, WebshopExplorer(), _LONGEST_EXAMPLE)
+            if example is not None and len(example.turns) >= _SHORTEST_EXAMPLE:
                 found.append(example)
     return tuple(found)
 
@@ -72,18 +74,3 @@ def examples(category: str, kind: str, count: int) -> tuple[Demonstration, ...]:
 @cache
 def _training_shop(kind: str) -> Shop:
     return Shop(open_catalogue(), goals=kind)
-
-
-def _play(session: Session) -> Demonstration | None:
-    explorer = WebshopExplorer()
-    first = observation = session.observe()
-    turns: list[tuple[str, str, str]] = []
-    reward = 0.0
-    while session.bought is None and len(turns) < _LONGEST_EXAMPLE:
-        action = explorer.next_action(observation)
-        reward = session.step(action).reward
-        observation = session.observe()
-        turns.append((explorer.thought, action, observation))
-    if reward != 1.0 or len(turns) < _SHORTEST_EXAMPLE:
-        return None
-    return Demonstration(session.instruction, first, tuple(turns))

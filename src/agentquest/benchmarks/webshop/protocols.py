@@ -8,7 +8,7 @@ scores are not among them: it writes its own texts for pages, with fewer product
 from typing import Any, Literal
 
 from agentquest.benchmarks.webshop.tasks import AS_PUBLISHED
-from agentquest.protocols import ALL_TASKS, OUR_PROMPT, Protocol
+from agentquest.protocols import ALL_TASKS, GIGPO_READING, OUR_PROMPT, PROMPTED, Protocol
 from agentquest.records.manifest import PublishedScore
 
 
@@ -52,12 +52,8 @@ _SHOP: dict[str, Any] = {
     **ALL_TASKS,
     "benchmark_settings.strict": False,
     "benchmark_settings.seed": 0,
-    "agent.name": "prompted",
-    "agent.num_examples": 0,
-    "agent.thought_turns": None,
-    "agent.ends_on_repeat": False,
+    **PROMPTED,
     "agent.leave_out": [],
-    "agent.when_full": "end",
 }
 _SMALL: dict[str, Any] = {
     "benchmark_settings.goals": "synthetic",
@@ -66,19 +62,13 @@ _SMALL: dict[str, Any] = {
 _GIGPO: dict[str, Any] = {
     **_SHOP,
     **_SMALL,
+    **GIGPO_READING,
     "max_steps": 15,
-    "agent.style": "message",
-    "agent.reader": "as_gigpo",
     "agent.tail": 20,
-    "agent.read_cut_off": True,
-    "agent.history_length": 2,
-    "agent.history_join": "\n",
     "agent.admissible_join": "\n",
     "agent.admissible_without": [],
     "agent.pieces": " [SEP] ",
     "agent.longest_prompt": 13_000,
-    "llm.temperature": 0.4,
-    "llm.max_tokens": 512,
 }
 _GIGPO_PROMPT = {
     "agent.prompt_file": "the two templates of verl-agent's "
@@ -147,8 +137,6 @@ AGENTGYM_200 = Protocol(
         "agent.style": "chat",
         "agent.reader": "as_agentgym",
         "agent.read_cut_off": True,
-        "agent.pieces": None,
-        "agent.longest_prompt": None,
         "llm.temperature": 0,
     },
     (
@@ -179,8 +167,6 @@ AGENTBENCH_FC = Protocol(
         "max_steps": 20,
         "agent.style": "chat",
         "agent.reader": "as_agentbench_tools",
-        "agent.pieces": None,
-        "agent.longest_prompt": None,
         "agent.tools": [
             {
                 "name": "search_action",
@@ -229,8 +215,6 @@ ETO_200 = Protocol(
         "agent.style": "chat",
         "agent.reader": "as_eto_blank",
         "agent.read_cut_off": True,
-        "agent.pieces": None,
-        "agent.longest_prompt": None,
         "llm.temperature": 0,
         "llm.max_tokens": 512,
     },

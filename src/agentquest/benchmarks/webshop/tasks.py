@@ -6,7 +6,6 @@ in the name.
 """
 
 import os
-import random
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +13,6 @@ from pathlib import Path
 import numpy as np
 
 from agentquest.benchmarks.webshop.catalogue.catalogue import SIZES
-from agentquest.benchmarks.webshop.shop.goals import SPLITS as _NUMBERS
 from agentquest.benchmarks.webshop.shop.goals import Goals
 from agentquest.errors import ConfigError, DataError
 from agentquest.lib import Task
@@ -22,7 +20,7 @@ from agentquest.words import parse_whole_number
 
 BUILTIN = "builtin"
 CATEGORIES = ("beauty", "electronics", "fashion", "garden", "grocery")
-SPLITS = {"test": _NUMBERS["test"], "dev": _NUMBERS["eval"], "train": _NUMBERS["train"]}
+SPLITS = {"test": (0, 500), "dev": (500, 1500), "train": (1500, None)}
 
 AS_PUBLISHED = "gigpo-as-published"
 _RANGE = re.compile(r"(\d{1,9})-(\d{1,9})")
@@ -131,10 +129,7 @@ def as_published(goals: Goals) -> list[int]:
     if len(goals) < _FIRST_GOALS:
         raise ConfigError(f"{_PLACE}: {AS_PUBLISHED} needs {_FIRST_GOALS} goals")
     places = np.random.RandomState(_SEED).choice(_FIRST_GOALS, size=_WORKERS, replace=False)
-    number_of = np.argsort(goals.order)
-    chosen = []
-    for worker, place in enumerate(places):
-        order = list(range(len(goals)))
-        random.Random(_SEED + worker).shuffle(order)
-        chosen.append(int(number_of[order[place]]))
+    chosen = (
+        int(goals.numbers_shuffled(_SEED + worker)[place]) for worker, place in enumerate(places)
+    )
     return list(dict.fromkeys(chosen))

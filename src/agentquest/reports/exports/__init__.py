@@ -40,8 +40,13 @@ def export_run(run: StoredRun, name: str, folder: Path) -> Path:
 
 
 @contextmanager
-def draft_of(file: Path) -> Iterator[Path]:
-    """A file to write in place of this one, which is whole or not there in the end."""
+def draft_of(folder: Path, name: str) -> Iterator[Path]:
+    """A draft that becomes the file of this name when it is complete. `folder` may be a run of
+    anybody's: no link below it is followed."""
+    file = folder / name
+    links = [inner for inner in file.parents[: name.count("/")] if inner.is_symlink()]
+    if links:
+        raise UserError(f"cannot write {file}: {links[0]} is a link, which may lead anywhere")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with replace_with_draft(file, sync=False) as draft:

@@ -6,7 +6,6 @@ has no place for (the action that was read out of a reply, rewards, progress) is
 
 import json
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,13 @@ from agentquest.records.episode import Call, EpisodeRecord, Step
 from agentquest.records.messages import ToolCall
 from agentquest.records.outcome import MEANINGS
 from agentquest.reports.exports import draft_of
-from agentquest.reports.exports.chat import declare_tool, read_arguments, task_text, turns_of
+from agentquest.reports.exports.chat import (
+    Clock,
+    declare_tool,
+    read_arguments,
+    task_text,
+    turns_of,
+)
 from agentquest.store.stored_run import StoredRun
 from agentquest.words import slug
 
@@ -30,12 +35,13 @@ _TASK = (
 
 def write_atif(run: StoredRun, folder: Path) -> Path:
     """`atif-RUN/00001-TASK.json` and so on; returns the folder."""
-    place = folder / f"atif-{slug(run.manifest.run_id)}"
+    place = f"atif-{slug(run.manifest.run_id)}"
     for number, record in enumerate(run.records, start=1):
         text = json.dumps(trajectory(record), ensure_ascii=False, allow_nan=False, indent=1)
-        with draft_of(place / f"{number:05d}-{slug(record.key)[-100:]}.json") as draft:
+        name = f"{place}/{number:05d}-{slug(record.key)[-100:]}.json"
+        with draft_of(folder, name) as draft:
             draft.write_text(f"{text}\n", encoding="utf-8")
-    return place
+    return folder / place
 
 
 def trajectory(record: EpisodeRecord) -> Json:
@@ -76,18 +82,18 @@ def trajectory(record: EpisodeRecord) -> Json:
 
 
 def _steps(record: EpisodeRecord) -> Iterator[Json]:
-    now = datetime.fromisoformat(record.started_at)
+    clock = Clock(record)
     for message in record.prompt(record.steps[0]) if record.steps else ():
         if message.role == "system":
             yield {"source": "system", "message": message.content}
-    yield {"source": "user", "message": task_text(record), "timestamp": now.isoformat()}
+    yield {"source": "user", "message": task_text(record), "timestamp": clock.now()}
     for turn in turns_of(record):
         later = [call for _, call in turn[1:]]
         for step, call in turn:
-            now += timedelta(seconds=step.seconds)
+            clock.passed += step.seconds
             # A reply with several calls is several steps: each has its own call and result.
             calls = [each for each in step.tool_calls if each == call or each not in later]
-            yield _step(step, calls, call, now.isoformat())
+            yield _step(step, calls, call, clock.now())
 
 
 def _step(step: Step, made: Sequence[ToolCall], answered: ToolCall | None, moment: str) -> Json:

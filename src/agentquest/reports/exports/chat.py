@@ -7,6 +7,7 @@ such chat: its turns are the reply and what was seen then.
 
 import json
 from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta, timezone
 from itertools import zip_longest
 from typing import Any
 
@@ -72,6 +73,24 @@ def declare_tool(tool: ToolSpec) -> dict[str, Any]:
     parameters = tool.parameters or {"type": "object", "properties": {}}
     declared = {"name": tool.name, "description": tool.description, "parameters": parameters}
     return {"type": "function", "function": declared}
+
+
+class Clock:
+    """When the steps of an episode were made, by how long each took."""
+
+    _LATEST = 1e9  # seconds after the start; no clock shows what other records say
+
+    def __init__(self, record: EpisodeRecord) -> None:
+        self.passed = 0.0
+        try:
+            self._start = datetime.fromisoformat(record.started_at)
+        except ValueError:
+            self._start = datetime.fromtimestamp(0, timezone.utc)
+
+    def now(self) -> str:
+        """The moment, as ISO 8601 has it."""
+        passed = min(max(self.passed, 0.0), self._LATEST)
+        return (self._start + timedelta(seconds=passed)).isoformat()
 
 
 def _as_sent(record: EpisodeRecord, turn: Turn, following: Turn) -> list[Message] | None:

@@ -63,17 +63,17 @@ _TRAJECTORY: Json = {
 def write_hf_dataset(run: StoredRun, folder: Path) -> Path:
     """`hf-RUN/` with the card and one line per episode; returns the folder."""
     name, rows, digest = slug(run.manifest.run_id), run.to_rows(), hashlib.sha256()
-    place = folder / f"hf-{name}"
-    with draft_of(place / _DATA) as draft, draft.open("wb") as output:
+    place = f"hf-{name}"
+    with draft_of(folder, f"{place}/{_DATA}") as draft, draft.open("wb") as output:
         for row, record in zip(rows, run.records, strict=True):
             content = {**row, **_trajectory(record)}
             line = json.dumps(content, ensure_ascii=False, allow_nan=False).encode() + b"\n"
             digest.update(line)
             output.write(line)
-    with draft_of(place / "README.md") as draft:
+    with draft_of(folder, f"{place}/README.md") as draft:
         card = _card(run, rows, f"{name}-{digest.hexdigest()[:12]}")
         draft.write_text(card, encoding="utf-8")
-    return place
+    return folder / place
 
 
 def _trajectory(record: EpisodeRecord) -> Json:

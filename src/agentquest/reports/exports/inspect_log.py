@@ -11,7 +11,6 @@ import hashlib
 import json
 import zipfile
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from agentquest.records.messages import Message, ReplyKind, ToolCall
 from agentquest.records.outcome import MEANINGS, End
 from agentquest.reports.exports import draft_of
 from agentquest.reports.exports.chat import (
+    Clock,
     conversation,
     declare_tool,
     read_arguments,
@@ -30,6 +30,7 @@ from agentquest.reports.exports.chat import (
     turns_of,
 )
 from agentquest.store.stored_run import StoredRun
+from agentquest.words import slug
 
 Json = dict[str, Any]
 _VERSION = 2
@@ -41,9 +42,10 @@ _STOPS = {ReplyKind.TRUNCATED.value: "max_tokens", ReplyKind.REFUSED.value: "con
 
 def write_inspect_log(run: StoredRun, folder: Path) -> Path:
     """Write the log into a folder, under the name that Inspect would give it."""
-    file, ended = folder / _name(run.manifest), run.manifest.created_at
+    name, ended = _name(run.manifest), run.manifest.created_at
     summaries, cache_writes = [], 0
-    with draft_of(file) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
+    packing = zipfile.ZIP_DEFLATED
+    with draft_of(folder, name) as draft, zipfile.ZipFile(draft, "w", packing) as archive:
         for record in run.records:
             ended = max(ended, record.started_at)
             cache_writes += _cache_writes(record.calls)
@@ -51,7 +53,7 @@ def write_inspect_log(run: StoredRun, folder: Path) -> Path:
             archive.writestr(_file_of(record), _text(_sample_of(record)))
         archive.writestr("summaries.json", _text(summaries))
         archive.writestr("header.json", _text(_header(run, cache_writes, ended)))
-    return file
+    return folder / name
 
 
 def _header(run: StoredRun, cache_writes: int, ended: str) -> Json:
@@ -124,8 +126,8 @@ def _results(run: StoredRun) -> Json:
 
 
 def _name(manifest: Manifest) -> str:
-    moment = manifest.created_at.replace(":", "-").replace("+", "-")
-    return f"{moment}_{manifest.benchmark}_{_short_id(manifest)}.eval"
+    moment, benchmark = slug(manifest.created_at), slug(manifest.benchmark)
+    return f"{moment}_{benchmark}_{_short_id(manifest)}.eval"
 
 
 def _short_id(manifest: Manifest) -> str:
@@ -187,40 +189,34 @@ def _head(record: EpisodeRecord) -> Json:
 
 def _events(record: EpisodeRecord) -> Iterator[Json]:
     """The transcript: the task, for every step what was asked and done, and the verdict."""
-    clock = _Clock(record)
+    clock = Clock(record)
     asked = {"input": task_text(record), "target": "solved", "id": record.task_id}
-    yield {"event": "sample_init", **clock.now(), "sample": asked, "state": {}}
+    yield {"event": "sample_init", **_now(clock), "sample": asked, "state": {}}
     for turn in turns_of(record):
         for step, call in turn:
             thinking = min(_latency(step) or 0.0, step.seconds)
             if step.calls or step.prompt:
-                yield {**_model_event(record, step), **clock.lasting(thinking)}
-            yield {**_tool_event(step, call), **clock.lasting(step.seconds - thinking)}
+                yield {**_model_event(record, step), **_lasting(clock, thinking)}
+            yield {**_tool_event(step, call), **_lasting(clock, step.seconds - thinking)}
     error, limit = _error(record), _limit(record)
     if limit:
         reason = {"type": "custom", "message": limit["reason"], "limit": limit["limit"]}
-        yield {"event": "sample_limit", **clock.now(), **reason}
+        yield {"event": "sample_limit", **_now(clock), **reason}
     if error:
-        yield {"event": "error", **clock.now(), "error": error}
+        yield {"event": "error", **_now(clock), "error": error}
     if record.scored:
         verdict = {"score": _score(record), "target": "solved", "scorer": _SCORE}
-        yield {"event": "score", **clock.now(), **verdict}
+        yield {"event": "score", **_now(clock), **verdict}
 
 
-class _Clock:
-    """When things happened, by how long each step took."""
+def _now(clock: Clock) -> Json:
+    return {"timestamp": clock.now(), "working_start": clock.passed}
 
-    def __init__(self, record: EpisodeRecord) -> None:
-        self._start, self._passed = datetime.fromisoformat(record.started_at), 0.0
 
-    def now(self) -> Json:
-        moment = self._start + timedelta(seconds=self._passed)
-        return {"timestamp": moment.isoformat(), "working_start": self._passed}
-
-    def lasting(self, seconds: float) -> Json:
-        begun = self.now()
-        self._passed += seconds
-        return {**begun, "completed": self.now()["timestamp"], "working_time": seconds}
+def _lasting(clock: Clock, seconds: float) -> Json:
+    begun = _now(clock)
+    clock.passed += seconds
+    return {**begun, "completed": clock.now(), "working_time": seconds}
 
 
 def _latency(step: Step) -> float | None:

@@ -21,10 +21,10 @@ _TEXTS = frozenset({"model", "error"})
 
 def write_csv(run: StoredRun, folder: Path) -> Path:
     """`episodes.csv`; an empty cell is an unknown figure."""
-    file, rows = folder / "episodes.csv", run.to_rows()
-    with draft_of(file) as draft, draft.open("w", encoding="utf-8", newline="") as output:
+    name, rows = "episodes.csv", run.to_rows()
+    with draft_of(folder, name) as draft, draft.open("w", encoding="utf-8", newline="") as output:
         write_cells(output, columns_of(rows), rows)
-    return file
+    return folder / name
 
 
 def write_parquet(run: StoredRun, folder: Path) -> Path:
@@ -40,12 +40,12 @@ def write_parquet(run: StoredRun, folder: Path) -> Path:
         "float64": arrow.float64(),
         "string": arrow.string(),
     }
-    file, rows = folder / "episodes.parquet", run.to_rows()
+    name, rows = "episodes.parquet", run.to_rows()
     schema = arrow.schema([(name, kinds[kind]) for name, kind in columns_of(rows).items()])
     table = arrow.Table.from_pylist(rows, schema=schema)
-    with draft_of(file) as draft:
+    with draft_of(folder, name) as draft:
         parquet.write_table(table, str(draft))
-    return file
+    return folder / name
 
 
 def columns_of(rows: Sequence[Row]) -> dict[str, Kind]:

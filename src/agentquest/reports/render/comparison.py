@@ -10,7 +10,7 @@ from agentquest.metrics.statistics import CLEAR, can_differ
 from agentquest.metrics.table import PERCENT
 from agentquest.reports.compare import Comparison, Difference
 from agentquest.reports.render.text import WIDTH, markdown_table, text_table, wrap_text
-from agentquest.reports.safe_text import markdown_text, one_line
+from agentquest.safe_text import markdown_text, one_line
 from agentquest.words import counted
 
 SCHEMA_VERSION = 2

@@ -13,7 +13,7 @@ from typing import IO
 from agentquest.metrics.report import Report, Row
 from agentquest.metrics.statistics import Estimate
 from agentquest.records.outcome import End
-from agentquest.reports.safe_text import csv_text
+from agentquest.safe_text import csv_text
 
 
 def csv_report(report: Report) -> str:

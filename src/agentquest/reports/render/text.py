@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from agentquest.metrics.report import Report, Table, cost_text, describe_model, tokens_text
-from agentquest.reports.safe_text import markdown_text, one_line
+from agentquest.safe_text import markdown_text, one_line
 from agentquest.words import counted
 
 WIDTH = 80
@@ -46,7 +46,7 @@ def text_summary(report: Report, width: int = WIDTH) -> str:
     for metric in report.shown:
         if metric.key not in _DETAILS and overall.cells[metric.key].estimate is not None:
             lines.append((metric.heading, overall.cells[metric.key].text))
-    ends = (f"{one.episodes} {one.meaning}" for one in report.ends)
+    ends = (f"{one.episodes} × {one.meaning}" for one in report.ends)
     lines.append(("ends", ", ".join(ends) or "no episode was played"))
     if spent.calls > min(spent.uncounted_calls, spent.unpriced_calls):
         tokens = tokens_text(spent, spent.prompt_tokens + spent.completion_tokens)
@@ -105,7 +105,7 @@ def text_table(table: Table, width: int = WIDTH) -> str:
     room = width - 2 - together
     if room < min(_SHORTEST_NAME, max(map(len, columns[0]))):  # not all fit beside each other
         room = max(_SHORTEST_NAME, width - widest - 4)
-    names = _shorten(columns[0], room)
+    names = shorten_names(columns[0], room)
     room = width - 2 - len(names[0])
     blocks: list[list[list[str]]] = []
     left = 0
@@ -168,7 +168,7 @@ def _lines(block: Sequence[Sequence[str]]) -> Iterable[str]:
         yield f"  {'  '.join(cells)}".rstrip()
 
 
-def _shorten(names: Sequence[str], most: int) -> list[str]:
+def shorten_names(names: Sequence[str], most: int) -> list[str]:
     """Names of one width; a long one loses its middle, as its ends tell most."""
     each = min(max(map(len, names)), most)
     shown = (

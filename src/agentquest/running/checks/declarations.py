@@ -9,21 +9,27 @@ from agentquest import registry
 from agentquest.errors import UnknownName
 from agentquest.lib import BenchmarkSettings, Briefing, TerminalView
 from agentquest.lib.commands import BLANK
+from agentquest.lib.settings import describe_fields
 from agentquest.records.manifest import Provenance, Verbs
 from agentquest.records.messages import ToolSpec
-from agentquest.running.checks.subject import Problems, Subject, carry_out, show
+from agentquest.running.checks.subject import Problems, Subject, carry_out, check, show
 from agentquest.words import counted
 
 _KINDS_OF_DATA = ("real", "builtin", "generated")
 _NONSENSE = "no-such-thing"
 
 
+@check(
+    "Declare name, title, splits and task_types; read data in tasks() and driver(), with "
+    "defaults that need no download."
+)
 def made(subject: Subject) -> Problems:
     """It can be made from its name and settings, and has tasks."""
     if not subject.tasks:
         yield "there are no tasks"
 
 
+@check("See the class attributes of agentquest.lib.Benchmark.")
 def declarations(subject: Subject) -> Problems:
     """What it declares is complete and typed."""
     found = type(subject.benchmark)
@@ -59,6 +65,10 @@ def declarations(subject: Subject) -> Problems:
         registry.load_object("declared", path)
 
 
+@check(
+    "Subclass BenchmarkSettings, write a text under each field, and let the base class read "
+    "splits and task types."
+)
 def settings(subject: Subject) -> Problems:
     """Settings are documented, reject unknown names, and survive JSON."""
     model: Any = type(subject.benchmark).Settings
@@ -67,8 +77,8 @@ def settings(subject: Subject) -> Problems:
         return
     yield from (
         f"setting {name!r} has no description"
-        for name, field in model.model_fields.items()
-        if not field.description
+        for name, text in describe_fields(model).items()
+        if not text
     )
     try:
         model(**{_NONSENSE: 1})
@@ -86,6 +96,10 @@ def settings(subject: Subject) -> Problems:
             pass
 
 
+@check(
+    "Sort the tasks and name them by what they are made from, never by a file's place or the "
+    "time; return only self.wanted_types."
+)
 def tasks(subject: Subject) -> Problems:
     """Task ids are unique and stable, types and splits are the declared ones."""
     found, all_tasks = subject.benchmark, subject.all_tasks
@@ -109,6 +123,7 @@ def tasks(subject: Subject) -> Problems:
             yield f"task_types=[{kind!r}] does not give the tasks of that type"
 
 
+@check("Correct `splits`, or declare None where the number depends on the data.")
 def splits(subject: Subject) -> Problems:
     """Every split has as many tasks as declared."""
     for name, size in type(subject.benchmark).splits.items():
@@ -117,6 +132,7 @@ def splits(subject: Subject) -> Problems:
             yield f"split {name!r} has {found} tasks, but declares {size}"
 
 
+@check("Return Provenance(data='real', 'builtin' or 'generated', split=self.split).")
 def provenance(subject: Subject) -> Problems:
     """It says where its data comes from."""
     said = subject.benchmark.provenance()
@@ -129,6 +145,10 @@ def provenance(subject: Subject) -> Problems:
         yield f"split is {said.split!r}, but {subject.benchmark.split!r} is configured"
 
 
+@check(
+    "Let Driver.data_hash be the SHA-256 of the task's data and of everything that decides its "
+    "outcome."
+)
 def fingerprint(subject: Subject) -> Problems:
     """Each task has a hash of everything it is made from."""
     found, chosen = subject.benchmark, subject.tasks
@@ -149,6 +169,10 @@ def fingerprint(subject: Subject) -> Problems:
         yield "different tasks have the same data_hash"
 
 
+@check(
+    "Fill instructions, role, examples and tools; a tool's `command` has a blank for each "
+    "parameter; take examples from a training split."
+)
 def briefing(subject: Subject) -> Problems:
     """Agents are told everything they need, and never get the task itself as an example."""
     for task in subject.tasks:
@@ -169,6 +193,7 @@ def briefing(subject: Subject) -> Problems:
         yield from (f"{task.id}: {problem}" for problem in _demonstrations(subject, task))
 
 
+@check("Let TerminalView.room and show return text for every observation.")
 def view(subject: Subject) -> Problems:
     """A person can play it in the terminal."""
     looks = subject.benchmark.view()

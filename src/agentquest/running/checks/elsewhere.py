@@ -11,9 +11,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agentquest.running.checks.subject import Problems, Subject, transcript
+from agentquest.running.checks.subject import Problems, Subject, check, transcript
 
 
+@check("Use no hash(), id(), set order or global state for anything visible.")
 def other_process(subject: Subject) -> Problems:
     """Tasks, hashes and games are the same in another process."""
     scripts = {task.id: subject.script(task) for task in subject.tasks}

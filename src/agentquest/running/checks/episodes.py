@@ -13,6 +13,7 @@ from agentquest.running.checks.subject import (
     Problems,
     Subject,
     carry_out,
+    check,
     difference,
     observe,
     show,
@@ -23,6 +24,10 @@ _NONSENSE = ("", "a sentence that no benchmark understands", "xyzzy \x00 \U0001f
 _FILLINGS = 300
 
 
+@check(
+    "Set text and output of every observation; keep outcome, can_proceed and solved in step "
+    "with each other; keep details and facts plain."
+)
 def observations(subject: Subject) -> Problems:
     """Texts are never empty, outcomes are consistent and can be saved."""
     for task in subject.tasks:
@@ -47,6 +52,7 @@ def observations(subject: Subject) -> Problems:
         yield from (f"{task.id}, at the end: {problem}" for problem in _moment(driver, last))
 
 
+@check("Draw at random only from a seed that the task decides; no clock, no set order.")
 def determinism(subject: Subject) -> Problems:
     """The same commands give the same game."""
     for task in subject.tasks:
@@ -57,6 +63,7 @@ def determinism(subject: Subject) -> Problems:
             yield f"{task.id}: {problem}"
 
 
+@check("Leave game() to the base class, or let both play one engine.")
 def training_games(subject: Subject) -> Problems:
     """Benchmark.game plays the same game as the driver."""
     for task in subject.tasks:
@@ -76,6 +83,10 @@ def training_games(subject: Subject) -> Problems:
                 break
 
 
+@check(
+    "Keep plain data in the driver: no lambdas, open files, locks or generators, and no mutable "
+    "data shared with a copy."
+)
 def copies(subject: Subject) -> Problems:
     """A driver can be pickled and copied in the middle of a game."""
     ways: tuple[tuple[str, Callable[[Driver], Driver]], ...] = (
@@ -100,6 +111,10 @@ def copies(subject: Subject) -> Problems:
                     yield f"{task.id}, {word} half-way: {who} continues differently: {problem}"
 
 
+@check(
+    "Keep what changes in the driver, never in the class, the module or the benchmark, and set "
+    "all of it in _reset."
+)
 def isolation(subject: Subject) -> Problems:
     """Games do not influence each other, and a reset forgets everything."""
     for task, other in zip(subject.tasks, reversed(subject.tasks), strict=True):
@@ -118,6 +133,7 @@ def isolation(subject: Subject) -> Problems:
             yield f"{task.id}: plays differently after a reset: {problem}"
 
 
+@check("Return the current state and an observation with valid=False that says what was wrong.")
 def invalid_commands(subject: Subject) -> Problems:
     """An invalid command changes nothing and is answered."""
     for task in subject.tasks:
@@ -135,6 +151,7 @@ def invalid_commands(subject: Subject) -> Problems:
             yield f"{task.id}: an invalid command changed the game: {problem}"
 
 
+@check("Leave step() to the base class and let _reset set everything back.")
 def finished_games(subject: Subject) -> Problems:
     """A game that is over stays over until it is reset."""
     for task in subject.tasks:
@@ -152,6 +169,9 @@ def finished_games(subject: Subject) -> Problems:
             yield f"{task.id}: reset does not start it over"
 
 
+@check(
+    "List commands as they are accepted, or with blanks as agentquest.lib.commands describes them."
+)
 def admissible_commands(subject: Subject) -> Problems:
     """What is listed as admissible is accepted."""
     for task in subject.tasks:

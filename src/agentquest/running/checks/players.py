@@ -21,7 +21,7 @@ from agentquest.lib import (
     Task,
 )
 from agentquest.records.episode import EpisodeRecord
-from agentquest.running.checks.subject import Problems, Subject, carry_out, show, transcript
+from agentquest.running.checks.subject import Problems, Subject, carry_out, check, show, transcript
 from agentquest.running.episode import EpisodePlayer
 from agentquest.running.factory import Resources
 from agentquest.running.play import make_player, play, run_in_thread
@@ -34,6 +34,10 @@ _STEPS = 6
 _LEAVES = (str, bytes, int, float, complex, bool, type(None), types.ModuleType, Enum)
 
 
+@check(
+    "Plan from where the driver stands, change nothing while planning, and set step_limit so "
+    "that the task can be done; return None from oracle() if there is none."
+)
 def oracle(subject: Subject) -> Problems:
     """The oracle wins, by commands that are accepted."""
     for task in subject.tasks:
@@ -58,6 +62,10 @@ def oracle(subject: Subject) -> Problems:
             yield f"{task.id}: asking the oracle changed the game"
 
 
+@check(
+    "Return a fresh Explorer that reads only the text; let it give up its plan when a command "
+    "was refused."
+)
 def explorer(subject: Subject) -> Problems:
     """The rule-based player gives commands that are accepted."""
     for task in subject.tasks:
@@ -78,6 +86,7 @@ def explorer(subject: Subject) -> Problems:
                 yield f"{task.id}: {command!r} is not accepted"
 
 
+@check("Keep settings and tasks plain, and seed whatever is random by the task.")
 def records(subject: Subject) -> Problems:
     """Episodes travel as specs and come back as records, the same every time."""
     for task in subject.tasks:
@@ -99,6 +108,9 @@ def records(subject: Subject) -> Problems:
                 yield f"{where}: the second episode differs from the first"
 
 
+@check(
+    "Give agents text only: no driver, benchmark or state in briefings, observations and explorers."
+)
 def secrecy(subject: Subject) -> Problems:
     """An agent cannot reach the game, its state or its plan."""
     for task in subject.tasks:

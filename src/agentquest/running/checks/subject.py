@@ -1,7 +1,8 @@
 """The benchmark that is being checked, and ways to play it that every check uses."""
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,6 +13,29 @@ from agentquest.running.factory import make_benchmark
 Problems = Iterator[str]
 
 _STEPS = 12  # of a game that is played again and again; enough to be in the middle of it
+
+
+@dataclass(frozen=True)
+class Check:
+    """`problems` yields what breaks a promise, and `remedy` is how to fix that."""
+
+    problems: Callable[["Subject"], Problems]
+    remedy: str
+
+    @property
+    def name(self) -> str:
+        """What the check is called."""
+        return self.problems.__name__.replace("_", " ")
+
+    @property
+    def promise(self) -> str:
+        """What a passed check guarantees: the sentence under the function."""
+        return str(self.problems.__doc__)
+
+
+def check(remedy: str) -> Callable[[Callable[["Subject"], Problems]], Check]:
+    """Make a check of the function below."""
+    return lambda problems: Check(problems, remedy)
 
 
 class Seen(NamedTuple):

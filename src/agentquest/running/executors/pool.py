@@ -15,7 +15,6 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from threading import get_ident
 from typing import Any, Literal
 
 from agentquest.errors import UserError
@@ -101,7 +100,6 @@ class Pool:
         self._losses: dict[str, int] = {}
         self._events: asyncio.Queue[tuple[Worker, Event]] = asyncio.Queue()
         self._loop = asyncio.get_running_loop()
-        self._thread = get_ident()
         self._made = 0
         self._stillborn = 0
         self._alive = [self._another() for _ in range(workers)]
@@ -111,9 +109,7 @@ class Pool:
         return self._new_worker(f"{self._prefix}-{self._made}", self._hear)
 
     def _hear(self, worker: Worker, event: Event) -> None:
-        if get_ident() == self._thread:
-            self._events.put_nowait((worker, event))
-        elif not self._loop.is_closed():
+        if not self._loop.is_closed():  # workers may tell from threads of their own
             self._loop.call_soon_threadsafe(self._events.put_nowait, (worker, event))
 
     async def run(self, stop: asyncio.Event) -> None:

@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from threading import Thread
@@ -146,7 +146,11 @@ def serve_process(
 
 
 async def _serve(connection: Connection, context: RunContext, name: str) -> None:
-    worker = WorkerLoop(context, name, connection.send)
+    def tell(event: Event) -> None:
+        with suppress(OSError):  # nobody listens any more: the lease that ends us is next
+            connection.send(event)
+
+    worker = WorkerLoop(context, name, tell)
     try:
         await worker.open()
         while (lease := await asyncio.to_thread(_receive, connection)) is not None:

@@ -3,9 +3,10 @@
 This process hands out the work, alone writes the run directory, and holds the
 limits of the whole run; see `pool`. An actor answers one call at a time with everything
 that happened since the last, so a step costs no message of its own. A node is checked
-before it gets an episode. One without the data is sent what its episodes need: Ray
-carries an object to a node once, whichever of its workers ask for it, and on disk it is
-kept under the task's hash, so that a later run finds it there.
+before it gets an episode, and its data before each: the hash must be this machine's. One
+without the data is sent what its episodes need: Ray carries an object to a node once,
+whichever of its workers ask for it, and on disk it is kept under the task's hash, so that a
+later run finds it there.
 """
 
 import asyncio
@@ -13,7 +14,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -41,9 +42,8 @@ from agentquest.running.spec import EpisodeSpec, RunContext, versions
 from agentquest.words import counted
 
 _MOST_EVENTS = 2000
-_DATA_MISSING = "data missing"
 _PROBE_S = 5.0
-SAY_AFTER_S = 5.0
+SAY_AFTER_S = 3.0
 # What a client of gRPC says first, and the kind of frame that a server of gRPC begins with.
 _HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 _SETTINGS_FRAME = 4
@@ -99,8 +99,10 @@ class RayExecutor:
             context, number = divide_limits(resources.context, most)
             cargo = _Cargo(resources.benchmark, specs[0].task)
 
+            options = actor_options(self._settings.resources)
+
             def new_worker(name: str, tell: Hear) -> Worker:
-                return _RayWorker(name, context, self._options(), cargo, tell)
+                return _RayWorker(name, context, options, cargo, tell)
 
             width = max(1, parallel // number)
             pool = Pool(new_worker, "ray", specs, events, number, width)
@@ -116,9 +118,6 @@ class RayExecutor:
     def _number(self) -> int:
         return self._settings.workers or max(1, int(ray_module().cluster_resources().get("CPU", 1)))
 
-    def _options(self) -> dict[str, Any]:
-        return actor_options(self._settings.resources)
-
     async def _say_what_is_awaited(self, pool: Pool, number: int, events: RunEvents) -> None:
         """After some seconds without all workers, once: what keeps the others from starting."""
         await asyncio.sleep(SAY_AFTER_S)
@@ -129,28 +128,29 @@ class RayExecutor:
 
 
 class _Cargo:
-    """What is sent to nodes without data: each task's files once, as Ray keeps them."""
+    """Tasks as this machine has them: what nodes must find too, or are sent, each once."""
 
     def __init__(self, benchmark: Benchmark, sample: Task) -> None:
         self._benchmark = benchmark
-        self._sent: dict[str, Any] = {}
+        self._hashes: dict[str, str] = {}
+        self._files: dict[str, Any] = {}
         self.sample = sample
-        self.expected = benchmark.data_hash(sample)
 
-    @property
-    def is_portable(self) -> bool:
-        return self._benchmark.folder(self.sample) is not None
+    def hash_tasks(self, lease: Lease) -> dict[str, str]:
+        """The hashes of a lease's tasks, by id."""
+        for task, _, _ in lease:
+            if task.id not in self._hashes:
+                self._hashes[task.id] = self._benchmark.data_hash(task)
+        return {task.id: self._hashes[task.id] for task, _, _ in lease}
 
-    def of(self, task: Task) -> tuple[str, Any]:
-        """The task's hash, and a reference to its files."""
-        if task.id not in self._sent:
+    def send(self, task: Task, reason: str) -> Any:
+        """A reference to a task's files; raises DataError with the reason if it has none."""
+        if task.id not in self._files:
             folder = self._benchmark.folder(task)
             if folder is None:
-                raise DataError(f"task {task.id} cannot be sent to another machine")
-            files = ray_module().put(_pack(folder))
-            self._sent[task.id] = (self._benchmark.data_hash(task), files)
-        found: tuple[str, Any] = self._sent[task.id]
-        return found
+                raise DataError(reason)
+            self._files[task.id] = ray_module().put(_pack(folder))
+        return self._files[task.id]
 
 
 class EpisodeActor:
@@ -168,29 +168,43 @@ class EpisodeActor:
         """Its name, and what it plays with."""
         return self._name, versions()
 
-    async def open(self, context: RunContext, sample: Task, data_hash: str) -> str:
+    async def open(self, context: RunContext, sample: Task) -> str:
         """What is wrong here, in a sentence; empty when episodes can be played."""
         self._worker = WorkerLoop(context, self._name, self._events.put_nowait)
         try:
             with _one_at_a_time():
                 await self._worker.open()
-                there = self._worker.resources.benchmark.data_hash(sample)
+                with suppress(DataError):  # `begin` says which tasks are missing
+                    self._worker.resources.benchmark.data_hash(sample)
         except UnknownName as error:
             return f"{error}; it must be installed on every node"
-        except DataError as error:
-            return f"{_DATA_MISSING}: {error}"
         except (AgentQuestError, OSError) as error:
             return str(error)
-        return (
-            "" if there == data_hash else f"its data for task {sample.id} differs from this run's"
-        )
+        return ""
 
-    async def begin(self, lease: Lease, cargo: Mapping[str, tuple[str, Any]]) -> None:
-        """Play these; `cargo` has the files of tasks that this node lacks, by task id."""
+    async def begin(
+        self, lease: Lease, hashes: Mapping[str, str], files: Mapping[str, Any]
+    ) -> dict[str, str]:
+        """Play these; returns what keeps tasks from being opened here, by id.
+
+        `hashes` are those that the tasks must have, `files` are of tasks that this node lacks.
+        """
         assert self._worker is not None
+        missing: dict[str, str] = {}
         for task, trial, seed in lease:
-            opened = await _receive_task(task, *cargo[task.id]) if cargo else task
-            self._worker.begin([(opened, trial, seed)])
+            try:
+                if task.id in files:
+                    task = await _receive_task(task, hashes[task.id], files[task.id])
+                there = self._worker.resources.benchmark.data_hash(task)
+            except DataError as error:
+                missing[task.id] = f"data missing: {error}"
+                continue
+            if there != hashes[task.id]:
+                differs = f"its data for task {task.id} differs from this run's: {task.problem}"
+                self._events.put_nowait(Event("failed", message=differs))
+                break
+            self._worker.begin([(task, trial, seed)])
+        return missing
 
     async def events(self) -> list[Event]:
         """All that happened since the last call; waits for the first."""
@@ -226,7 +240,6 @@ class _RayWorker(Worker):
         super().__init__(name, tell)
         self.ready = False  # until the cluster has room for it
         self._cargo = cargo
-        self._lacks_data = False
         remote = ray_module().remote(EpisodeActor)
         self._actor = remote.options(max_concurrency=1000, **options).remote(name, list(sys.path))
         self._listening = asyncio.create_task(self._listen(context))
@@ -236,12 +249,15 @@ class _RayWorker(Worker):
         try:
             problem = await self._open(context)
             if problem:
-                self.tell(self, Event("failed", message=f"worker {self.name}: {problem}"))
+                self._fail(problem)
                 return
             self.ready = True
             self.tell(self, Event("ready"))
             while True:
                 for event in await self._actor.events.remote():
+                    if event.kind == "failed":
+                        self._fail(event.message)
+                        continue
                     self.tell(self, self._as_here(event))
                     if event.kind == "gone":
                         return
@@ -256,10 +272,12 @@ class _RayWorker(Worker):
         ours = dict(context.versions)
         if theirs != ours:
             return f"its versions are {_join(theirs)}, this run's are {_join(ours)}"
-        cargo = self._cargo
-        problem: str = await self._actor.open.remote(context, cargo.sample, cargo.expected)
-        self._lacks_data = problem.startswith(_DATA_MISSING) and cargo.is_portable
-        return "" if self._lacks_data else problem
+        problem: str = await self._actor.open.remote(context, self._cargo.sample)
+        return problem
+
+    def _fail(self, problem: object) -> None:
+        """End the run; whoever reads why can find the node."""
+        self.tell(self, Event("failed", message=f"worker {self.name}: {problem}"))
 
     def _as_here(self, event: Event) -> Event:
         """A record says where this machine has the problem, wherever it was played."""
@@ -274,12 +292,19 @@ class _RayWorker(Worker):
 
     async def _begin(self, lease: Lease) -> None:
         try:
-            cargo = {task.id: self._cargo.of(task) for task, _, _ in lease if self._lacks_data}
-            await self._actor.begin.remote(lease, cargo)
+            hashes = self._cargo.hash_tasks(lease)
+            missing = await self._actor.begin.remote(lease, hashes, {})
+            if missing:
+                rest = [each for each in lease if each[0].id in missing]
+                files = {task.id: self._cargo.send(task, missing[task.id]) for task, _, _ in rest}
+                for reason in (await self._actor.begin.remote(rest, hashes, files)).values():
+                    self._fail(reason)
+        except ray_module().exceptions.RayTaskError as error:
+            self._fail(_explain(error))
         except ray_module().exceptions.RayError:
             return  # the listener tells of it
         except (AgentQuestError, OSError) as error:
-            self.tell(self, Event("failed", message=str(error)))
+            self._fail(error)
 
     def stop(self) -> None:
         if self.ready:
@@ -322,7 +347,8 @@ def connect(address: str | None) -> bool:
         raise UserError(f"executor.address: no Ray cluster at {address!r}: {error}") from None
     except RuntimeError as error:
         # Such as another version of Ray or Python there.
-        raise UserError(f"executor.address: cannot join {address!r}: {error}") from None
+        said = " ".join(str(error).split())
+        raise UserError(f"executor.address: cannot join {address!r}: {said}") from None
     return True
 
 

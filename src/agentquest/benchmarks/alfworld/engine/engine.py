@@ -100,11 +100,6 @@ class AlfWorldEngine:
     def reset(self) -> str:
         """Back to the beginning; returns the introduction."""
         self.restore(self._problem.start)
-        return self.introduction
-
-    @property
-    def introduction(self) -> str:
-        """The text that the game begins with."""
         return narrator.introduction(self.world, self._problem.start, self.goal_text)
 
     def step(self, command: str) -> str:

@@ -32,21 +32,23 @@ SLICE = "You sliced the %s with the %s."
 USE = "You turn on the %s."
 CARRY = "You are carrying: a %s."
 CARRY_NOTHING = "You are not carrying anything."
-_HELP = (
-    ("look:", "look around your current location"),
-    ("inventory:", "check your current inventory"),
-    ("go to (receptacle):", "move to a receptacle"),
-    ("open (receptacle):", "open a receptacle"),
-    ("close (receptacle):", "close a receptacle"),
-    ("take (object) from (receptacle):", "take an object from a receptacle"),
-    ("move (object) to (receptacle):", "place an object in or on a receptacle"),
-    ("examine (something):", "examine a receptacle or an object"),
-    ("use (object):", "use an object"),
-    ("heat (object) with (receptacle):", "heat an object using a receptacle"),
-    ("clean (object) with (receptacle):", "clean an object using a receptacle"),
-    ("cool (object) with (receptacle):", "cool an object using a receptacle"),
-    ("slice (object) with (object):", "slice an object using a sharp object"),
-)
+# One line of the reference's table is misaligned.
+HELP = """\
+Available commands:
+  look:                             look around your current location
+  inventory:                        check your current inventory
+  go to (receptacle):               move to a receptacle
+  open (receptacle):                open a receptacle
+  close (receptacle):               close a receptacle
+  take (object) from (receptacle):  take an object from a receptacle
+  move (object) to (receptacle):  place an object in or on a receptacle
+  examine (something):              examine a receptacle or an object
+  use (object):                     use an object
+  heat (object) with (receptacle):  heat an object using a receptacle
+  clean (object) with (receptacle): clean an object using a receptacle
+  cool (object) with (receptacle):  cool an object using a receptacle
+  slice (object) with (object):     slice an object using a sharp object
+"""
 
 
 def introduction(world: World, state: State, goal: str) -> str:
@@ -94,7 +96,7 @@ def feedback(world: World, state: State, move: Move, dialect: Dialect) -> str:
         case Rule.INVENTORY:
             return inventory(world, state)
         case Rule.HELP:
-            return help_text()
+            return HELP
 
 
 def look(world: World, state: State) -> str:
@@ -162,16 +164,6 @@ def inventory(world: World, state: State) -> str:
     if state.held < 0:
         return CARRY_NOTHING
     return CARRY % world.object_names[state.held]
-
-
-def help_text() -> str:
-    """The answer to `help`: every command and its meaning."""
-    lines = []
-    for usage, meaning in _HELP:
-        # One line of the reference's table is misaligned.
-        width = 32 if usage.startswith("move") else 34
-        lines.append(f"  {usage:<{width}}{meaning}\n")
-    return "Available commands:\n" + "".join(lines)
 
 
 def enumeration(names: Iterable[str]) -> str:

@@ -15,40 +15,25 @@ from agentquest.errors import DataError
 MAX_FACTS = 50_000
 _LONGEST_WORD = 40
 
-# Predicates of the domain and the kinds of their arguments.
+# Predicates of the domain, and the kinds of their arguments.
+_OF_OBJECTS = (
+    "isreceptacleobject isreceptacleobjectfull pickupable moveable cleanable isclean heatable ishot"
+    " coolable iscool toggleable ison istoggled sliceable issliced"
+)
 _SIGNATURES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(_OF_OBJECTS.split(), ("object",)),
+    **dict.fromkeys(("openable", "opened", "checked", "full"), ("receptacle",)),
+    **dict.fromkeys(("holdsany", "holdsanyreceptacleobject"), ("agent",)),
+    **dict.fromkeys(("inreceptacle", "wasinreceptacle"), ("object", "receptacle")),
     "atlocation": ("agent", "location"),
-    "receptacleatlocation": ("receptacle", "location"),
-    "objectatlocation": ("object", "location"),
-    "openable": ("receptacle",),
-    "opened": ("receptacle",),
-    "inreceptacle": ("object", "receptacle"),
-    "isreceptacleobject": ("object",),
-    "inreceptacleobject": ("object", "object"),
-    "isreceptacleobjectfull": ("object",),
-    "wasinreceptacle": ("object", "receptacle"),
-    "checked": ("receptacle",),
-    "examined": ("location",),
-    "receptacletype": ("receptacle", "rtype"),
     "cancontain": ("rtype", "otype"),
-    "objecttype": ("object", "otype"),
+    "examined": ("location",),
     "holds": ("agent", "object"),
-    "holdsany": ("agent",),
-    "holdsanyreceptacleobject": ("agent",),
-    "full": ("receptacle",),
-    "isclean": ("object",),
-    "cleanable": ("object",),
-    "ishot": ("object",),
-    "heatable": ("object",),
-    "iscool": ("object",),
-    "coolable": ("object",),
-    "pickupable": ("object",),
-    "moveable": ("object",),
-    "toggleable": ("object",),
-    "ison": ("object",),
-    "istoggled": ("object",),
-    "sliceable": ("object",),
-    "issliced": ("object",),
+    "inreceptacleobject": ("object", "object"),
+    "objectatlocation": ("object", "location"),
+    "objecttype": ("object", "otype"),
+    "receptacleatlocation": ("receptacle", "location"),
+    "receptacletype": ("receptacle", "rtype"),
 }
 _DISTANCES = frozenset({"=", "distance"})
 

@@ -6,16 +6,19 @@ they are read from an installed `alfworld` package, or from a folder, when games
 
 import importlib.util
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from agentquest.benchmarks.alfworld.homes import HomeGame, game
+from agentquest.benchmarks.alfworld.engine.game_files import (
+    GAME_FILE,
+    PROBLEM_FILE,
+    TRAJECTORY_FILE,
+)
+from agentquest.benchmarks.alfworld.homes import HomeGame
 from agentquest.benchmarks.alfworld.tasks import DATA_FOLDER
 from agentquest.errors import DataError, UserError
 
 _GOAL_MARK = "UNKNOWN GOAL"
-
-Walkthrough = Callable[[HomeGame], Sequence[str]]
 
 
 def reference_logic() -> tuple[str, str]:
@@ -40,31 +43,23 @@ def read_logic(folder: Path) -> tuple[str, str]:
         raise UserError(f"cannot read the logic files: {error}") from None
 
 
-def write_out(
-    game_ids: Iterable[str],
-    folder: str | Path,
-    domain: str,
-    grammar: str,
-    walkthrough: Walkthrough | None = None,
-) -> list[Path]:
-    """Write games below `folder`/json_2.1.1; returns the folder of each, in order."""
+def write_game(
+    made: HomeGame, folder: Path, domain: str, grammar: str, walkthrough: Sequence[str] = ()
+) -> Path:
+    """Write a game below `folder`/json_2.1.1; returns its own folder."""
     if _GOAL_MARK not in grammar:
         raise DataError(f"the grammar has no {_GOAL_MARK!r} where the goal sentence belongs")
-    written: list[Path] = []
-    for game_id in game_ids:
-        made = game(game_id)
-        target = Path(folder) / DATA_FOLDER / made.id
-        target.mkdir(parents=True, exist_ok=True)
-        (target / "initial_state.pddl").write_text(made.problem, encoding="utf-8")
-        (target / "traj_data.json").write_text(json.dumps(made.traj_data), encoding="utf-8")
-        contents = {
-            "pddl_domain": domain,
-            "grammar": grammar.replace(_GOAL_MARK, made.goal),
-            "pddl_problem": made.problem,
-            "solvable": True,
-        }
-        if walkthrough is not None:
-            contents["walkthrough"] = list(walkthrough(made))
-        (target / "game.tw-pddl").write_text(json.dumps(contents), encoding="utf-8")
-        written.append(target)
-    return written
+    target = folder / DATA_FOLDER / made.id
+    target.mkdir(parents=True, exist_ok=True)
+    contents = {
+        "pddl_domain": domain,
+        "grammar": grammar.replace(_GOAL_MARK, made.goal),
+        "pddl_problem": made.problem,
+        "solvable": True,
+    }
+    if walkthrough:
+        contents["walkthrough"] = list(walkthrough)
+    (target / PROBLEM_FILE).write_text(made.problem, encoding="utf-8")
+    (target / TRAJECTORY_FILE).write_text(json.dumps(made.traj_data), encoding="utf-8")
+    (target / GAME_FILE).write_text(json.dumps(contents), encoding="utf-8")
+    return target

@@ -164,8 +164,6 @@ class Errands:
         # Of equally short plans the first one is kept. People expect the lowest numbers, which
         # the things with the highest ids have.
         self.things = members(goal.item.things)[::-1]
-        self.sources = {r for o in self.things for r in self.containers.get(o, ())}
-        self.crossings = self._crossings()
         self._anywhere: list[Visit] | None = None
 
     def all(self) -> Iterator[Visits]:
@@ -192,7 +190,7 @@ class Errands:
     def _placing(self) -> Iterator[Visits]:
         assert self.goal.place is not None
         ready = self.item.ready(self.state)
-        for target in self._targets():
+        for target in self.goal.place.receptacles[::-1]:
             there = {o for o in self.state.contents[target] if ready >> o & 1}
             others = [o for o in self.things if o not in there]
             # Enough may be there already, with only doors left to close.
@@ -230,16 +228,13 @@ class Errands:
             yield ()
         elif self.world.pickupable >> thing & 1:
             for receptacle in self.containers.get(thing, [])[::-1]:
-                act = Move(Rule.TAKE, thing, receptacle)
-                for place in self.world.receptacle_locations[receptacle]:
-                    yield (Visit(place, receptacle, True, (act,)),)
+                for visit in self._visit(receptacle, True, Move(Rule.TAKE, thing, receptacle)):
+                    yield (visit,)
 
     def _put(self, thing: int, receptacles: Iterable[int]) -> Iterator[Visit]:
         for receptacle in receptacles:
             if self.world.fits(thing, receptacle):
-                act = Move(Rule.PUT, thing, receptacle)
-                for place in self.world.receptacle_locations[receptacle]:
-                    yield Visit(place, receptacle, True, (act,))
+                yield from self._visit(receptacle, True, Move(Rule.PUT, thing, receptacle))
 
     def _treat(self, thing: int) -> Iterator[Visits]:
         rule = self.treatment
@@ -247,55 +242,24 @@ class Errands:
             yield ()
             return
         for tool in tools(self.world, rule, thing):
-            for place in self.world.receptacle_locations[tool]:
-                yield (Visit(place, tool, False, (Move(rule, thing, tool),)),)
+            for visit in self._visit(tool, False, Move(rule, thing, tool)):
+                yield (visit,)
 
     def _lights(self) -> Iterator[Visit]:
         for lamp in members(self.goal.lamps)[::-1]:
             acts = () if self.state.toggled >> lamp & 1 else (Move(Rule.USE, lamp),)
             for receptacle in self.containers.get(lamp, ()):
-                for place in self.world.receptacle_locations[receptacle]:
-                    yield Visit(place, receptacle, False, acts)
+                yield from self._visit(receptacle, False, *acts)
 
-    def _crossings(self) -> set[int]:
-        """Locations that may be visited one after the other; only there sharing saves a step."""
-        if self.goal.all_closed:
-            return set(range(len(self.world.location_names)))
-        stops = set(self.sources)
-        if self.treatment is not None:
-            stops.update(r for o in self.things for r in tools(self.world, self.treatment, o))
-        for lamp in members(self.goal.lamps):
-            stops.update(self.containers.get(lamp, ()))
-        places = {place for r in stops for place in self.world.receptacle_locations[r]}
-        return places | {self.state.location}
-
-    def _distinct(self, receptacles: Iterable[int]) -> list[int]:
-        """One receptacle of each sort; those of the same sort give plans of the same length."""
-        closed = self.world.openable & ~self.state.opened
-        kept: dict[object, int] = {}
-        for receptacle in receptacles:
-            places = self.world.receptacle_locations[receptacle]
-            sort: object = receptacle
-            if receptacle not in self.sources and len(places) == 1:
-                place = places[0] if places[0] in self.crossings else None
-                sort = (place, closed >> receptacle & 1)
-            kept.setdefault(sort, receptacle)
-        return list(kept.values())
-
-    def _targets(self) -> list[int]:
-        """Where the goal wants things placed: one receptacle of each sort."""
-        wanted = self.goal.place.receptacles if self.goal.place is not None else ()
-        return self._distinct(wanted[::-1])
+    def _visit(self, receptacle: int, opens: bool, *acts: Move) -> Iterator[Visit]:
+        """A visit to a receptacle; none if there is no way to it."""
+        for place in self.world.receptacle_locations[receptacle]:
+            yield Visit(place, receptacle, opens, acts)
 
     def _put_anywhere(self, thing: int) -> list[Visit]:
-        """Put the object out of the way: one visit of each sort."""
+        """Every way to put the object out of the way."""
         if self._anywhere is None:
-            receptacles = range(len(self.world.receptacle_names))
-            fitting = [r for r in receptacles if self.world.fits(thing, r)]
-            # Also the target that the errand goes to: its door is then opened once for both.
-            shared = [r for r in self._targets() if r in fitting]
-            choice = dict.fromkeys((*self._distinct(fitting), *shared))
-            self._anywhere = list(self._put(thing, choice))
+            self._anywhere = list(self._put(thing, range(len(self.world.receptacle_names))))
         return self._anywhere
 
 

@@ -1,6 +1,6 @@
 """An exact search for the shortest plan, where the list of errands is not enough.
 
-A* over the relevant part of a game (see relevant.py and places.py). One step of the search is
+A* over the relevant part of a game (see relevant.py). One step of the search is
 an act with everything it takes: going there, opening what is closed, acting. Going and opening
 serve nothing else, so they can wait until then. The lower bound on the steps that remain
 (`Bounds`) never says too much, so the first winning state taken from the queue ends a
@@ -16,8 +16,7 @@ from agentquest.benchmarks.alfworld.engine.goals import Goal
 from agentquest.benchmarks.alfworld.engine.rules import Move, Rule, apply
 from agentquest.benchmarks.alfworld.engine.state import NOTHING, State
 from agentquest.benchmarks.alfworld.engine.world import World
-from agentquest.benchmarks.alfworld.oracle.places import Places
-from agentquest.benchmarks.alfworld.oracle.relevant import Relevant, members
+from agentquest.benchmarks.alfworld.oracle.relevant import Places, Relevant, members
 
 Moves = tuple[Move, ...]
 _NOTHING_LEFT: frozenset[tuple[int, int]] = frozenset()
@@ -108,11 +107,6 @@ class Search:
         """The way to a place, by `go to` the receptacle used there if that leads there."""
         if place == here:
             return ()
-        if self.relevant.simple:
-            there = self.world.receptacles_at[place]
-            if not there:
-                return None
-            return (Move(Rule.GO, NOTHING, there[0] if receptacle == NOTHING else receptacle),)
         road = self._roads_from(here).get(place)
         if road is not None and len(road) == 1 and receptacle != NOTHING:
             places = self.world.receptacle_locations[receptacle]

@@ -29,7 +29,12 @@ from typing import Any
 
 from agentquest.benchmarks.webshop.catalogue.integrity import seal
 from agentquest.benchmarks.webshop.catalogue.json_stream import elements, members
-from agentquest.benchmarks.webshop.catalogue.products import Product, read_product, usable_asin
+from agentquest.benchmarks.webshop.catalogue.products import (
+    LONGEST_ASIN,
+    Product,
+    read_product,
+    usable_asin,
+)
 from agentquest.benchmarks.webshop.catalogue.tables import Columns, KeyedTexts, RowsWriter
 from agentquest.benchmarks.webshop.search.index_build import IndexWriter, TermBatch, count_terms
 from agentquest.errors import DataError
@@ -221,8 +226,8 @@ def _fill(files: DataFiles, folder: Path, progress: Progress) -> None:
 def _raw_products(
     files: DataFiles, folder: Path, on_read: Callable[[int], None]
 ) -> Iterator[RawProduct]:
-    listings = KeyedTexts(folder, "joined_listings", members(files.instructions))
-    human = KeyedTexts(folder, "joined_human", members(files.human) if files.human else ())
+    listings = KeyedTexts(folder, "joined_listings", _by_asin(files.instructions))
+    human = KeyedTexts(folder, "joined_human", _by_asin(files.human))
     seen: set[str] = set()
     entries = islice(elements(files.items), files.num_products)
     for position, (record, text, read) in enumerate(entries):
@@ -233,6 +238,13 @@ def _raw_products(
         if position % BATCH == 0:
             on_read(read)
         yield text, listings.get(asin), human.get(asin)
+
+
+def _by_asin(path: Path | None) -> Iterator[tuple[str, str]]:
+    """The entries of a file; without those under a key that is too long to be a product's, as one
+    of a million characters would make the table of keys that wide."""
+    entries = members(path) if path else ()
+    return ((key, text) for key, text in entries if len(key) <= LONGEST_ASIN)
 
 
 def _prepare_all(products: Iterable[RawProduct], parallel: bool) -> Iterator[ProductBatch]:

@@ -13,6 +13,7 @@ import os
 import tempfile
 from collections.abc import Callable
 from functools import lru_cache
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,8 @@ def open_catalogue(
     progress: Progress | None = None,
 ) -> Catalogue:
     """The catalogue of the official files in `data`, or the built-in one; built if necessary."""
-    if num_products is not None and (isinstance(num_products, bool) or num_products < 1):
+    is_number = isinstance(num_products, Integral) and not isinstance(num_products, bool)
+    if num_products is not None and not (is_number and num_products > 0):
         raise DataError(f"num_products must be 1 or more, or None, not {num_products!r}")
     root = cache or cache_folder()
     if data is None:

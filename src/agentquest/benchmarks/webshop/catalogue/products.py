@@ -17,9 +17,9 @@ from agentquest.errors import DataError
 DEFAULT_PRICE = 100.0
 NO_ATTRIBUTES = ("DUMMY_ATTR",)
 RATING = "N.A."
-_LONGEST_ASIN = 10
+LONGEST_ASIN = 10
+MOST_GOALS = 30_000_000  # of a product, and of all: each has a place in the shuffled order
 _LONGEST_SHOWN = 100
-_MOST_GOALS = 10_000_000  # of one product; each has a place in the shuffled order of all goals
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def usable_asin(record: object, position: int) -> str | None:
     if not isinstance(record, dict):
         raise DataError(f"product {position}: an object was expected")
     asin = _text(record, "asin", f"product {position}")
-    return None if asin == "nan" or len(asin) > _LONGEST_ASIN else asin
+    return None if asin == "nan" or len(asin) > LONGEST_ASIN else asin
 
 
 def read_product(record: dict[str, Any], listing: object, human: object) -> Product:
@@ -145,7 +145,7 @@ def read_product(record: dict[str, Any], listing: object, human: object) -> Prod
         human=_human(human, where),
         listed=listing is not None,
     )
-    if product.goal_count > _MOST_GOALS:
+    if product.goal_count > MOST_GOALS:
         raise DataError(f"{where}: its options make {product.goal_count} goals, too many")
     return product
 

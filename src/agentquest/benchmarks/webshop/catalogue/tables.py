@@ -1,6 +1,5 @@
 """What a catalogue folder is made of: texts by number or key, and columns of numbers."""
 
-import mmap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,19 +7,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agentquest.benchmarks.webshop.search.search import map_array
+
 
 class Rows:
     """Byte strings by number: `<name>.bin` and where each begins, `<name>.npy`."""
 
     def __init__(self, folder: Path, name: str) -> None:
-        self._data = map_file(folder / f"{name}.bin")
+        self._data = map_array(folder / f"{name}.bin", np.uint8)
         self._starts = np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r"))
 
     def __len__(self) -> int:
         return len(self._starts) - 1
 
     def __getitem__(self, number: int) -> bytes:
-        return bytes(self._data[int(self._starts[number]) : int(self._starts[number + 1])])
+        start, end = int(self._starts[number]), int(self._starts[number + 1])
+        return self._data[start:end].tobytes()
 
 
 class RowsWriter:
@@ -78,14 +80,6 @@ def find_key(keys: NDArray[Any], key: str) -> int | None:
         return None  # numpy would cut it, and take it for another
     at = int(np.searchsorted(keys, np.bytes_(wanted)))
     return at if at < len(keys) and keys[at] == wanted else None
-
-
-def map_file(path: Path) -> mmap.mmap | bytes:
-    """A file's bytes, read from disk when they are looked at; an empty file cannot be mapped."""
-    with path.open("rb") as file:
-        if path.stat().st_size == 0:
-            return b""
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 _PLAIN = {"low": np.float64, "high": np.float64, "ranged": np.bool_, "goals": np.int64,

@@ -79,7 +79,20 @@ class Frame:
 
     def item_page(self, product: Product, options: Options) -> str:
         """The address of a product with these options chosen."""
-        return self.links.item_page(self.session, product.asin, self.keywords, self.page, options)
+        return self._product_page("item_page", product, options=options)
+
+    def part(self, product: Product, options: Options, name: str) -> str:
+        """The address of a product's description, features, reviews or attributes."""
+        return self._product_page("item_sub_page", product, sub_page=name, options=options)
+
+    def _product_page(self, kind: str, product: Product, **parts: object) -> str:
+        search = {"asin": product.asin, "keywords": self.keywords, "page": self.page}
+        return self.links.address(kind, session_id=self.session, **search, **parts)
+
+    def purchase(self, product: Product, options: Options) -> str:
+        """The address that buys a product."""
+        bought = {"session_id": self.session, "asin": product.asin, "options": options}
+        return self.links.address("done", **bought)
 
 
 _TOP = Markup(
@@ -267,7 +280,7 @@ def item_page(
             _part(frame, product, options, name, box) for name, box in _BOXES.items()
         ),
         attributes=attributes,
-        purchase=frame.links.done(frame.session, product.asin, options),
+        purchase=frame.purchase(product, options),
         script=_script(product, options),
     )
 
@@ -345,10 +358,7 @@ _CHOICE = Markup(
 
 
 def _part(frame: Frame, product: Product, options: Options, name: str, box: str) -> Markup:
-    address = frame.links.item_sub_page(
-        frame.session, product.asin, frame.keywords, frame.page, name, options
-    )
-    return _fill(_PART, box, address, name)
+    return _fill(_PART, box, frame.part(product, options, name), name)
 
 
 _PART = Markup(

@@ -30,47 +30,22 @@ class Links(ABC):
     """Where a page's links lead."""
 
     @abstractmethod
-    def _address(self, kind: str, **parts: object) -> str:
+    def address(self, kind: str, **parts: object) -> str:
         """The address of a page, by the original's name for its kind and all that it depends on."""
 
     def index(self, session: str) -> str:
         """The search page."""
-        return self._address("", session_id=session)
+        return self.address("", session_id=session)
 
     def search_results(self, session: str, keywords: Keywords, page: int | str) -> str:
         """A page of the results of a search."""
-        return self._address("search_results", session_id=session, keywords=keywords, page=page)
-
-    def item_page(
-        self, session: str, asin: str, keywords: Keywords, page: int | str, options: Options
-    ) -> str:
-        """A product, with the options chosen so far and the search it was found by."""
-        search = {"keywords": keywords, "page": page}
-        return self._address("item_page", session_id=session, asin=asin, **search, options=options)
-
-    def item_sub_page(
-        self,
-        session: str,
-        asin: str,
-        keywords: Keywords,
-        page: int | str,
-        sub_page: str,
-        options: Options,
-    ) -> str:
-        """A product's description, features, reviews or attributes."""
-        part = {"keywords": keywords, "page": page, "sub_page": sub_page}
-        return self._address("item_sub_page", session_id=session, asin=asin, **part,
-                             options=options)  # fmt: skip
-
-    def done(self, session: str, asin: str, options: Options) -> str:
-        """Buying the product, and what is shown then."""
-        return self._address("done", session_id=session, asin=asin, options=options)
+        return self.address("search_results", session_id=session, keywords=keywords, page=page)
 
 
 class SiteLinks(Links):
     """Paths, as in the original's web site; the search page is named by its session alone."""
 
-    def _address(self, kind: str, **parts: object) -> str:
+    def address(self, kind: str, **parts: object) -> str:
         steps = [*filter(None, [kind]), *map(_as_python, parts.values())]
         return "".join(f"/{quote(step, _PATH_SAFE, errors='replace')}" for step in steps)
 
@@ -78,7 +53,7 @@ class SiteLinks(Links):
 class EnvironmentLinks(Links):
     """Queries, as in the original's environment for agents."""
 
-    def _address(self, kind: str, **parts: object) -> str:
+    def address(self, kind: str, **parts: object) -> str:
         pairs = [
             f"{name}={quote_plus(_as_python(each), _QUERY_SAFE, errors='replace')}"
             for name, value in parts.items()

@@ -104,9 +104,9 @@ class SearchIndex:
         meta = json.loads((folder / "index.json").read_text("utf-8"))
         self.documents: int = meta["documents"]
         self._counted: int = meta["counted"]
-        self._docs = _map_array(folder / "docs.bin", np.uint32)
-        self._codes = _map_array(folder / "codes.bin", np.dtype(meta["codes"]))
-        self._terms = _map_array(folder / "terms.bin", np.uint8)
+        self._docs = map_array(folder / "docs.bin", np.uint32)
+        self._codes = map_array(folder / "codes.bin", np.dtype(meta["codes"]))
+        self._terms = map_array(folder / "terms.bin", np.uint8)
         self._offsets, self._term_offsets, self._peaks, self._ranks = (
             np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r"))
             for name in ("offsets", "term_offsets", "peaks", "ranks")
@@ -250,7 +250,8 @@ def _column_peaks(total: Scores) -> Scores:
     return np.asarray(total.reshape(_ROWS, -1).max(axis=0))
 
 
-def _map_array(path: Path, dtype: Any) -> Array:
+def map_array(path: Path, dtype: Any) -> Array:
+    """A file's numbers, read from disk when they are looked at; an empty one cannot be mapped."""
     if path.stat().st_size == 0:
         return np.empty(0, dtype)
     return np.asarray(np.memmap(path, dtype, "r"))  # a plain view: slicing a memmap is slow

@@ -3,7 +3,7 @@
 from agentquest.benchmarks.webshop.serving.api import api_app
 from agentquest.benchmarks.webshop.serving.original_site import original_app
 from agentquest.benchmarks.webshop.serving.requests import SessionLimits
-from agentquest.benchmarks.webshop.serving.site import headers, refuse, site_app
+from agentquest.benchmarks.webshop.serving.site import HEADERS, refuse, site_app
 from agentquest.benchmarks.webshop.shop.shop import Shop
 from agentquest.http.access import Access
 from agentquest.http.guard import Names, Rules, guard_app, page_headers
@@ -28,11 +28,10 @@ def for_people(
     limits: SessionLimits,
     access: Access,
     port: int = 0,
-    images: bool = False,
 ) -> Served:
     """The site for people, who need no token; their tasks go to `recorder`."""
-    rules = Rules(Names(access.host, access.names), headers=headers(images), refusal=refuse)
-    app = guard_app(site_app(shop, recorder, limits, images), rules)
+    rules = Rules(Names(access.host, access.names), headers=HEADERS, refusal=refuse)
+    app = guard_app(site_app(shop, recorder, limits), rules)
     return Served(app, access.listen(port, "--site-port", asks_token=False))
 
 

@@ -71,20 +71,13 @@ _HINT = (
     " programs read, are served by: agentquest serve webshop --original-pages"
 )
 
+HEADERS = page_headers() | {"Cache-Control": "no-store"}
 Handler = Callable[[Request, SiteSession], Awaitable[Response]]
 
 
-def headers(images: bool = False) -> dict[str, str]:
-    """What every page may load: our own files, and pictures of other hosts if they are shown."""
-    sources = {"img_src": "https:"} if images else {}
-    return page_headers(**sources) | {"Cache-Control": "no-store"}
-
-
-def site_app(
-    shop: Shop, recorder: Recorder, limits: SessionLimits, images: bool = False
-) -> Starlette:
+def site_app(shop: Shop, recorder: Recorder, limits: SessionLimits) -> Starlette:
     """The site as an ASGI application; `recorder` is open while it runs."""
-    site = _Site(shop, recorder, limits, images)
+    site = _Site(shop, recorder, limits)
     routes = [
         Route("/", site.welcome, methods=["GET"]),
         Route("/start", site.start, methods=["POST"]),
@@ -129,9 +122,8 @@ async def _name_the_original(request: Request) -> Response:
 
 
 class _Site:
-    def __init__(self, shop: Shop, recorder: Recorder, limits: SessionLimits, images: bool) -> None:
+    def __init__(self, shop: Shop, recorder: Recorder, limits: SessionLimits) -> None:
         self.shop = shop
-        self.images = images
         self.recorder = recorder
         self.recording = asyncio.Lock()
         self.given = self._count_given()
@@ -194,7 +186,7 @@ class _Site:
         except DataError as error:
             raise HTTPException(422, str(error)) from error
         session = Sessions(self.shop, limit=1).reset(number)
-        visit = SiteSession(session, number, participant, images=self.images)
+        visit = SiteSession(session, number, participant)
         name = secrets.token_urlsafe(16)
         await self._save_unfinished(add_session(self.visits, name, visit, request))
         response = _go_on(visit)

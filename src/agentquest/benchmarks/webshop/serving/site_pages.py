@@ -290,10 +290,7 @@ def _results(visit: SiteSession) -> tuple[str, Node]:
 
 def _result(visit: SiteSession, link: Piece, title: Piece, price: Piece) -> Element:
     seen = link.text in visit.session.visited
-    number = visit.session.shop.catalogue.number(link.text)
-    product = None if number is None else visit.session.shop.catalogue.product(number)
     return h.li[
-        _picture(visit, product.image if product else "", "small"),
         _product_button(visit.session, link, title.text.strip() or link.text),
         h.p(".under")[
             h.span(".price")[price.text],
@@ -322,7 +319,6 @@ def _product(visit: SiteSession) -> tuple[str, Node]:
     content = [
         _form("/act", h.p[back], visit=visit),
         h.h1[product.title.strip() or product.asin],
-        _picture(visit, _image(session, product), "large"),
         h.p(".under")[
             h.span(class_="price big")[product.price_text],
             h.span(".soft")[f"Rating: {RATING}"],
@@ -339,19 +335,6 @@ def _product(visit: SiteSession) -> tuple[str, Node]:
         ),
     ]
     return product.title or product.asin, content
-
-
-def _image(session: Session, product: Product) -> str:
-    """The picture of the product with the chosen options."""
-    chosen = (product.option_images.get(value) for value in reversed(session.options.values()))
-    return next((image for image in chosen if image), product.image)
-
-
-def _picture(visit: SiteSession, source: str, size: str) -> Node:
-    """A picture from another host, if pictures are shown; it adds nothing to the text."""
-    if not visit.images or not source.startswith("https://"):
-        return None
-    return h.img(src=source, alt="", class_=size, loading="lazy", referrerpolicy="no-referrer")
 
 
 def _options(session: Session, number: int) -> Element:

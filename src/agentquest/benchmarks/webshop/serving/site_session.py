@@ -33,7 +33,6 @@ class SiteSession:
     session: Session
     number: int
     participant: str = ""
-    images: bool = False
     token: str = field(default_factory=lambda: secrets.token_urlsafe(16))
     code: str = field(default_factory=lambda: secrets.token_hex(_CODE_BYTES).upper())
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)

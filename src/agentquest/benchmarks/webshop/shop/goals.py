@@ -19,6 +19,7 @@ from abc import abstractmethod
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -28,12 +29,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentquest.benchmarks.webshop.catalogue.catalogue import Catalogue
-from agentquest.benchmarks.webshop.catalogue.products import Product
+from agentquest.benchmarks.webshop.catalogue.products import MOST_GOALS, Product
 from agentquest.benchmarks.webshop.shop.prices import Draw, Prices, SeededPrices, StreamPrices
 from agentquest.errors import ConfigError, DataError
 from agentquest.files import replace_with_draft
+from agentquest.words import counted
 
-SPLITS = {"test": (0, 500), "eval": (500, 1500), "train": (1500, None)}
 SEED = 233  # of the original's shuffle
 WORTH_KEEPING = 200_000
 _CACHED_GOALS = 4096
@@ -84,7 +85,9 @@ class Goals(Sequence[Goal]):
         self._ends = np.cumsum(counts)
         total = int(self._ends[-1]) if len(self._ends) else 0
         if total == 0:
-            raise DataError(f"{catalogue.folder}: the data has no {self.kind} goal")
+            raise DataError(f"of {counted(len(catalogue), 'product')} none has a {self.kind} goal")
+        if total > MOST_GOALS:
+            raise DataError(f"the products' options make {total:,} goals, more than {MOST_GOALS:,}")
         self.order, self.state_after_shuffle = shuffle_goals(total, catalogue.folder)
         self._weights = weights
 
@@ -97,6 +100,21 @@ class Goals(Sequence[Goal]):
     @cached_property
     def _cumulative(self) -> NDArray[Any]:
         return np.concatenate([[0.0], np.cumsum(self.weights)])
+
+    def shuffle(self, seed: int) -> None:
+        """Order all goals by another seed than the original's."""
+        rng = random.Random(seed)
+        numbers = list(range(len(self)))
+        rng.shuffle(numbers)
+        self.state_after_shuffle = rng.getstate()
+        self._reorder(np.array(numbers))
+
+    def numbers_shuffled(self, seed: int) -> NDArray[np.int64]:
+        """The goals' numbers in the order that another seed gives them."""
+        twin = copy(self)
+        twin.shuffle(seed)
+        numbers: NDArray[np.int64] = np.argsort(self.order)[twin.order]
+        return numbers
 
     def narrow(self, keep: Filter | None, limit: int | None) -> None:
         """Keep the goals that `keep` accepts, and of these `limit`, drawn by weight.

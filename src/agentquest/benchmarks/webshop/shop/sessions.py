@@ -47,9 +47,6 @@ class Sessions:
         self.shop.goals.draw(rng)
         return rng
 
-    def __len__(self) -> int:
-        return len(self._sessions)
-
     def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in vars(self).items() if name != "_lock"}
 
@@ -70,14 +67,6 @@ class Sessions:
                 return self._add(name, known.goal)
             number = session if isinstance(session, int) else self.shop.goals.draw(self.rng)
             return self._add(name, self.shop.goals[number])
-
-    def get(self, name: str) -> Session:
-        """The session of that name, which counts as used now; raises UserError if there is none."""
-        with self._lock:
-            if name not in self._sessions:
-                raise UserError(f"no session {name!r}: it was never started, or has expired")
-            self._sessions.move_to_end(name)
-            return self._sessions[name]
 
     def forget(self, name: str) -> None:
         """Drop a session; it need not exist."""

@@ -16,7 +16,7 @@ from agentquest.benchmarks.webshop.catalogue.products import Product
 from agentquest.benchmarks.webshop.original import html
 from agentquest.benchmarks.webshop.original.links import EnvironmentLinks
 from agentquest.benchmarks.webshop.shop import pages
-from agentquest.benchmarks.webshop.shop.goals import Filter, Goal, Goals, make_goals
+from agentquest.benchmarks.webshop.shop.goals import Goal, Goals, make_goals
 from agentquest.benchmarks.webshop.shop.nouns import Nouns, best_nouns
 from agentquest.benchmarks.webshop.shop.pages import Kind, Page, Piece
 from agentquest.benchmarks.webshop.shop.reward import Reward, score
@@ -49,14 +49,11 @@ class Shop:
         strict: bool = False,
         nouns: Nouns | None = None,
         show_attributes: bool = False,
-        keep: Filter | None = None,
-        limit: int | None = None,
     ) -> None:
         self.catalogue = catalogue
         self.seed = seed
         self.strict = strict
         self.goals: Goals = make_goals(catalogue, goals, seed, strict)
-        self.goals.narrow(keep, limit)
         self.nouns: Nouns = nouns or best_nouns()
         self.show_attributes = show_attributes
 
@@ -143,6 +140,11 @@ class Session:
     def clickables(self) -> list[str]:
         """The names that `click[…]` takes on this page."""
         return list(self.page.clickables)
+
+    @property
+    def available(self) -> dict[str, Any]:
+        """What can be done on this page: whether to search, and what to click."""
+        return {"has_search_bar": self.page.search_bar, "clickables": self.clickables}
 
     def accepts(self, action: str) -> bool:
         """Whether `action` would lead anywhere now."""
@@ -254,7 +256,13 @@ _SUB_PAGES = {name.lower(): name for name in pages.SUB_PAGES}
 
 
 def parse(action: str) -> tuple[str, str | None]:
-    """An action's name and its lower-cased argument, read as loosely as the original does.
+    """An action's name and its lower-cased argument."""
+    name, argument = parse_action(action)
+    return name, argument and argument.lower()
+
+
+def parse_action(action: str) -> tuple[str, str | None]:
+    """An action's name and its argument, read as loosely as the original does.
 
     The argument is what the first line has between the last `[` with something before it and
     the last `]` that leaves something between the two; the rest is ignored.
@@ -264,7 +272,7 @@ def parse(action: str) -> tuple[str, str | None]:
     opening = line.rfind("[", 1, max(closing - 1, 1))
     if opening < 0:
         return action, None
-    return line[:opening], line[opening + 1 : closing].lower()
+    return line[:opening], line[opening + 1 : closing]
 
 
 def page_html(session: Session) -> str:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentquest.reports.safe_text import csv_text, markdown_text, one_line, visible
+from agentquest.safe_text import csv_text, markdown_text, one_line, visible
 from report_runs import HARM
 
 ANY_TEXT = st.text(st.characters(), max_size=60)

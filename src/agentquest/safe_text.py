@@ -1,4 +1,4 @@
-"""Text of others made harmless for each place it is shown in.
+"""Text of others made harmless for each place it is shown in, and the one way to print it.
 
 Goals, commands, replies and model names are whatever a data file or a model
 says. Nothing of them is ever dropped or cut: what a reader could not see, or
@@ -6,6 +6,7 @@ what would act on a terminal, a table or a page, is shown as visible text.
 """
 
 import re
+import sys
 
 # Control characters, and those that reorder or hide the text around them or that nobody
 # sees: direction marks, soft hyphens, fillers, tags, variation selectors beyond the basic ones.
@@ -29,6 +30,19 @@ def visible(text: str) -> str:
     if not _UNSEEN.search(others.decode("utf-8", "surrogatepass")):
         return text
     return _UNSEEN.sub(_escape, text.replace("\r\n", "\n"))
+
+
+def say(text: str = "", *, err: bool = False, fg: str | None = None, nl: bool = True) -> None:
+    """Print for people. Whatever a run, a model or a server put into the text only shows."""
+    shown = visible(text) + ("\n" if nl else "")
+    stream = sys.stderr if err else sys.stdout
+    if fg is not None:
+        import typer  # here, because scripts that only print never need it
+
+        typer.secho(shown, stream, nl=False, fg=fg)
+        return
+    stream.write(shown)
+    stream.flush()
 
 
 def one_line(text: object) -> str:
