@@ -217,10 +217,10 @@ def test_a_served_agent_stops_when_told(number):
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (["--num-games", "0"], "--num-games"),
+        (["--num-games", "0"], "num_games: must be at least 1 (given: 0)"),
         (["--coverage-mode", "adversarial"], "coverage-mode"),
         (["--env-type", "AlfredThorEnv"], "simulator"),
-        (["--task-types", ""], "--task-types"),
+        (["--task-types", ""], "task_types: must not be empty"),
     ],
 )
 def test_wrong_options(tmp_path, options, problem):

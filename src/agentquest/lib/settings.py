@@ -30,6 +30,7 @@ _WORDS = (
     (r"Input should be a valid boolean.*", "must be true or false"),
     (r"Input should be a valid string.*", "must be text"),
     (r"Input should be a valid (tuple|list).*", "must be a list"),
+    (r"(?:Tuple|List) should have at least 1 item .*", "must not be empty"),
     (r"Input should be a valid dictionary.*", "must be a section of keys and values"),
     (r"Input is not a valid path.*", "must be a path"),
     (
@@ -151,7 +152,7 @@ def explain(
         return f"{where}: unknown key; {suggestion(parts[-1].lower(), known)}"
     message = in_words(problem["msg"])
     shown = ""
-    if problem["type"] not in ("missing", "value_error") and not is_secret(where):
+    if problem["type"] not in ("missing", "value_error", "too_short") and not is_secret(where):
         shown = f" (given: {_show(problem.get('input'))})"
     return f"{where + ': ' if where else ''}{message}{shown}"
 
