@@ -40,6 +40,11 @@ def slug(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name)
 
 
+def is_writable(text: str) -> bool:
+    """Whether UTF-8 can hold it: names of files, too, can have bytes that are half a character."""
+    return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
 def parse_whole_number(text: str, digits: int = 9) -> int | None:
     """The number that a text is, if it is plain digits and not too many of them; else None."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else None

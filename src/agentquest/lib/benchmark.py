@@ -214,7 +214,7 @@ class Benchmark(ABC):
         """A hash over all that these tasks were made from, for the records."""
         digest = hashlib.sha256()
         for task in tasks:
-            digest.update(f"{task.id}\0{self.data_hash(task)}\n".encode())
+            digest.update(f"{task.id}\0{self.data_hash(task)}\n".encode("utf-8", "surrogatepass"))
         return digest.hexdigest()
 
     def data_hash(self, task: Task) -> str:

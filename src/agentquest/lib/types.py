@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
 from agentquest.errors import DataError
-from agentquest.words import parse_whole_number
+from agentquest.words import is_writable, parse_whole_number
 
 
 def internal(default: Any) -> Any:
@@ -88,6 +88,11 @@ class Task:
     split: str
     problem: str
     file: str = ""
+
+    def __post_init__(self) -> None:
+        for name in (self.id, self.task_type, self.split):
+            if not is_writable(name):
+                raise DataError(f"the task {name!r} has half a character in its name")
 
     def place(self, among: int) -> int:
         """Which of so many problems this is, by the number that `problem` ends with."""

@@ -105,23 +105,23 @@ class EpisodeRecord(Record):
     """One episode of one task."""
 
     schema_version: Literal[2] = SCHEMA_VERSION
-    run_id: str
-    key: str
-    benchmark: str
-    task_id: str
-    task_type: str
-    split: str
+    run_id: Text
+    key: Text
+    benchmark: Text
+    task_id: Text
+    task_type: Text
+    split: Text
     trial: int
     seed: int
     problem: Text
     game_file: Text = ""  # the main file of a problem that is a folder
-    data_hash: str
+    data_hash: Text
     facts: Facts = Field(default_factory=dict)
     goal: Text
-    agent: str
+    agent: Text
     model: Text | None = None
-    config_hash: str
-    versions: dict[str, str]
+    config_hash: Text
+    versions: dict[Text, Text]
     max_steps: int
     messages: Many[Message] = Field(default_factory=list)
     tools: Many[ToolSpec] = Field(default_factory=list)
@@ -138,8 +138,8 @@ class EpisodeRecord(Record):
     explanation: Text = ""
     error: Failure | None = None
     details: Anything = Field(default_factory=dict)
-    worker: str = ""
-    started_at: str
+    worker: Text = ""
+    started_at: Text
     seconds: Figure
 
     def prompt(self, step: Step) -> list[Message]:
@@ -176,10 +176,10 @@ class LiveEvent(Record):
     """What watchers are told while episodes are in progress: one began, made a step, or ended."""
 
     event: Literal["start", "step", "end"]
-    key: str
-    task_id: str
+    key: Text
+    task_id: Text
     trial: int
-    worker: str = ""
+    worker: Text = ""
     goal: Text = ""
     step: Step | None = None
     prompt: Many[Message] = Field(default_factory=list)

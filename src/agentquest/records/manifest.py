@@ -26,14 +26,14 @@ class PublishedScore(Record):
     not are shown as such, and never compared with.
     """
 
-    source: str
-    setting: str
-    scores: dict[str, float]
+    source: Text
+    setting: Text
+    scores: dict[Text, float]
     metric: Literal["success", "reward", "progress"] = "success"
     n: int | None = Field(default=None, ge=1)
-    where: str = ""
-    address: str = ""
-    looked_up: str = ""
+    where: Text = ""
+    address: Text = ""
+    looked_up: Text = ""
     verified: bool = False
 
     @model_validator(mode="after")
@@ -49,16 +49,16 @@ class Provenance(Record):
     data: Text  # real, builtin or generated
     data_path: Text | None = None
     split: Text
-    details: dict[str, Text] = Field(default_factory=dict)
+    details: dict[Text, Text] = Field(default_factory=dict)
     warning: Text = ""  # what is wrong with the data, for reports
 
 
 class Verbs(Record):
     """How a benchmark's commands for opening, closing and walking begin; empty: it has none."""
 
-    open: str = ""
-    close: str = ""
-    walk: str = ""
+    open: Text = ""
+    close: Text = ""
+    walk: Text = ""
 
 
 class AssessedAgent(Record):
@@ -67,7 +67,7 @@ class AssessedAgent(Record):
 
     name: Text
     version: Text = ""
-    skills: str = ""
+    skills: Text = ""
     model: Text | None = None
     label: Text = ""
 
@@ -89,14 +89,14 @@ class Manifest(Record):
     """A run's identity. `deciding` holds what can change a score, `config` everything."""
 
     schema_version: Literal[2] = MANIFEST_VERSION
-    run_id: str
-    created_at: str
-    benchmark: str
-    benchmark_title: str = ""
+    run_id: Text
+    created_at: Text
+    benchmark: Text
+    benchmark_title: Text = ""
     provenance: Provenance
-    protocol: str | None = None
+    protocol: Text | None = None
     comparable_with: Many[PublishedScore] = Field(default_factory=list)
-    not_comparable_with: dict[str, Text] = Field(default_factory=dict)  # source: why not
+    not_comparable_with: dict[Text, Text] = Field(default_factory=dict)  # source: why not
     agent: Text  # what played: the name on its card, if it is called over A2A
     assessed: AssessedAgent | None = None
     informed: bool = False  # the agent was shown the oracle's plan
@@ -104,20 +104,20 @@ class Manifest(Record):
     agent_faults: AgentFaults
     max_steps: Count
     trials: Count
-    metrics: Many[str] = Field(default_factory=list)
+    metrics: Texts = Field(default_factory=list)
     cleanup_applies: bool = True  # there are things to open and close
     verbs: Verbs = Verbs()
-    task_types: Many[str]
-    chosen_types: Many[str] | None = None  # those that were asked for; None: all
-    task_ids: Many[str]
-    versions: dict[str, str]
+    task_types: Texts
+    chosen_types: Texts | None = None  # those that were asked for; None: all
+    task_ids: Texts
+    versions: dict[Text, Text]
     price: Price | None = None  # of tokens, now: for calls that had no price when they were made
-    config_hash: str
-    data_hash: str
+    config_hash: Text
+    data_hash: Text
     config: Anything = Field(default_factory=dict)
     deciding: Anything = Field(default_factory=dict)
-    sources: dict[str, str] | None = None  # the user's code: its hashes; None: not recorded
-    metric_sources: dict[str, str] = Field(default_factory=dict)
+    sources: dict[Text, Text] | None = None  # the user's code: its hashes; None: not recorded
+    metric_sources: dict[Text, Text] = Field(default_factory=dict)
     changes: Texts = Field(default_factory=list)  # of sources, between parts of the run
     notes: Texts = Field(default_factory=list)
     tags: Texts = Field(default_factory=list)
@@ -177,7 +177,7 @@ class MeasuredMetric(Record):
     """One metric: how it is shown, and by episode its value or why there is none."""
 
     path: Text
-    key: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    key: Text = Field(pattern=r"^[a-z][a-z0-9_]*$")
     heading: Text
     unit: Text
     explanation: Text
@@ -185,8 +185,8 @@ class MeasuredMetric(Record):
     only_solved: bool
     digits: int = Field(ge=0, le=12)
     bounds: tuple[float, float] | None = None
-    values: dict[str, float | None]
-    failed: dict[str, Text] = Field(default_factory=dict)
+    values: dict[Text, float | None]
+    failed: dict[Text, Text] = Field(default_factory=dict)
 
 
 class MeasuredMetrics(Record):

@@ -5,11 +5,11 @@ records store them as they are. Nothing is copied from one shape to another.
 """
 
 from enum import Enum
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
-from agentquest.records.base import STOP_AT_FIRST, Opaque, Record, Text
+from agentquest.records.base import STOP_AT_FIRST, Anything, Opaque, Record, Text
 from agentquest.records.usage import Usage as Usage
 
 
@@ -28,10 +28,10 @@ class ToolSpec(Record):
     `<name>` where the argument of that name goes; models are not told it.
     """
 
-    name: str
-    description: str
-    parameters: dict[str, Any] = Field(default_factory=dict)
-    command: str = ""
+    name: Text
+    description: Text
+    parameters: Anything = Field(default_factory=dict)
+    command: Text = ""
 
 
 class Message(Record):

@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from agentquest.errors import DataError
+from agentquest.lib import Task
 from agentquest.records.episode import (
     Call,
     EpisodeRecord,
@@ -22,12 +24,13 @@ from agentquest.records.manifest import Manifest, Provenance
 from agentquest.records.messages import Message, ToolCall, Usage
 from agentquest.records.outcome import AgentFaults, End, is_scored
 from agentquest.store.folder import EPISODES, RunFolder
+from report_runs import manifest
 from report_runs import record as hand_made
 
 # Any text, halves of surrogate pairs too: servers send them as JSON escapes.
 ANY = st.text(st.characters(), max_size=20)
 SECTOR = 512
-CLEAN = st.text(max_size=20)
+ODD = "half \ud83d"
 NUMBER = st.floats(-1e12, 1e12)
 AMOUNT = st.floats(0, 1e9)
 COUNT = st.integers(0, 10**9)
@@ -53,7 +56,7 @@ STEPS = st.builds(
     how=ANY,
     valid=st.booleans(),
     observation=ANY,
-    admissible=st.lists(CLEAN, max_size=2),
+    admissible=st.lists(ANY, max_size=2),
     reward=NUMBER,
     progress=NUMBER,
     reachable=st.booleans(),
@@ -62,25 +65,25 @@ STEPS = st.builds(
 )
 RECORDS = st.builds(
     EpisodeRecord,
-    run_id=CLEAN,
+    run_id=ANY,
     key=st.sampled_from(["a#0", "b#0", "c#1"]),
-    benchmark=CLEAN,
-    task_id=CLEAN,
-    task_type=CLEAN,
-    split=CLEAN,
+    benchmark=ANY,
+    task_id=ANY,
+    task_type=ANY,
+    split=ANY,
     trial=st.integers(0, 9),
     seed=st.integers(0, 2**32),
-    problem=CLEAN,
-    data_hash=CLEAN,
-    facts=st.dictionaries(CLEAN, ANY, max_size=2),
+    problem=ANY,
+    data_hash=ANY,
+    facts=st.dictionaries(ANY, ANY, max_size=2),
     messages=st.lists(st.builds(Message, role=ANY, content=ANY, reasoning=ANY), max_size=2),
-    goal=CLEAN,
-    agent=CLEAN,
+    goal=ANY,
+    agent=ANY,
     model=st.none() | ANY,
-    config_hash=CLEAN,
-    versions=st.dictionaries(CLEAN, CLEAN, max_size=2),
+    config_hash=ANY,
+    versions=st.dictionaries(ANY, ANY, max_size=2),
     max_steps=st.integers(1, 99),
-    first_observation=CLEAN,
+    first_observation=ANY,
     steps=st.lists(STEPS, max_size=2),
     end=st.sampled_from(End),
     scored=st.booleans(),
@@ -89,7 +92,7 @@ RECORDS = st.builds(
     progress=NUMBER,
     repetition_rate=NUMBER,
     error=st.none() | st.builds(Failure, source=st.just("model"), kind=ANY, message=ANY),
-    started_at=CLEAN,
+    started_at=ANY,
     seconds=NUMBER,
 )
 
@@ -185,6 +188,22 @@ def test_half_a_surrogate_pair_is_shown_as_its_escape(text: str, tmp_path: Path)
     assert read.calls[0].model == shown
     assert record.error is not None
     assert record.error.message == shown
+
+
+def test_records_can_be_written_whatever_a_benchmark_is_called() -> None:
+    about = {"benchmark_title": ODD, "versions": {ODD: ODD}, "metrics": [ODD], "data_hash": ODD}
+    content = manifest(run_id=ODD, task_types=[ODD], task_ids=[ODD], **about).model_dump_json()
+    assert Manifest.model_validate_json(content).task_ids == ["half \\ud83d"]
+    names = dict.fromkeys(("run_id", "benchmark", "agent", "data_hash", "worker"), ODD)
+    assert a_record(**names, versions={ODD: ODD}).model_dump_json().isascii()
+
+
+@pytest.mark.parametrize("name", ["id", "task_type", "split"])
+def test_a_task_whose_name_no_record_could_hold_is_refused(name: str) -> None:
+    fields = {"id": "a", "task_type": "b", "split": "c", "problem": "half \udcff"}
+    assert Task(**fields).problem == "half \udcff"
+    with pytest.raises(DataError, match="'x\\\\udcff' has half a character in its name"):
+        Task(**{**fields, name: "x\udcff"})
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
