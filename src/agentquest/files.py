@@ -63,28 +63,12 @@ def _not_regular(path: str | Path) -> OSError:
 
 
 @contextlib.contextmanager
-def explain_read_errors(file: Path) -> Iterator[None]:
-    """What keeps a file from being read becomes a one-line error that names it."""
+def explain_errors(doing: str, file: Path) -> Iterator[None]:
+    """What keeps a file from being read or written becomes a one-line error: `cannot read …`."""
     try:
         yield
     except OSError as error:
-        raise DataError(f"cannot read {file}: {error.strerror}") from None
-
-
-@contextlib.contextmanager
-def explain_write_errors(file: Path) -> Iterator[None]:
-    """A full disk and the like become a one-line error that names the file."""
-    try:
-        yield
-    except OSError as error:
-        raise DataError(f"cannot write {file}: {error.strerror}") from error
-
-
-@contextlib.contextmanager
-def open_replacement(file: Path) -> Iterator[IO[str]]:
-    """An open text file that replaces `file` when it is complete."""
-    with replace_with_draft(file) as draft, draft.open("w", encoding="utf-8") as handle:
-        yield handle
+        raise DataError(f"cannot {doing} {file}: {error.strerror}") from error
 
 
 @contextlib.contextmanager
@@ -134,13 +118,12 @@ def take_lock(file: Path) -> BaseFileLock:
     # Not bound to the thread: a run that ends may be closed by another one.
     # The short wait is for somebody who only looks (see `is_locked`).
     lock = FileLock(file, timeout=0.3, poll_interval=0.02, thread_local=False)
-    try:
+    with explain_errors("lock", file):
         require_regular(file)
-        lock.acquire()
-    except Timeout:
-        raise UserError(f"{file.parent} is in use by another process") from None
-    except OSError as error:
-        raise DataError(f"cannot lock {file}: {error.strerror}") from None
+        try:
+            lock.acquire()
+        except Timeout:
+            raise UserError(f"{file.parent} is in use by another process") from None
     return lock
 
 

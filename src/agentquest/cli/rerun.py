@@ -10,7 +10,7 @@ from agentquest.api import free_name
 from agentquest.cli.benchmark_choice import as_overrides
 from agentquest.cli.eval import evaluate_here, show
 from agentquest.config import load_config
-from agentquest.files import explain_read_errors, open_regular
+from agentquest.files import explain_errors, open_regular
 from agentquest.lib.yaml_files import read_yaml
 from agentquest.records.manifest import Manifest, flat
 from agentquest.running.run import Run
@@ -42,7 +42,7 @@ def command(
     manifest = earlier.manifest()
     changes = as_overrides(overrides or [], ["--dry-run"])
     here = {"output_dir": str(run.parent), "run_name": free_name(run)}
-    with explain_read_errors(run / CONFIG):
+    with explain_errors("read", run / CONFIG):
         open_regular(run / CONFIG).close()
     saved = _still_meant(read_yaml(run / CONFIG), changes)
     settings, warnings = load_config(None, changes, {**saved, **here})

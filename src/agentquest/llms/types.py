@@ -7,15 +7,15 @@ by a filter in front of it.
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Protocol
+from typing import Protocol
 
 from agentquest.llms.config import ModelSettings
 from agentquest.llms.prices import Price
 from agentquest.llms.status import Status
 from agentquest.records.base import Opaque, Record, Text
-from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
+from agentquest.records.messages import Message, ToolCall, ToolSpec
 from agentquest.records.messages import ReplyKind as ReplyKind
-from agentquest.records.usage import Amount, OrUnknown
+from agentquest.records.usage import Amount, KnownUsage
 
 # Finish reasons of all providers, in lower case.
 CUT_OFF = frozenset(
@@ -41,7 +41,7 @@ class Reply(Record):
     tool_calls: tuple[ToolCall, ...] = ()
     finish_reason: Text | None = "stop"
     refusal: Text = ""
-    usage: Annotated[Usage | None, OrUnknown] = None
+    usage: KnownUsage = None
     latency_s: Amount = None
     attempts: int = 1
     model: Text = ""

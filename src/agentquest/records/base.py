@@ -41,9 +41,13 @@ def writable(value: Any, levels: int = DEEPEST) -> Any:
         return {writable(str(key)): writable(item, levels - 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [writable(item, levels - 1) for item in value]
-    if isinstance(value, bytes):
+    if isinstance(value, bytes | bytearray):
         return value.decode("utf-8", "backslashreplace")
-    return writable(to_jsonable_python(value, serialize_unknown=True), levels - 1)
+    try:
+        plain = to_jsonable_python(value, serialize_unknown=True, bytes_mode="base64")
+    except Exception:  # of an object of the user's own, in its own code
+        return f"(a {type(value).__name__})"
+    return writable(plain, levels - 1)
 
 
 def shorten(value: Any, longest: int, name: str = "") -> Any:

@@ -6,19 +6,19 @@ never derived again. Formats are described in docs/records.md.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from agentquest.records.base import Anything, Facts, Many, Record, Text, Texts
 from agentquest.records.how import How
-from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
+from agentquest.records.messages import Message, ToolCall, ToolSpec
 from agentquest.records.outcome import End
 from agentquest.records.usage import (
     Amount,
     Count,
     Figure,
-    OrUnknown,
+    KnownUsage,
     read_cost,
     read_number,
     read_usage,
@@ -34,7 +34,7 @@ class Call(Record):
 
     model: Text
     kind: Text
-    usage: Annotated[Usage | None, OrUnknown] = None
+    usage: KnownUsage = None
     cost: Amount = None
     latency_s: Amount = None
     attempts: Count = 1

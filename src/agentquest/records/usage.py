@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Annotated, Any
 
-from pydantic import Field, GetCoreSchemaHandler, ValidationError
-from pydantic_core import core_schema
+from pydantic import BeforeValidator, Field, ValidationError
 
 from agentquest.records.base import Record
 
@@ -69,24 +68,17 @@ def _warn_once(what: str) -> None:
     logger.warning("%s is not a number from 0 to %s, so it counts as unknown", what, f"{MOST:,}")
 
 
-class _OrUnknown:
-    """What is sensible is taken without a detour through Python; anything else is None."""
-
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> core_schema.CoreSchema:
-        unknown = core_schema.no_info_plain_validator_function(self._forget)
-        return core_schema.union_schema([handler(source), unknown], mode="left_to_right")
-
-    @staticmethod
-    def _forget(value: object) -> None:
+def _forget(value: object) -> None:
+    if value is not None:
         _warn_once("a recorded usage, cost or latency")
 
 
-# What a record stores of such numbers; one that is not sensible reads as unknown.
-OrUnknown = _OrUnknown()
+# What a record stores of such numbers: one that is not sensible reads as unknown, and one that is
+# takes no detour through Python.
+_FirstThatFits = Field(union_mode="left_to_right")
+_Unknown = Annotated[None, BeforeValidator(_forget)]
 Count = Annotated[int, Field(ge=0, le=MOST, strict=True)]
-Amount = Annotated[Annotated[float, Field(ge=0.0, le=MOST, strict=True)] | None, OrUnknown]
+Amount = Annotated[Annotated[float, Field(ge=0.0, le=MOST, strict=True)] | _Unknown, _FirstThatFits]
 # What an environment or our own clock says: may be negative, and is never unknown.
 Figure = Annotated[float, Field(ge=-1e12, le=1e12)]
 
@@ -101,6 +93,7 @@ class Usage(Record):
     cache_write_tokens: Count = 0
 
 
+KnownUsage = Annotated[Usage | _Unknown, _FirstThatFits]
 _Rate = Annotated[float, Field(ge=0.0, le=MOST)]
 
 

@@ -29,7 +29,7 @@ from pydantic import ValidationError
 
 from agentquest.errors import DataError, UserError
 from agentquest.files import (
-    explain_read_errors,
+    explain_errors,
     is_locked,
     open_regular,
     replace_with_draft,
@@ -198,7 +198,7 @@ class RunFolder:
 
 
 def _read(file: Path, model: type[R], version: int) -> R:
-    with explain_read_errors(file), open_regular(file) as opened:
+    with explain_errors("read", file), open_regular(file) as opened:
         content = opened.read()
     try:
         return model.model_validate_json(content)

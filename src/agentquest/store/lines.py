@@ -24,8 +24,7 @@ from pydantic import ValidationError
 
 from agentquest.errors import DataError
 from agentquest.files import (
-    explain_read_errors,
-    explain_write_errors,
+    explain_errors,
     open_regular,
 )
 from agentquest.platform import sync_folder
@@ -104,7 +103,7 @@ def find_damaged_lines(file: Path, end: int) -> list[int]:
     """Numbers of the damaged lines up to the byte `end`. Only checksums are verified; nothing is
     parsed."""
     damaged, place = [], 0
-    with explain_read_errors(file), open_regular(file) as lines:
+    with explain_errors("read", file), open_regular(file) as lines:
         for number, line in enumerate(lines, start=1):
             place += len(line)
             if place > end:
@@ -159,7 +158,7 @@ class EpisodeReader:
         """The records of the whole lines after those that were read, and where they are."""
         if not os.path.lexists(self._file):
             return
-        with explain_read_errors(self._file), open_regular(self._file) as lines:
+        with explain_errors("read", self._file), open_regular(self._file) as lines:
             lines.seek(self.offset)
             for line in lines:
                 if not line.endswith(b"\n"):
@@ -183,7 +182,7 @@ class EpisodeReader:
 
 def read_contents(file: Path, spans: Iterable[Span]) -> Iterator[bytes]:
     """The JSON of these lines; DataError if a line is no longer what it was."""
-    with explain_read_errors(file), open_regular(file) as lines:
+    with explain_errors("read", file), open_regular(file) as lines:
         for span in spans:
             lines.seek(span.at)
             line = lines.readline()
@@ -206,7 +205,7 @@ class EpisodeAppender:
         self._path = file
         self._packed = packed
         is_new = not file.exists()
-        with explain_write_errors(file):
+        with explain_errors("write", file):
             cut_torn_line(file)
             self._file = open_regular(file, "ab", buffering=0)
         if is_new:

@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from agentquest.files import explain_write_errors, open_replacement, to_json
+from agentquest.files import explain_errors, replace_with_draft, to_json
 from agentquest.metrics.report import Report
 from agentquest.metrics.rows import EpisodeRow
 from agentquest.records.episode import mark_invalid
@@ -34,7 +34,12 @@ def write_results(
     """Replace `results.json` at once. A figure over nothing is null, and so is every interval
     while the run is `running`: wins end early."""
     frame, numbers = _frame(report, rows, running), _type_numbers(report.manifest)
-    with explain_write_errors(folder / RESULTS), open_replacement(folder / RESULTS) as draft:
+    file = folder / RESULTS
+    with (
+        explain_errors("write", file),
+        replace_with_draft(file) as place,
+        place.open("w", encoding="utf-8") as draft,
+    ):
         most = max(_ANY_SIZE, 2 * (folder / EPISODES).stat().st_size if rows else 0)
         for observed in (True, False):
             draft.seek(0)

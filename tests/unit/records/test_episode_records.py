@@ -262,10 +262,14 @@ def test_a_benchmark_of_one_s_own_may_record_anything(tmp_path: Path) -> None:
             return "strange"
 
     details = {"set": {1}, "bytes": b"\xff", "large": 10**5000, 7: Strange(), "time": math.inf}
+    details |= {"array": bytearray(b"\xff"), "inside": {b"\xff"}, "raises": (1 / 0 for _ in "1")}
     facts = {"number": 3, "nothing": None, "strange": Strange()}
     (read,) = a_run(tmp_path, a_record(details=details, facts=facts)).records()
     assert read.details["set"] == [1]
     assert read.details["bytes"] == "\\xff"
+    assert read.details["array"] == "\\xff"
+    assert read.details["inside"] == ["_w=="]
+    assert read.details["raises"] == "(a generator)"
     assert read.details["large"] == "(too large a number)"
     assert read.details["7"] == "strange"
     assert read.facts == {"number": "3", "nothing": "None", "strange": "strange"}

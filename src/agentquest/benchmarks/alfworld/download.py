@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from agentquest.benchmarks.alfworld.tasks import DATA_FOLDER
 from agentquest.downloads import Progress, Retry, extract_zip, fetch
 from agentquest.errors import DataError, NetworkError
-from agentquest.files import explain_write_errors, write_atomically
+from agentquest.files import explain_errors, write_atomically
 
 OFFICIAL_URL = "https://github.com/alfworld/alfworld/releases/download"
 _PUBLISHED_TREE = re.compile(r"json_2\.1\.\d+(_[a-z-]+)?")
@@ -125,7 +125,7 @@ def _list_path(folder: Path, archive: Archive) -> Path:
 
 def _list_files(folder: Path, archive: Archive, names: list[str]) -> None:
     path = _list_path(folder, archive)
-    with explain_write_errors(path):
+    with explain_errors("write", path):
         path.parent.mkdir(exist_ok=True)
         write_atomically(path, json.dumps({"files": names}))
 
