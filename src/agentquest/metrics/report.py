@@ -59,19 +59,9 @@ class Row:
 
 
 @dataclass(frozen=True)
-class EndCount:
-    """How many episodes ended in one way, and whether that is a score."""
-
-    end: End
-    scored: bool
-    meaning: str
-    episodes: int
-
-
-@dataclass(frozen=True)
 class Report:
-    """`metrics` is the whole table, `shown` the part that is worth a column here; `tables` is
-    what people read."""
+    """`metrics` is the whole table, `shown` the part that is worth a column here; `ends` has how
+    many episodes ended in each way, and what that means; `tables` is what people read."""
 
     manifest: Manifest
     facts: tuple[tuple[str, str], ...]
@@ -83,7 +73,7 @@ class Report:
     overall: Row
     by_type: tuple[Row, ...]
     trials: tuple[tuple[str, Cell], ...]
-    ends: tuple[EndCount, ...]
+    ends: Mapping[End, tuple[int, str]]
     tables: tuple[Table, ...]
     summary: Summary
 
@@ -107,7 +97,7 @@ def build_report(
     overall = make_row(ALL, summary.overall, table)
     by_type = tuple(make_row(name, group, table) for name, group in summary.by_type.items())
     trials, ends = _trials(summary), _ends(summary.overall, manifest)
-    reward_differs = _reward_differs_from_success(rows)
+    reward_differs = any(row.scored and row.values["reward"] != float(row.success) for row in rows)
     shown = tuple(metric for metric in table if metric.key != "reward" or reward_differs)
     tables = (
         _figures((*by_type, overall), shown),
@@ -116,7 +106,7 @@ def build_report(
         Table(
             "Ends",
             ("end", "episodes"),
-            tuple((one.end.value, f"{one.episodes} ({one.meaning})") for one in ends),
+            tuple((end.value, f"{number} ({meaning})") for end, (number, meaning) in ends.items()),
         ),
         Table("Tokens and cost", ("what", "how much"), _spending(summary)),
     )
@@ -195,10 +185,6 @@ def make_row(name: str, group: Group, table: Sequence[Metric]) -> Row:
     return Row(name, group, cells)
 
 
-def _reward_differs_from_success(rows: Sequence[EpisodeRow]) -> bool:
-    return any(row.scored and row.values["reward"] != float(row.success) for row in rows)
-
-
 def _figures(rows: Sequence[Row], shown: Sequence[Metric]) -> Table:
     return Table(
         "Figures",
@@ -249,14 +235,15 @@ def _trials(summary: Summary) -> tuple[tuple[str, Cell], ...]:
     return tuple((name, figure_cell(share, value, value.n)) for name, value in chances)
 
 
-def _ends(group: Group, manifest: Manifest) -> tuple[EndCount, ...]:
-    found = []
-    for end, meaning in MEANINGS.items():
-        if end in group.ends:
-            scored = is_scored(end, manifest.agent_faults)
-            text = meaning if scored else f"{meaning}, no score"
-            found.append(EndCount(end, scored, text, group.ends[end]))
-    return tuple(found)
+def _ends(group: Group, manifest: Manifest) -> dict[End, tuple[int, str]]:
+    return {
+        end: (
+            group.ends[end],
+            meaning if is_scored(end, manifest.agent_faults) else f"{meaning}, no score",
+        )
+        for end, meaning in MEANINGS.items()
+        if end in group.ends
+    }
 
 
 def _spending(summary: Summary) -> tuple[tuple[str, str], ...]:

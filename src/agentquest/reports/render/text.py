@@ -46,7 +46,7 @@ def text_summary(report: Report, width: int = WIDTH) -> str:
     for metric in report.shown:
         if metric.key not in _DETAILS and overall.cells[metric.key].estimate is not None:
             lines.append((metric.heading, overall.cells[metric.key].text))
-    ends = (f"{one.episodes} × {one.meaning}" for one in report.ends)
+    ends = (f"{number} × {meaning}" for number, meaning in report.ends.values())
     lines.append(("ends", ", ".join(ends) or "no episode was played"))
     if spent.calls > min(spent.uncounted_calls, spent.unpriced_calls):
         tokens = tokens_text(spent, spent.prompt_tokens + spent.completion_tokens)
