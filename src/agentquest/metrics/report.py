@@ -70,17 +70,16 @@ class Report:
     notes: tuple[str, ...]
     metrics: tuple[Metric, ...]
     shown: tuple[Metric, ...]
-    overall: Row
-    by_type: tuple[Row, ...]
+    rows: tuple[Row, ...]
     trials: tuple[tuple[str, Cell], ...]
     ends: Mapping[End, tuple[int, str]]
     tables: tuple[Table, ...]
     summary: Summary
 
     @property
-    def rows(self) -> tuple[Row, ...]:
-        """The task types, then the row for all of them."""
-        return (*self.by_type, self.overall)
+    def overall(self) -> Row:
+        """The row of all task types, which stands below theirs."""
+        return self.rows[-1]
 
 
 def build_report(
@@ -94,15 +93,15 @@ def build_report(
     """Everything a report says; `table` is what the rows were made with, `replaced` what
     attempts took that are not among them."""
     summary = summarise(rows, table, replaced)
-    overall = make_row(ALL, summary.overall, table)
-    by_type = tuple(make_row(name, group, table) for name, group in summary.by_type.items())
+    groups = [*summary.by_type.items(), (ALL, summary.overall)]
+    by_row = tuple(make_row(name, group, table) for name, group in groups)
     trials, ends = _trials(summary), _ends(summary.overall, manifest)
     reward_differs = any(row.scored and row.values["reward"] != float(row.success) for row in rows)
     shown = tuple(metric for metric in table if metric.key != "reward" or reward_differs)
     tables = (
-        _figures((*by_type, overall), shown),
+        _figures(by_row, shown),
         Table("Several trials", ("figure", "value"), tuple((n, cell.text) for n, cell in trials)),
-        _replies((*by_type, overall)),
+        _replies(by_row),
         Table(
             "Ends",
             ("end", "episodes"),
@@ -121,8 +120,7 @@ def build_report(
         notes=_notes(rows, summary, table),
         metrics=table,
         shown=shown,
-        overall=overall,
-        by_type=by_type,
+        rows=by_row,
         trials=trials,
         ends=ends,
         tables=tuple(one for one in tables if one.rows),
@@ -153,13 +151,12 @@ def hide_success(report: Report, standing: Standing) -> Report:
         text = f"{row.group.successes}/{row.group.scored} so far"
         return replace(row, cells={**row.cells, "success": Cell(text)})
 
-    overall, by_type = hide(report.overall), tuple(map(hide, report.by_type))
-    first = _figures((*by_type, overall), report.shown)
+    rows = tuple(map(hide, report.rows))
+    first = _figures(rows, report.shown)
     so_far = f"So far: {', '.join(standing.counts)}; {standing.outlook}."
     return replace(
         report,
-        overall=overall,
-        by_type=by_type,
+        rows=rows,
         tables=(first, *report.tables[1:]),
         warnings=(*report.warnings, so_far),
     )

@@ -4,6 +4,7 @@ Only tasks that both runs scored are compared; what is left out is named. With
 several trials a task counts by the mean of its scored trials, everywhere.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
@@ -159,15 +160,9 @@ def _compare(baseline: ComparedRun, other: ComparedRun) -> Comparison:
     if not shared:
         raise UserError(f"{baseline.name} and {other.name} have no scored task in common")
     rates = [(task, mean_success(before[task]), mean_success(after[task])) for task in shared]
-    counts = None
-    if all(was in (0, 1) and now in (0, 1) for _, was, now in rates):
-        pairs = [(was == 1, now == 1) for _, was, now in rates]
-        counts = PairedCounts(
-            both=pairs.count((True, True)),
-            only_first=pairs.count((True, False)),
-            only_second=pairs.count((False, True)),
-            neither=pairs.count((False, False)),
-        )
+    pairs, counts = Counter((was, now) for _, was, now in rates), None
+    if all(rate in (0, 1) for pair in pairs for rate in pair):
+        counts = PairedCounts(pairs[1, 1], pairs[1, 0], pairs[0, 1], pairs[0, 0])
     trials = {task: (len(before[task]) + len(after[task])) / 2 for task in shared}
     # Trials that all agree say as much as one.
     telling = [

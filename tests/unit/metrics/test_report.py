@@ -92,7 +92,7 @@ def test_figures_against_values_worked_out_by_hand() -> None:
     assert cells["invalid"].text.startswith("16.7% ")
     assert cells["repetition"].text.startswith("0.07 ")
     assert "reward" not in [metric.key for metric in report.shown]
-    types = {row.name: row for row in report.by_type}
+    types = {row.name: row for row in report.rows}
     assert types["look_at_obj_in_light"].cells["success"].text.endswith("1/1")
     assert types["pick_and_place_simple"].cells["success"].text.endswith("1/2")
 
