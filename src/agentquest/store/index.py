@@ -35,7 +35,6 @@ from agentquest.store.folder import EPISODES, MANIFEST
 from agentquest.store.lines import (
     EpisodeReader,
     Span,
-    find_damaged_lines,
     has_lines,
     seal,
     unseal,
@@ -162,7 +161,8 @@ class RowIndex:
 
     def _load(self) -> None:
         self._begin_anew()
-        if not (self._take_index() and self._fits()):
+        fits = self._take_index() and has_lines(self._episodes, self._spans, self._verify)
+        if not fits:
             self._index.forget()
             self._begin_anew()
 
@@ -189,13 +189,6 @@ class RowIndex:
         self.revision = 0
         """Grows with every attempt that is taken in; another one means other figures."""
         self._replaced: list[Spent] = []
-
-    def _fits(self) -> bool:
-        if not has_lines(self._episodes, self._spans):
-            return False
-        if not self._verify or not self._spans:
-            return True
-        return find_damaged_lines(self._episodes, self._reader.offset) == self._reader.damaged
 
     def _add(self, record: EpisodeRecord, span: Span) -> None:
         try:

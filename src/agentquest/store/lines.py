@@ -99,30 +99,19 @@ def _most_unpacked(deflated: bytes) -> int:
     return min(_LONGEST, max(_ANY_RATIO, _MOST_RATIO * len(deflated)))
 
 
-def find_damaged_lines(file: Path, end: int) -> list[int]:
-    """Numbers of the damaged lines up to the byte `end`. Only checksums are verified; nothing is
-    parsed."""
-    damaged, place = [], 0
-    with explain_errors("read", file), open_regular(file) as lines:
-        for number, line in enumerate(lines, start=1):
-            place += len(line)
-            if place > end:
-                break
-            if _intact_body(line) is None:
-                damaged.append(number)
-    return damaged
-
-
-def has_lines(file: Path, spans: Iterable[Span]) -> bool:
-    """Whether lines with these checksums end where they should. Only the ends of the lines are
-    read, which is fast for any number of them."""
+def has_lines(file: Path, spans: Iterable[Span], whole: bool = False) -> bool:
+    """Whether lines with these checksums end where they should; and whether the `whole` lines have
+    them, which takes reading all of the file. Nothing is parsed."""
     ending = b'%b%%08x"}\n' % _SEAL
-    length = _SEAL_LENGTH + 1
     try:
         with open_regular(file, buffering=0) as lines:
             for span in spans:
-                lines.seek(span.next - length)
-                if lines.read(length) != ending % span.checksum:
+                start = span.at if whole else span.next - _SEAL_LENGTH - 1
+                lines.seek(start)
+                line = lines.read(span.next - start)
+                if not line.endswith(ending % span.checksum):
+                    return False
+                if whole and _intact_body(line) is None:
                     return False
     except (OSError, ValueError):
         return False
