@@ -146,6 +146,11 @@ class EpisodeRecord(Record):
         """The messages that a step's reply answered."""
         return [self.messages[place] for place in step.prompt]
 
+    def slim(self) -> "EpisodeRecord":
+        """The record without what only a reader of trajectories needs."""
+        steps = [step.model_copy(update={"prompt": [], "admissible": []}) for step in self.steps]
+        return self.model_copy(update={"steps": steps, "first_admissible": [], "messages": []})
+
     @property
     def actions(self) -> list[str]:
         """What was attempted, with unreadable replies as `invalid:<text>`."""

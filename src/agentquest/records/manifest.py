@@ -177,7 +177,7 @@ class MeasuredMetric(Record):
     """One metric: how it is shown, and by episode its value or why there is none."""
 
     path: Text
-    key: Text = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    key: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     heading: Text
     unit: Text
     explanation: Text

@@ -282,6 +282,18 @@ def test_records_do_not_change_and_have_no_other_fields() -> None:
         a_record(sucess=True)
 
 
+def test_a_slim_record_lacks_only_what_nobody_counts() -> None:
+    said = Message(role="user", content="x")
+    step = a_step(prompt=[0], admissible=["look"], reply="r")
+    record = a_record(steps=[step], first_admissible=["look"], messages=[said])
+    slim = record.slim()
+    assert slim.steps[0] == step.model_copy(update={"prompt": [], "admissible": []})
+    restored = slim.model_copy(
+        update={"steps": record.steps, "first_admissible": ["look"], "messages": [said]}
+    )
+    assert restored == record
+
+
 def test_what_was_attempted() -> None:
     assert attempted(a_step()) == "look"
     assert attempted(a_step(valid=False, action="Fly  Away")) == "invalid:fly away"
