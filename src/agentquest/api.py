@@ -115,7 +115,8 @@ async def try_model(run: Run, say: Callable[[str], None] | None = None) -> tuple
     """
     if not run.config.preflight:
         return ()
-    if say is not None and run.model_name is not None and run.config.llm is not None:
+    llm = run.config.llm
+    if say is not None and run.model_name is not None and llm and llm.provider != "scripted":
         say(f"asking {name_model(run)} …")
     return await preflight(run.specs[0], run.benchmark)
 

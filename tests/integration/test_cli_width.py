@@ -1,6 +1,7 @@
 """What commands print fits a terminal of 80 columns, and one of 50."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,19 @@ def test_the_runs_are_one_table(
     left_out = {"agent", "model", "benchmark", "tags"} - set(heading.split())
     assert {*more} == ({*more} if left_out else set())
     assert all(name in more[0] for name in left_out)
+
+
+def test_runs_that_differ_in_the_middle_of_their_names_can_be_told_apart(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for way in ("react", "zero-shot"):
+        name = f"an-example-of-a-sweep_{way}_scripted_seed-1"
+        shutil.copytree(runs / "runs" / "one", tmp_path / name)
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        main(["runs", str(tmp_path)])
+    _, first, second, *_ = capsys.readouterr().out.splitlines()
+    assert first.split()[0] != second.split()[0]
 
 
 def test_a_comparison_says_its_answer_first_and_names_tasks_on_request(

@@ -149,7 +149,7 @@ def _where_to_continue(log_dir: Path, begun: float) -> str:
     if not runs:
         return "no game was played yet"
     newest = max(runs, key=lambda run: run.stat().st_mtime)
-    return f"the finished games are in {newest}; the same command with --resume plays the rest"
+    return f"its games are in {newest}; the same command with --resume plays the rest"
 
 
 def _try_model(tell: Callable[[str], None]) -> None:

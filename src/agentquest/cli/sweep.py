@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -97,7 +98,8 @@ def _ask_models(runs: Sequence[Run]) -> set[str]:
         question = repr((context.model, context.agent))
         if question not in asked:
             try:
-                warn(*map(one_line, asyncio.run(try_model(run))), heading="note: ")
+                remarks = asyncio.run(try_model(run, partial(say, err=True)))
+                warn(*map(one_line, remarks), heading="note: ")
                 asked[question] = None
             except AgentQuestError as error:
                 asked[question] = error

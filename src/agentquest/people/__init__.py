@@ -3,5 +3,5 @@
 session    one game: what each line that a person types does
 recorder   a finished game as an episode of a run
 terminal   the game in a terminal; prompt reads the lines
-web        games in the viewer, and their addresses; pages draws them
+games      games in the viewer; routes has their addresses, pages draws them
 """

@@ -367,6 +367,8 @@ def test_without_a_model_it_is_said_that_rules_answer(tmp_path: Path) -> None:
     assert "builtin (made by AgentQuest, not the benchmark's own)" in report
     silent = agentquest(tmp_path, *arguments[:-1], "agent=oracle")
     assert "no model" not in silent.stderr
+    named = agentquest(tmp_path, *arguments[:-1], "model=scripted", "run_name=named")
+    assert "asking" not in named.stderr, "rules are at no address"
 
 
 def test_after_a_cost_limit_the_hint_is_to_raise_it(tmp_path: Path) -> None:

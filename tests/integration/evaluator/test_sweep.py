@@ -180,6 +180,7 @@ run: {benchmark: mastermind, num_games: 2}
     assert "not compared: react gone" in done.stderr
     named = "gone at http://127.0.0.1:1/v1 cannot be asked, and its runs are not played: "
     assert done.stderr.count(named) == 1
+    assert done.stderr.startswith("asking gone at http://127.0.0.1:1/v1 …\n"), "before it waits"
     assert not scored_keys(tmp_path / "runs" / "small" / "react_gone_seed-42")
     live = tmp_path / "runs" / "small" / "react_gone_seed-42" / "live.jsonl"
     assert not live.exists(), "nothing was played against a server that is not there"

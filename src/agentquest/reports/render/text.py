@@ -169,10 +169,10 @@ def _lines(block: Sequence[Sequence[str]]) -> Iterable[str]:
 
 
 def shorten_names(names: Sequence[str], most: int) -> list[str]:
-    """Names of one width; a long one loses its middle, as its ends tell most."""
+    """Names of one width; a long one loses its middle, or as much before it as keeps them apart."""
     each = min(max(map(len, names)), most)
-    shown = (
-        name if len(name) <= each else f"{name[: each - each // 2 - 1]}…{name[-(each // 2) :]}"
-        for name in names
-    )
+    for end in range(each // 2, each):
+        shown = [n if len(n) <= each else f"{n[: each - end - 1]}…{n[-end:]}" for n in names]
+        if len({*shown}) == len({*names}):
+            break
     return [name.ljust(each) for name in shown]
