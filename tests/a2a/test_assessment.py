@@ -22,7 +22,7 @@ from agentquest.a2a.documents import end_reason
 from agentquest.a2a.launcher import AssessmentFailed
 from agentquest.a2a.requests import AssessmentRequest
 from agentquest.benchmarks.alfworld.benchmark import AlfWorldBenchmark
-from agentquest.config import config_from
+from agentquest.config import load_config
 from agentquest.metrics.behaviour import behaviour_of
 from agentquest.records.manifest import AssessedAgent
 from agentquest.running.factory import make_benchmark
@@ -146,8 +146,8 @@ class TestOneRun:
 
     def test_a_game_over_a2a_is_the_game_in_process(self, run):
         """The same agent, asked without any network, does exactly the same."""
-        config, _ = config_from(
-            {
+        config, _ = load_config(
+            settings={
                 "agent": "scripted",
                 "benchmark_settings": {"data_path": "builtin"},
                 "max_steps": 30,

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from agentquest.api import prepare_run
-from agentquest.config import config_from, load_config
+from agentquest.config import load_config
 from agentquest.errors import ConfigError
 from agentquest.records.outcome import AgentFaults, End
 from agentquest.running.events import RunEvents
@@ -13,8 +13,8 @@ from agentquest.running.run import Run
 
 
 def config(folder, url, **more):
-    given, _ = config_from(
-        {
+    given, _ = load_config(
+        settings={
             "agent": {"name": "a2a", "url": url},
             "benchmark_settings": {"data_path": "builtin"},
             "num_games": 4,

@@ -15,7 +15,7 @@ from pydantic import ConfigDict, Field, field_validator, model_validator
 from agentquest import registry
 from agentquest.a2a import limits
 from agentquest.a2a.remote_agent import TurnRules
-from agentquest.config import RunConfig, config_from
+from agentquest.config import RunConfig, load_config
 from agentquest.config.settings import DEFAULT_BENCHMARK
 from agentquest.errors import UnknownName, UserError
 from agentquest.lib import Benchmark
@@ -184,8 +184,8 @@ class AssessmentConfig(TurnRules):
             games = min(self.num_games, len(benchmark.task_list()))
             protocol = protocol if self.num_instances >= games else None
         by_total = protocol is None and self.per_type is None
-        config, _ = config_from(
-            {
+        config, _ = load_config(
+            settings={
                 "benchmark": self.benchmark,
                 "benchmark_settings": self._benchmark_settings(data_path),
                 "protocol": protocol,

@@ -59,7 +59,9 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
 def load_config(
-    file: Path | None, overrides: Sequence[str] = (), settings: Mapping[str, Any] | None = None
+    file: Path | None = None,
+    overrides: Sequence[str] = (),
+    settings: Mapping[str, Any] | None = None,
 ) -> tuple[RunConfig, list[str]]:
     """The configuration, and warnings to show the user.
 
@@ -87,11 +89,6 @@ def load_config(
             " name an environment variable in llm.api_key_env instead"
         ]
     return config, warnings
-
-
-def config_from(settings: Mapping[str, Any]) -> tuple[RunConfig, list[str]]:
-    """The configuration that keys and values describe, and warnings to show the user."""
-    return _resolve(dict(_spread(settings.items(), _benchmark_keys(settings))))
 
 
 def _spread(

@@ -5,7 +5,6 @@ A reader gives None when the player leaves (Ctrl-C, Ctrl-D, end of a pipe).
 
 import os
 import sys
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
@@ -20,20 +19,13 @@ if TYPE_CHECKING:
 Completions = Callable[[str], list[str]]
 
 
-class Reader(ABC):
-    """`remark` is a line to show once, before the first question."""
+class PlainReader:
+    """Standard input line by line. Piped input is echoed, as a keyboard's would be.
+
+    `remark` is a line to show once, before the first question.
+    """
 
     remark = ""
-
-    @abstractmethod
-    def ask(
-        self, prompt: str, completions: Completions | None = None, below: str = ""
-    ) -> str | None:
-        """One line, or None when the player leaves; `below` is shown under the prompt if it can."""
-
-
-class PlainReader(Reader):
-    """Standard input line by line. Piped input is echoed, as a keyboard's would be."""
 
     def __init__(self) -> None:
         self._typed = sys.stdin.isatty()
@@ -46,6 +38,7 @@ class PlainReader(Reader):
     def ask(
         self, prompt: str, completions: Completions | None = None, below: str = ""
     ) -> str | None:
+        """One line, or None when the player leaves; `below` is shown under the prompt if it can."""
         try:
             line = input(prompt)
         except (EOFError, KeyboardInterrupt):
@@ -56,7 +49,7 @@ class PlainReader(Reader):
         return line
 
 
-class CompletingReader(Reader):
+class CompletingReader(PlainReader):
     """prompt_toolkit: completion while typing, history with the arrow keys."""
 
     def __init__(self) -> None:
@@ -83,7 +76,7 @@ class CompletingReader(Reader):
             return None
 
 
-def make_reader() -> Reader:
+def make_reader() -> PlainReader:
     """With completion in a terminal if prompt_toolkit is installed, else the plain reader."""
     in_terminal = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
     return CompletingReader() if in_terminal and is_installed("prompt_toolkit") else PlainReader()

@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NoReturn
 
-from agentquest.config import config_from
+from agentquest.config import load_config
 from agentquest.errors import UserError
 from agentquest.lib import Agent, Answer, Benchmark, Observation
 from agentquest.lib.people import PlayedGame, PlayedMove
@@ -44,8 +44,8 @@ class GameRecorder:
         run_name: str | None = None,
         max_steps: int = _NO_LIMIT,
     ) -> None:
-        config, _ = config_from(
-            {
+        config, _ = load_config(
+            settings={
                 "run_name": run_name,
                 "benchmark": source.name,
                 # People choose their games one by one, so no task list is fixed.

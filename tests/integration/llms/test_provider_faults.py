@@ -12,7 +12,7 @@ from agentquest.api import play_pending
 from agentquest.benchmarks.alfworld.explorer import AlfWorldExplorer
 from agentquest.benchmarks.mastermind.explorer import MasterMindExplorer
 from agentquest.benchmarks.mastermind.prompting import BRIEFING
-from agentquest.config import config_from
+from agentquest.config import load_config
 from agentquest.running.run import Run
 from agentquest.store.stored_run import StoredRun
 from llm_servers.faulty_proxy import FAULTS, FaultyProxy
@@ -39,7 +39,7 @@ async def run_at(
         "llm": {**llm, **patience, "max_retries": 20, "stream": stream},
         "output_dir": str(folder),
     }
-    run = Run(config_from(settings)[0])
+    run = Run(load_config(settings=settings)[0])
     return await play_pending(run, run.prepare())
 
 

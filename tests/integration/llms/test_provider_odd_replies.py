@@ -9,7 +9,7 @@ from rule_players import by_tools, by_words
 from wires import ACT, Wire, all_wires
 
 from agentquest.benchmarks.alfworld.explorer import AlfWorldExplorer
-from agentquest.config import config_from
+from agentquest.config import load_config
 from agentquest.records.episode import EpisodeRecord
 from agentquest.running.run import Run
 from episode_players import play_unrecorded
@@ -135,7 +135,7 @@ async def play_with(wire: Wire, agent: str, odd: dict[str, Any]) -> EpisodeRecor
                     "wait_interval": 0.001,
                 },
             }
-            (record,) = await play_unrecorded(Run(config_from(settings)[0]))
+            (record,) = await play_unrecorded(Run(load_config(settings=settings)[0]))
     assert proxy.served.total() == 1
     return record
 

@@ -11,7 +11,7 @@ from rule_players import by_tools, by_words
 from wires import ACT, WIRES, Wire, all_wires, talking
 
 from agentquest.benchmarks.alfworld.explorer import AlfWorldExplorer
-from agentquest.config import config_from
+from agentquest.config import load_config
 from agentquest.records.episode import EpisodeRecord
 from agentquest.running.run import Run
 from episode_players import play_unrecorded
@@ -28,7 +28,7 @@ async def played(agent: dict[str, Any], llm: dict[str, Any]) -> list[EpisodeReco
         "agent": agent,
         "llm": llm,
     }
-    records = await play_unrecorded(Run(config_from(settings)[0]))
+    records = await play_unrecorded(Run(load_config(settings=settings)[0]))
     return sorted(records, key=lambda record: record.key)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agentquest.agents.command import CommandAgent, CommandSettings, Line, read_line
-from agentquest.config import config_from
+from agentquest.config import load_config
 from agentquest.errors import ConfigError
 from agentquest.lib.settings import validated
 from agentquest.records.episode import EpisodeRecord
@@ -28,8 +28,8 @@ def played(folder: Path, source: str, games: int = 1, **settings: Any) -> list[E
     program = folder / "agent.py"
     program.write_text(source, encoding="utf-8")
     command = [sys.executable, "-u", str(program)]
-    config, _ = config_from(
-        {
+    config, _ = load_config(
+        settings={
             "benchmark_settings": {"data_path": "builtin"},
             "num_games": games,
             "max_steps": 3,

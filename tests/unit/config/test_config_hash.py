@@ -8,7 +8,7 @@ import pytest
 
 from agentquest.agents.react import ReActSettings
 from agentquest.benchmarks.alfworld.benchmark import AlfWorldSettings
-from agentquest.config import RunConfig, config_from
+from agentquest.config import RunConfig, load_config
 from agentquest.errors import ConfigError
 from agentquest.llms.openai_chat import OpenAIChat
 
@@ -100,7 +100,7 @@ def with_value(path: str, value: Any) -> RunConfig:
         content[section] = {**content.get(section, {}), name: value}
     else:
         content[name] = value
-    return config_from(content)[0]
+    return load_config(settings=content)[0]
 
 
 def test_every_field_is_classified() -> None:
@@ -116,15 +116,15 @@ def test_every_field_is_classified() -> None:
 @pytest.mark.parametrize("path", DECIDES)
 def test_what_decides_a_score_changes_the_hash(path: str) -> None:
     changed = with_value(path, DECIDES[path])
-    assert changed != config_from(BASE)[0]
-    assert changed.config_hash != config_from(BASE)[0].config_hash
+    assert changed != load_config(settings=BASE)[0]
+    assert changed.config_hash != load_config(settings=BASE)[0].config_hash
 
 
 @pytest.mark.parametrize("path", ONLY_OPERATES)
 def test_what_only_operates_does_not(path: str) -> None:
     changed = with_value(path, ONLY_OPERATES[path])
-    assert changed != config_from(BASE)[0]
-    assert changed.config_hash == config_from(BASE)[0].config_hash
+    assert changed != load_config(settings=BASE)[0]
+    assert changed.config_hash == load_config(settings=BASE)[0].config_hash
 
 
 def test_no_two_of_them_share_a_hash() -> None:
@@ -133,7 +133,7 @@ def test_no_two_of_them_share_a_hash() -> None:
 
 
 def test_having_a_model_changes_the_hash() -> None:
-    assert config_from({})[0].config_hash != config_from(BASE)[0].config_hash
+    assert load_config(settings={})[0].config_hash != load_config(settings=BASE)[0].config_hash
 
 
 def test_it_is_a_prompt_files_content_that_decides(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_it_is_a_prompt_files_content_that_decides(tmp_path: Path) -> None:
     one.write_text("[user]\n$goal", encoding="utf-8")
     two.write_text("[user]\n$goal", encoding="utf-8")
     hashes = [with_value("agent.prompt_file", file).config_hash for file in (one, two)]
-    assert hashes[0] == hashes[1] != config_from(BASE)[0].config_hash
+    assert hashes[0] == hashes[1] != load_config(settings=BASE)[0].config_hash
     two.write_text("[user]\n$goal!", encoding="utf-8")
     assert with_value("agent.prompt_file", two).config_hash != hashes[0]
 

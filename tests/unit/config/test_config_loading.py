@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentquest.config import RunConfig, config_from, load_config
+from agentquest.config import RunConfig, load_config
 from agentquest.config.example import example_config
 from agentquest.errors import ConfigError, UnknownName, UserError
 from agentquest.llms.openai_chat import OpenAIChat
@@ -46,7 +46,7 @@ def written(tmp_path: Path, content: Any) -> Path:
     return file
 
 
-DEFAULTS = config_from({})[0]
+DEFAULTS = load_config(settings={})[0]
 
 
 def at(config: RunConfig, path: str) -> Any:
@@ -200,7 +200,7 @@ def test_whatever_is_in_the_file_there_is_a_configuration_or_a_user_error(
         config, _ = load_config(file)
     except UserError:
         return
-    assert config_from(yaml.safe_load(config.to_yaml()))[0] == config
+    assert load_config(settings=yaml.safe_load(config.to_yaml()))[0] == config
 
 
 @pytest.mark.parametrize(
