@@ -15,7 +15,7 @@ from agentquest.a2a import require_a2a
 from agentquest.cli.serving_options import Host, InsecureNoToken, Port
 from agentquest.config.settings import DEFAULT_BENCHMARK
 from agentquest.errors import ConfigError
-from agentquest.http.access import TOKEN, Access
+from agentquest.http.access import Access
 from agentquest.safe_text import say
 from agentquest.words import parse_whole_number
 
@@ -27,12 +27,6 @@ AllowHost = Annotated[
     typer.Option(
         help="Another host name that requests may use, as behind a gateway; * for any.",
         envvar="AGENTQUEST_ALLOW_HOST",
-    ),
-]
-Token = Annotated[
-    str | None,
-    typer.Option(
-        help=f"Token that clients must send as `Authorization: Bearer`; better set in {TOKEN}."
     ),
 ]
 AgentHeader = Annotated[
@@ -66,7 +60,6 @@ def serve_green(
     data_path: DataPath = None,
     allow_agent: AllowAgent = None,
     agent_header: AgentHeader = None,
-    token: Token = None,
     insecure_no_token: InsecureNoToken = False,
     allow_host: AllowHost = None,
     max_assessments: Annotated[int, typer.Option(min=1, help="Most assessments at once.")] = 4,
@@ -103,7 +96,7 @@ def serve_green(
         resume=resume,
         agent_proxy=agent_proxy or None,
     )
-    access = Access.read(host, allow_host, insecure_no_token, token)
+    access = Access.read(host, allow_host, insecure_no_token)
     server = ServerSettings(access, port, card_url, launched_by)
     serve_agent(server, green_card, GreenExecutor(settings), partial(say, err=True))
 
@@ -127,7 +120,6 @@ def serve_white(
     split: Annotated[str | None, typer.Option(help="Split whose games the oracle knows.")] = None,
     data_path: DataPath = None,
     seed: Annotated[int, typer.Option(help="Seed of the random agent.")] = 42,
-    token: Token = None,
     insecure_no_token: InsecureNoToken = False,
     allow_host: AllowHost = None,
     launched_by: LaunchId = None,
@@ -149,7 +141,7 @@ def serve_white(
     chosen = {key: value for key, value in given.items() if value and key in known}
     source = make_source(type_, make_benchmark(benchmark, chosen))
     executor = WhiteExecutor(source, seed)
-    access = Access.read(host, allow_host, insecure_no_token, token)
+    access = Access.read(host, allow_host, insecure_no_token)
     server = ServerSettings(access, port, card_url, launched_by)
     make_card = partial(white_card, source)
     serve_agent(server, make_card, executor, partial(say, err=True), executor.serving())

@@ -37,10 +37,9 @@ class Access:
         host: str,
         names: Collection[str] | None = None,
         insecure: bool = False,
-        token: str | None = None,
     ) -> "Access":
-        """What was given, or else is in the environment, which process lists do not show."""
-        token = (token or os.environ.get(TOKEN, "")).strip()
+        """What was given, with the token from the environment, which process lists do not show."""
+        token = os.environ.get(TOKEN, "").strip()
         if not (token.isascii() and token.isprintable()):  # nobody could send it in a header
             raise ConfigError(f"{TOKEN} must consist of visible ASCII characters")
         insecure = insecure or os.environ.get(_INSECURE_VARIABLE, "") in ("1", "true", "yes")
