@@ -50,8 +50,4 @@ def command(
     given = [word for word in read_words(words)[1] if not word.startswith("split=")]
     command_line = ["agentquest", "play", name, *given]
     recorder = GameRecorder(source, settings, output_dir) if record else None
-    games = TerminalGames(source, random.Random(seed), command_line, recorder)
-    try:
-        games.play(task)
-    except KeyboardInterrupt:
-        games.screen.line()
+    TerminalGames(source, random.Random(seed), command_line, recorder).play(task)

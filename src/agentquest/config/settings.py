@@ -181,11 +181,6 @@ class RunConfig(Settings):
     def _split_lists(cls, value: Any) -> Any:
         return read_list(value)
 
-    @field_validator("agent", "executor", mode="before")
-    @classmethod
-    def _name_alone(cls, value: Any) -> Any:
-        return {"name": value} if isinstance(value, str) else value
-
     @model_validator(mode="after")
     def _consistent(self) -> "RunConfig":
         if self.tasks is not None and self.num_games is not None:

@@ -7,9 +7,7 @@ import collections
 import itertools
 import random
 import shlex
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from io import TextIOWrapper
 from typing import TypeVar
 
 from rich.columns import Columns
@@ -96,10 +94,11 @@ class TerminalGames:
         return self._choose_task([task for task in tasks if task.task_type == chosen])
 
     def _choose_task(self, tasks: list[Task]) -> list[Task]:
-        places = _offer_tasks(tasks, self.rng)
+        shown = min(_SHOWN_TASKS, len(tasks))
+        places = sorted(self.rng.sample(range(1, len(tasks) + 1), shown))
         self.screen.menu([(place, *self._describe(tasks[place - 1])) for place in places])
-        if len(places) < len(tasks):
-            left_out = f"Showing {len(places)} of {len(tasks)} games; any other number works too."
+        if shown < len(tasks):
+            left_out = f"Showing {shown} of {len(tasks)} games; any other number works too."
             self.screen.line(left_out, "dim")
         chosen = self._ask(
             f"Game, 1 to {len(tasks)} (Enter: any) > ",
@@ -173,11 +172,6 @@ def find_task(tasks: Sequence[Task], wanted: str) -> Task:
     return tasks[number - 1]
 
 
-def _offer_tasks(tasks: Sequence[Task], rng: random.Random) -> list[int]:
-    """The positions (from 1) of a few tasks to offer."""
-    return sorted(rng.sample(range(1, len(tasks) + 1), min(_SHOWN_TASKS, len(tasks))))
-
-
 class _Visible:
     """Whatever is laid out, with what a game's text could do to the terminal as visible text."""
 
@@ -193,9 +187,6 @@ class Screen:
     """Prints a game for its player, under the benchmark's title."""
 
     def __init__(self, title: str = "", console: Console | None = None) -> None:
-        if isinstance(sys.stdout, TextIOWrapper):
-            # A terminal that lacks a character shows `?` instead of ending the game.
-            sys.stdout.reconfigure(errors="replace")
         self.title = title
         self.console = console or Console(highlight=False)
 
