@@ -13,7 +13,7 @@ from agentquest.cli.benchmark_choice import as_overrides
 from agentquest.cli.compare import ComparisonFormat, Format, ListTasks, format_comparisons
 from agentquest.cli.eval import play_watched
 from agentquest.cli.terminal import StopSignals, say_json, terminal_width, warn
-from agentquest.errors import AgentQuestError
+from agentquest.errors import AgentQuestError, UserError
 from agentquest.reports.render.comparison import json_comparison
 from agentquest.reports.render.text import markdown_table, text_table
 from agentquest.reports.sweep import SweptRun, json_rows, sweep_comparison, sweep_rows, sweep_table
@@ -88,31 +88,28 @@ def _list(runs: Sequence[Run]) -> None:
 def _ask_models(runs: Sequence[Run]) -> set[str]:
     """Ask every model before anything is played; the runs whose model does not answer.
 
-    These are left out, and the others played. Raises the error where none would be left.
+    These are left out, and the others played. Raises UserError where none would be left.
     """
-    asked: dict[str, AgentQuestError | None] = {}
-    dead: dict[str, AgentQuestError] = {}
+    answers: dict[str, bool] = {}
+    dead: set[str] = set()
     unfinished = [run for run in runs if not run.directory.exists or run.prepare()]
     for run in unfinished:
         context = run.specs[0].context
         question = repr((context.model, context.agent))
-        if question not in asked:
+        if question not in answers:
             try:
                 remarks = asyncio.run(try_model(run, partial(say, err=True)))
                 warn(*map(one_line, remarks), heading="note: ")
-                asked[question] = None
+                answers[question] = True
             except AgentQuestError as error:
-                asked[question] = error
-                say(
-                    f"{name_model(run)} cannot be asked, and its runs are not played: {error}",
-                    fg="red",
-                    err=True,
-                )
-        if (reason := asked[question]) is not None:
-            dead[run.run_id] = reason
+                answers[question] = False
+                text = f"{name_model(run)} cannot be asked, and its runs are not played: {error}"
+                say(text, fg="red", err=True)
+        if not answers[question]:
+            dead.add(run.run_id)
     if dead and len(dead) == len(unfinished):
-        raise next(iter(dead.values()))
-    return {*dead}
+        raise UserError("no run is left to play")
+    return dead
 
 
 def _play(runs: Sequence[Run], signals: StopSignals) -> bool:

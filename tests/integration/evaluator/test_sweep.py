@@ -197,4 +197,5 @@ run: {benchmark: mastermind, num_games: 2}
     done = agentquest(tmp_path, "sweep", "sweep.yaml")
     assert done.returncode == 2, done.stderr
     assert done.stderr.count("gone at http://127.0.0.1:1/v1 cannot be asked") == 1
+    assert done.stderr.count("no server at") == 1
     assert not (tmp_path / "runs").exists()
