@@ -1,7 +1,6 @@
 """`agentquest power`: how many games a question needs, before they are played."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -17,8 +16,13 @@ from agentquest.safe_text import say
 from agentquest.store.stored_run import StoredRun
 
 _TRIALS = (1, 2, 3, 5, 8)
-# Name: heading, and the value for a number of trials.
-Columns = dict[str, tuple[str, Callable[[int], float | None]]]
+_HEADINGS = {
+    "trials": "trials per task",
+    "tasks_for_precision": "tasks for ±{precision:g} points",
+    "tasks_for_difference": "tasks to see {difference:g} points",
+    "precision": "interval of {tasks:,} tasks",
+    "detectable_difference": "what {tasks:,} tasks can show",
+}
 
 
 def command(
@@ -72,11 +76,19 @@ def command(
         if played is None:
             raise UserError("say what is asked for: --precision, --difference or --tasks")
         tasks = played
-    columns = _choose_columns(prospect, precision, difference, tasks, power)
-    rows = [
-        {name: value(each) for name, (_, value) in columns.items()}
-        for each in sorted(set(trials or _TRIALS))
-    ]
+    rows = []
+    for each in sorted(set(trials or _TRIALS)):
+        row: dict[str, float | None] = {"trials": each}
+        if precision is not None:
+            row["tasks_for_precision"] = prospect.tasks_for_precision(precision / 100, each)
+        if difference is not None:
+            row["tasks_for_difference"] = prospect.tasks_for_difference(
+                difference / 100, each, power=power
+            )
+        if tasks is not None:
+            row["precision"] = prospect.precision(tasks, each)
+            row["detectable_difference"] = prospect.detectable(tasks, each, power=power)
+        rows.append(row)
     if as_json:
         facts = {"rate": prospect.rate, "icc": prospect.icc, "shared": prospect.shared}
         say_json({**facts, "power": power, "rows": rows})
@@ -88,38 +100,9 @@ def command(
         f" 0.05 with {power:.0%} power."
     )
     cells = tuple(tuple(_cell(name, value) for name, value in row.items()) for row in rows)
-    headings = tuple(heading for heading, _ in columns.values())
+    asked = {"precision": precision, "difference": difference, "tasks": tasks}
+    headings = tuple(_HEADINGS[name].format(**asked) for name in rows[0])
     say(f"{wrap_text(assumed, width)}\n\n{text_table(Table('Power', headings, cells), width)}")
-
-
-def _choose_columns(
-    prospect: Prospect,
-    precision: float | None,
-    difference: float | None,
-    tasks: int | None,
-    power: float,
-) -> Columns:
-    columns: Columns = {"trials": ("trials per task", lambda each: each)}
-    if precision is not None:
-        columns["tasks_for_precision"] = (
-            f"tasks for ±{precision:g} points",
-            partial(prospect.tasks_for_precision, precision / 100),
-        )
-    if difference is not None:
-        columns["tasks_for_difference"] = (
-            f"tasks to see {difference:g} points",
-            partial(prospect.tasks_for_difference, difference / 100, power=power),
-        )
-    if tasks is not None:
-        columns["precision"] = (
-            f"interval of {tasks:,} tasks",
-            partial(prospect.precision, tasks),
-        )
-        columns["detectable_difference"] = (
-            f"what {tasks:,} tasks can show",
-            partial(prospect.detectable, tasks, power=power),
-        )
-    return columns
 
 
 def _expect(

@@ -12,7 +12,6 @@ from agentquest.cli.terminal import terminal_width
 from agentquest.errors import UserError
 from agentquest.files import write_atomically
 from agentquest.metrics.report import Report, hide_success
-from agentquest.records.usage import Price
 from agentquest.reports.exports import FORMATS, export_run
 from agentquest.reports.render.csv import csv_report
 from agentquest.reports.render.text import markdown_report, text_report
@@ -65,8 +64,12 @@ def command(
     if run.is_dir() and not directory.exists and format is ReportFormat.TEXT and output is None:
         _list_instead(run)
     if format is ReportFormat.HTML:
+        from agentquest.viewer.export import export as export_pages
+
         directory.manifest()  # raises a clear error if this is not a run
-        _write_pages(run, output or run / "report", read_price(price), episodes)
+        folder = output or run / "report"
+        export_pages(Library(run, read_price(price)), folder, episodes)
+        say(f"wrote {folder / 'index.html'}", err=True)
         return
     stored = StoredRun(run, price=read_price(price))
     found = hide_success(stored.report, stored.standing) if stored.standing else stored.report
@@ -118,10 +121,3 @@ def _list_instead(folder: Path) -> NoReturn:
     say(listing(found, terminal_width()))
     say(f"to report on one: agentquest report {folder / found[-1].name}", err=True)
     raise typer.Exit
-
-
-def _write_pages(run: Path, folder: Path, price: Price | None, most_episodes: int) -> None:
-    from agentquest.viewer.export import export as export_pages
-
-    export_pages(Library(run, price), folder, most_episodes)
-    say(f"wrote {folder / 'index.html'}", err=True)
