@@ -33,6 +33,8 @@ _WORDS = (
     (r"(?:Tuple|List) should have at least 1 item .*", "must not be empty"),
     (r"Input should be a valid dictionary.*", "must be a section of keys and values"),
     (r"Input is not a valid path.*", "must be a path"),
+    (r"\w+ should have at least (\d+) items? after validation.*", r"must name at least \1"),
+    (r"\w+ should have at most (\d+) items? after validation.*", r"must name at most \1"),
     (
         r"String should match pattern '\^\[A-Za-z0-9\].*",
         "must be a name of letters, digits, dots, dashes and underscores",

@@ -160,6 +160,8 @@ def test_the_example_explains_every_key() -> None:
             "benchmark_settings.dialekt: unknown key; did you",
         ),
         ({"executor": {"name": "local", "workers": 3}}, "executor.workers: unknown key"),
+        ({"agent": {"name": "command", "command": []}}, "agent.command: must name at least 1"),
+        ({"llm": {"model": "m", "stop": ["x"] * 17}}, "llm.stop: must name at most 16"),
         ({"step_timeout_s": float("inf")}, "step_timeout_s: must be a finite number"),
         ({"run_name": "../up"}, "run_name: must be a name of letters, digits"),
         ({"model": "m", "base_url": "nowhere"}, "llm.base_url: must be an address"),
