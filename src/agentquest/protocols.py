@@ -13,14 +13,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from agentquest import registry
 from agentquest.errors import ConfigError
-from agentquest.lib.settings import validated
+from agentquest.lib.settings import Settings, validated
 from agentquest.lib.yaml_files import read_yaml
 from agentquest.records.manifest import PublishedScore
 
 _ENDINGS = (".yaml", ".yml")
-_KEYS = ("name", "description", "settings", "needs", "published", "refused")
 
 
 @dataclass(frozen=True)
@@ -80,38 +81,36 @@ def all_protocols() -> dict[str, Protocol]:
     return {name: protocol(name) for name in registry.names("protocol")}
 
 
+class _Written(Settings):
+    """What a protocol's file says."""
+
+    name: str = ""
+    description: str = ""
+    settings: dict[str, Any]
+    needs: dict[str, str] = Field(default_factory=dict)
+    published: tuple[PublishedScore, ...] = ()
+    refused: dict[str, str] = Field(default_factory=dict)
+
+
 def read_protocol(file: Path) -> Protocol:
     """A protocol that a user wrote down; files that it names stand beside it."""
-    content = read_yaml(file)
-    if not isinstance(content.get("settings"), dict):
-        raise ConfigError(f"{file}: a protocol needs a name, a description and settings")
-    unknown = [str(key) for key in content if key not in _KEYS]
-    if unknown:
-        raise ConfigError(f"{file}: {unknown[0]}: unknown key; there are: {', '.join(_KEYS)}")
-    settings = _flat(content["settings"])
+    content = {key: value for key, value in read_yaml(file).items() if value is not None}
+    try:
+        written = validated(_Written, content)
+    except ConfigError as error:
+        raise ConfigError(f"{file}: {error}") from None
+    settings = _flat(written.settings)
     for name in ("agent.prompt_file", "agent.opening_file", "agent.examples_file"):
         if settings.get(name) is not None:
             settings[name] = str(file.parent / str(settings[name]))
-    scores = content.get("published") or []
-    if not isinstance(scores, list) or not all(isinstance(one, dict) for one in scores):
-        raise ConfigError(f"{file}: published: must be a list of scores (docs/protocols.md)")
-    for name in ("refused", "needs"):
-        if not isinstance(content.get(name) or {}, dict):
-            raise ConfigError(f"{file}: {name}: must be names with texts")
-    try:
-        return Protocol(
-            str(content.get("name") or file.stem),
-            str(content.get("description") or ""),
-            settings,
-            tuple(
-                validated(PublishedScore, entry, f"published.{place}")
-                for place, entry in enumerate(scores)
-            ),
-            content.get("refused") or {},
-            content.get("needs") or {},
-        )
-    except ConfigError as error:
-        raise ConfigError(f"{file}: {error}") from None
+    return Protocol(
+        written.name or file.stem,
+        written.description,
+        settings,
+        written.published,
+        written.refused,
+        written.needs,
+    )
 
 
 def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -201,6 +201,22 @@ GEMINI = {
 INSTRUCTIONS = {
     "B000000001": {"attributes": ["light"], "instruction": "x", "instruction_attributes": []}
 }
+PEOPLES = {
+    "B000000001": [
+        {
+            "instruction": "i want a backpack.",
+            "instruction_attributes": ["light"],
+            "instruction_options": ["navy"],
+        }
+    ]
+}
+PROTOCOL = b"""name: mine
+description: As in my paper.
+settings: {max_steps: 9, agent: {name: prompted, prompt_file: mine.txt}, llm.temperature: 0}
+published: [{source: my paper, setting: the same, scores: {mine: 12.5}, n: 2}]
+refused: {their paper: it counts otherwise}
+needs: {}
+"""
 TAGGED = b"<white_agent_url>http://127.0.0.1:1/</white_agent_url>\n<env_config>{}</env_config>"
 
 # Servers for other frameworks: what opens a game, then requests by server and path.

@@ -30,7 +30,9 @@ from boundary_samples import (
     MESSAGE_EVENTS,
     ODD,
     OPENINGS,
+    PEOPLES,
     PRODUCT,
+    PROTOCOL,
     REQUEST,
     REQUESTS,
     RESPONSE,
@@ -57,6 +59,8 @@ from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.engine.game_files import read_game
 from agentquest.benchmarks.alfworld.game import ParsedGames
 from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
+from agentquest.benchmarks.webshop.game import WebshopGame
+from agentquest.benchmarks.webshop.shop.shop import Shop
 from agentquest.config import load_config
 from agentquest.errors import AgentQuestError
 from agentquest.lib import Arena
@@ -66,6 +70,7 @@ from agentquest.llms.gemini import GeminiModel, GeminiSettings
 from agentquest.llms.openai_chat import OpenAIChat, OpenAISettings
 from agentquest.llms.openai_responses import OpenAIResponses, ResponsesSettings
 from agentquest.llms.transport import HttpAnswer
+from agentquest.protocols import read_protocol
 from agentquest.records.episode import LiveEvent, read_call
 from agentquest.records.manifest import MeasuredMetrics
 from agentquest.reports.render.text import text_report
@@ -265,6 +270,25 @@ def _problem(folder: Path) -> object:
     return AlfWorldEngine.from_text(read_game(folder), None)
 
 
+def _shop(folder: Path) -> object:
+    """A catalogue, and a purchase of its first goal of each kind."""
+    catalogue = open_catalogue(folder, cache=folder / "cache")
+    for kind in ("synthetic", "human"):
+        with contextlib.suppress(AgentQuestError):
+            game = WebshopGame(Shop(catalogue, goals=kind), 0)
+            game.reset()
+            for command in game.plan():
+                game.step(command)
+            assert game.done
+    return catalogue
+
+
+def _protocol(folder: Path) -> object:
+    file = folder / "mine.yaml"
+    assert read_protocol(file)
+    return load_config(None, [f"protocol={file}", "llm.model=m"])
+
+
 def _bytes(content: Any) -> bytes:
     return json.dumps(content).encode()
 
@@ -313,14 +337,10 @@ BOUNDARIES: dict[str, tuple[bytes, Callable[[bytes, Path], object]]] = {
     ),
     "problem": (HOME.problem.encode(), _in_file("initial_state.pddl", _problem)),
     "name of a game": (b"builtin:x/y/z", _text(ParsedGames(None).game)),
-    "products": (
-        _bytes([PRODUCT]),
-        _in_file("items_shuffle_1000.json", lambda f: open_catalogue(f, cache=f / "cache")),
-    ),
-    "instructions": (
-        _bytes(INSTRUCTIONS),
-        _in_file("items_ins_v2_1000.json", lambda f: open_catalogue(f, cache=f / "cache")),
-    ),
+    "products": (_bytes([PRODUCT]), _in_file("items_shuffle_1000.json", _shop)),
+    "instructions": (_bytes(INSTRUCTIONS), _in_file("items_ins_v2_1000.json", _shop)),
+    "people's instructions": (_bytes(PEOPLES), _in_file("items_human_ins.json", _shop)),
+    "protocol": (PROTOCOL, _in_file("mine.yaml", _protocol)),
     "A2A text": (b"TASK: x\nAVAILABLE ACTIONS:\n1. look\n", _text(read_message)),
     "A2A answer": (
         b"Thought: x\nAction: look",
@@ -373,7 +393,8 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "initial_state.pddl").write_text(HOME.problem)
     (tmp_path / "traj_data.json").write_bytes(_bytes(HOME.traj_data))
     (tmp_path / "items_shuffle_1000.json").write_bytes(_bytes([PRODUCT]))
-    (tmp_path / "items_ins_v2_1000.json").write_bytes(b"{}")
+    (tmp_path / "items_ins_v2_1000.json").write_bytes(_bytes(INSTRUCTIONS))
+    (tmp_path / "items_human_ins.json").write_bytes(_bytes(PEOPLES))
     return tmp_path
 
 

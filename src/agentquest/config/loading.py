@@ -131,9 +131,15 @@ def _resolve(flat: dict[str, Any]) -> tuple[RunConfig, list[str]]:
     _refuse_secrets(flat)
     _refuse_misplaced(flat)
     places = _read_tasks(flat)
-    _apply_protocol(flat)
+    fixed = _apply_protocol(flat)
     others = sorted({*_benchmark_keys(flat), *FLAT_NAMES} - set(RunConfig.model_fields))
-    config = resolve_config(validated(RunConfig, _nest(flat), other_names=others))
+    try:
+        config = resolve_config(validated(RunConfig, _nest(flat), other_names=others))
+    except ConfigError as error:
+        path = str(error).partition(":")[0]
+        if not any(path == each or each.startswith(f"{path}.") for each in fixed):
+            raise
+        raise ConfigError(f"protocol {flat['protocol']!r}: {error}") from None
     config = config.with_task_places(places)
     warnings = []
     if config.llm is not None and config.llm.api_key is not None:
@@ -170,10 +176,11 @@ def _benchmark_keys(settings: Mapping[str, Any]) -> set[str]:
     return set(settings_model("benchmark", str(name)).model_fields) - set(RunConfig.model_fields)
 
 
-def _apply_protocol(flat: dict[str, Any]) -> None:
+def _apply_protocol(flat: dict[str, Any]) -> Collection[str]:
+    """Set what the protocol fixes, if there is one; returns these paths."""
     name = flat.get("protocol")
     if name is None:
-        return
+        return ()
     chosen = protocol(str(name))
     for path, what in chosen.needs.items():
         if flat.get(path) is None:
@@ -191,6 +198,7 @@ def _apply_protocol(flat: dict[str, Any]) -> None:
                 "leave it out, or run without the protocol"
             )
         flat[path] = value
+    return chosen.settings
 
 
 def _override(text: str) -> tuple[str, Any]:

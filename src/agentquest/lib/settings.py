@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
@@ -42,6 +42,8 @@ _WORDS = (
     (r"(?:Input|String) should (.+)", r"must \1"),
     (r"Field required", "is missing"),
 )
+_MOST_PROBLEMS = 20
+_LONGEST_SHOWN = 300  # characters of what was given
 _SECRET = ("key", "secret", "token", "password", "header", "body")
 
 
@@ -126,7 +128,9 @@ def validated(
         return model.model_validate(dict(given))
     except ValidationError as error:
         found = _most_telling(error.errors(include_url=False))
-        problems = [explain(problem, model, path, other_names) for problem in found]
+        problems = [explain(each, model, path, other_names) for each in found[:_MOST_PROBLEMS]]
+        if len(found) > _MOST_PROBLEMS:
+            problems.append(f"and {len(found) - _MOST_PROBLEMS:,} more")
         raise ConfigError("\n".join(dict.fromkeys(problems))) from None
 
 
@@ -173,9 +177,9 @@ def known_at(model: type[BaseModel], parents: Sequence[str]) -> list[str]:
     """The names that a section of a settings model has."""
     for name in parents:
         field = model.model_fields.get(name)
-        inner = field.annotation if field is not None else None
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            model = inner
+        kinds = () if field is None else (field.annotation, *get_args(field.annotation))
+        inner = (kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel))
+        model = next(inner, model)
     return list(model.model_fields)
 
 
@@ -196,4 +200,4 @@ def is_secret(path: str) -> bool:
 def _show(value: Any) -> str:
     """What was given; of lists and sections only that it was one, as a key may be inside."""
     is_plain = value is None or isinstance(value, bool | int | float | str)
-    return repr(value) if is_plain else f"a {type(value).__name__}"
+    return repr(value)[:_LONGEST_SHOWN] if is_plain else f"a {type(value).__name__}"

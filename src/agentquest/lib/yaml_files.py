@@ -49,6 +49,8 @@ def read_yaml(file: Path) -> dict[str, Any]:
         raise ConfigError(f"cannot read {file}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise ConfigError(f"{file} is not UTF-8: {error.reason} at byte {error.start}") from None
+    except ValueError:  # a NUL in it
+        raise ConfigError(f"{str(file)!r} cannot be the name of a file") from None
     except yaml.YAMLError as error:
         raise ConfigError(f"{file} is not YAML{_place(error)}") from None
     except ConfigError as error:

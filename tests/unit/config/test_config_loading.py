@@ -409,15 +409,22 @@ def test_a_protocol_of_ones_own_is_one_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "a protocol needs a name, a description and settings"),
+        ("", "settings: is missing"),
+        ("settings: 3", "settings: must be a section of keys and values"),
+        ("settings: {1: 2}", "settings.1.[key]: must be text"),
+        ("settings: {nope: 2}", "nope: unknown key"),
+        ("settings: {max_steps: soon}", "max_steps: must be a whole number"),
+        ("settings: {benchmark_settings: {split: [1]}}", "benchmark_settings.split: must be text"),
+        ("settings: {}\nname: [1]", "name: must be text"),
+        ("settings: {}\ndescription: !!set {a}", "description: must be text"),
         ("{a: " * 5000 + "1" + "}" * 5000, "nested too deeply"),
         ("note: " + "x" * 2_000_001, "more than 2,000,000 characters"),
         ("a: &a [*a]", "alias"),
         ("settings: {}\nscores: {}", "scores: unknown key; there are: name, description"),
         ("settings: {}\npublished: [{source: a}]", "published.0.setting: is missing"),
         ("settings: {}\npublished: [{sorce: a}]", "published.0.sorce: unknown key"),
-        ("settings: {}\npublished: [3]", "published: must be a list of scores"),
-        ("settings: {}\nneeds: prompt", "needs: must be names with texts"),
+        ("settings: {}\npublished: [3]", "published.0: must be a section of keys and values"),
+        ("settings: {}\nneeds: prompt", "needs: must be a section of keys and values"),
         ("settings: [", "is not YAML"),
     ],
 )
@@ -428,6 +435,20 @@ def test_a_mistake_in_it_is_named(tmp_path: Path, text: str, said: str) -> None:
         load_config(None, [f"protocol={file}"])
     assert str(file) in str(error.value)
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "settings", [{f"k{n}": n for n in range(1000)}, {"seed": "x" * 1_000_000}, {"k" * 1000: 1}]
+)
+def test_a_mistake_is_told_in_a_few_lines(settings: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError) as error:
+        config_from(settings)
+    assert len(str(error.value)) < 20_000
+
+
+def test_a_name_that_no_file_has_is_refused() -> None:
+    with pytest.raises(ConfigError, match="cannot be the name of a file"):
+        protocol("a\0.yaml")
 
 
 def test_a_configuration_that_never_ends_is_refused() -> None:

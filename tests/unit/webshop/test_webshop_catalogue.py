@@ -6,6 +6,7 @@ import os
 import pickle
 import random
 import signal
+import string
 import subprocess
 import sys
 import time
@@ -18,7 +19,9 @@ from agentquest.benchmarks.webshop.catalogue import build as catalogue_build
 from agentquest.benchmarks.webshop.catalogue.builtin import DIGESTS, official_files
 from agentquest.benchmarks.webshop.catalogue.catalogue import find_files, open_catalogue
 from agentquest.benchmarks.webshop.catalogue.products import Product
+from agentquest.benchmarks.webshop.game import WebshopGame
 from agentquest.benchmarks.webshop.shop.shop import Session, Shop
+from agentquest.benchmarks.webshop.tasks import task_of
 from agentquest.errors import DataError
 
 
@@ -87,6 +90,10 @@ def test_rows_hold_whole_products(catalogue):
         assert Product.from_row(product.to_row()) == product
 
 
+ASKED = {"attributes": ["steel"], "instruction": "x", "instruction_attributes": ["steel"]}
+MANY = {f"g{n}": [{"value": str(value)} for value in range(10)] for n in range(6000)}
+
+
 @pytest.mark.parametrize(
     ("changes", "named"),
     [
@@ -97,13 +104,55 @@ def test_rows_hold_whole_products(catalogue):
         ({"customization_options": {"Color": ["red"]}}, "Color"),
         ({"customization_options": [1]}, "customization_options"),
         ({"category": 3}, "category"),
+        ({"customization_options": MANY}, "options make more than"),
     ],
 )
 def test_a_bad_field_is_named(data, tmp_path, changes, named):
-    write(data, [record(**changes)])
-    with pytest.raises(DataError, match=f"B000000001.*{named}"):
+    write(data, [record(**changes)], {"B000000001": ASKED})
+    with pytest.raises(DataError, match=rf"items_shuffle_1000\.json: product B000000001.*{named}"):
         load(data, tmp_path)
     assert not list((tmp_path / "cache").glob("*.tmp"))
+
+
+@pytest.mark.parametrize(
+    ("listing", "human", "named"),
+    [
+        (3, None, r"items_ins_v2_1000\.json: product B000000001"),
+        ({"attributes": [1]}, None, r"items_ins_v2_1000\.json: product B000000001: attributes"),
+        ({"instruction": 1, "instruction_attributes": []}, None, "B000000001: instruction must"),
+        ({}, [3], r"items_human_ins\.json: product B000000001"),
+        ({}, [{"instruction": None}], r"items_human_ins\.json: .*: instruction must be text"),
+    ],
+)
+def test_a_bad_entry_is_named_with_its_file(data, tmp_path, listing, human, named):
+    entries = {} if human is None else {"B000000001": human}
+    write(data, [record(instruction=None)], {"B000000001": listing}, human=entries)
+    with pytest.raises(DataError, match=named):
+        load(data, tmp_path)
+
+
+def test_what_is_quoted_of_a_file_is_short(data, tmp_path):
+    write(data, [record(category="x" * 100_000)], {"B000000001": ASKED})
+    goals = Shop(load(data, tmp_path)).goals
+    with pytest.raises(DataError, match="category 'xxx") as error:
+        task_of(goals, 0)
+    assert len(str(error.value)) < 1000
+    assert "items_shuffle_1000.json" in str(error.value)
+
+
+def test_the_best_of_very_many_combinations_of_options_is_found(data, tmp_path):
+    wishes = [letter * 4 for letter in string.ascii_lowercase]
+    groups = {f"g{n}": [{"value": wish}, {"value": "other"}] for n, wish in enumerate(wishes)}
+    human = {"instruction": "x", "instruction_attributes": ["x"], "instruction_options": wishes}
+    write(data, [record(customization_options=groups)], human={"B000000001": [human]})
+    game = WebshopGame(Shop(load(data, tmp_path), goals="human"), 0)
+    game.reset()
+    bought = game.plan()
+    for command in bought:
+        game.step(command)
+    assert game.done
+    assert len(bought) == len(wishes) + 3
+    assert game.session.details["r_option"] == 1.0
 
 
 def test_a_key_that_no_product_has_does_not_widen_the_table_of_keys(data, tmp_path):

@@ -68,3 +68,19 @@ def test_bytes_that_are_no_text_are_refused(tmp_path):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(DataError, match="nowhere"):
         list(elements(tmp_path / "nowhere.json"))
+
+
+def test_long_runs_of_blanks_are_passed(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text(f"[{' ' * 9_000_000}1{' ' * 9_000_000}]", "utf-8")
+    assert [value for value, _, _ in elements(path)] == [1]
+
+
+@pytest.mark.parametrize("text", ['["' + "x" * 400, "[[" + "[]," * 200, '[{"a":' + "1" * 400])
+def test_an_endless_element_is_refused(tmp_path, monkeypatch, text):
+    monkeypatch.setattr(json_stream, "CHUNK", 10)
+    monkeypatch.setattr(json_stream, "LARGEST_ELEMENT", 100)
+    path = tmp_path / "bad.json"
+    path.write_text(text, "utf-8")
+    with pytest.raises(DataError, match=r"bad\.json: malformed JSON, or more than 100 characters"):
+        list(elements(path))

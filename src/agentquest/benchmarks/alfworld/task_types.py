@@ -77,7 +77,7 @@ def task_type(wanted: str | int) -> TaskType:
     if len(starting) == 1:
         return starting[0]
     names = ", ".join(f"{task.number} {task.name}" for task in TASK_TYPES)
-    raise UnknownName(f"{str(wanted)!r} is not a task type; there are: {names}")
+    raise UnknownName(f"{str(wanted)[:80]!r} is not a task type; there are: {names}")
 
 
 def goal_sentence(

@@ -9,17 +9,16 @@ purchase.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product as choices
 
 from agentquest.benchmarks.webshop.catalogue.products import Product
 from agentquest.benchmarks.webshop.shop import pages
 from agentquest.benchmarks.webshop.shop.goals import Goal
 from agentquest.benchmarks.webshop.shop.pages import PAGE_SIZE, Kind
-from agentquest.benchmarks.webshop.shop.reward import score
+from agentquest.benchmarks.webshop.shop.reward import Option, score, wanted_options
 from agentquest.benchmarks.webshop.shop.shop import Session, Shop, parse
 
 _ALL_CONSIDERED = 20_000  # products; of a larger catalogue only those that a search finds
-_NO_CHOICE = ("", "")
+_MOST_WAYS = 500  # to meet wishes, far more than the official goals have
 _NOT_OPTIONS = frozenset(
     {"buy now", "back to search", "< prev", "search", *(name.lower() for name in pages.SUB_PAGES)}
 )
@@ -65,27 +64,35 @@ def _best_options(shop: Shop, goal: Goal, number: int) -> Purchase:
     product = shop.catalogue.product(number)
     price = shop.goals.prices.price(number)
 
-    def reward(options: dict[str, str]) -> float:
-        return score(product, price, options, goal, shop.nouns).value
-
     bare = score(product, price, {}, goal, shop.nouns)
     best = Purchase(number, product.asin, (), bare.value)
     if "r_option" not in bare.details or not bare.details["r_type"]:
         return best
-    useful = _useful_values(shop, goal, product, price)
-    for combination in choices(*useful.values()):
-        chosen = tuple(choice for choice in combination if choice != _NO_CHOICE)
-        value = reward(dict(chosen))
-        if (value, -len(chosen)) > (best.reward, -len(best.options)):
-            best = Purchase(number, product.asin, chosen, value)
-    return best
+    wanted = wanted_options(goal)
+
+    def met(way: frozenset[Option]) -> int:
+        return sum(option in way for option in wanted)
+
+    # The fewest choices for each set of wishes that the groups so far can meet.
+    ways: dict[frozenset[Option], tuple[Choice, ...]] = {frozenset(): ()}
+    for values in reversed(_useful_values(shop, goal, product, price).values()):
+        for way, chosen in list(ways.items()):
+            for wishes, choice in values.items():
+                known = ways.get(way | wishes)
+                if known is None or len(known) > len(chosen) + 1:
+                    ways[way | wishes] = (choice, *chosen)
+        kept = sorted(ways, key=met, reverse=True)[:_MOST_WAYS]
+        ways = {way: ways[way] for way in kept}
+    chosen = ways[max(ways, key=lambda way: (met(way), -len(ways[way])))]
+    value = score(product, price, dict(chosen), goal, shop.nouns).value
+    return Purchase(number, product.asin, chosen, value) if value > best.reward else best
 
 
 def _useful_values(
     shop: Shop, goal: Goal, product: Product, price: float
-) -> dict[str, list[Choice]]:
-    """By group: no choice, and one value for each set of wishes that a value of it can meet."""
-    useful: dict[str, dict[tuple[str, ...], Choice]] = {}
+) -> dict[str, dict[frozenset[Option], Choice]]:
+    """By group, one value for each set of wishes that a value of it can meet."""
+    useful: dict[str, dict[frozenset[Option], Choice]] = {}
     wanted = goal.goal_options
     named = set(wanted.values() if isinstance(wanted, Mapping) else wanted)
     for value, piece in pages.item_page("", "", product).clickables.items():
@@ -93,11 +100,11 @@ def _useful_values(
             continue
         group = piece.group.lower()
         met = score(product, price, {group: value}, goal, shop.nouns).details["met_options"]
-        ways = useful.setdefault(group, {(): _NO_CHOICE})
-        key = tuple(map(str, met))
+        ways = useful.setdefault(group, {})
+        key = frozenset(met)
         if key and (key not in ways or value in named):
             ways[key] = (group, value)
-    return {group: list(ways.values()) for group, ways in useful.items()}
+    return useful
 
 
 def _can_be_clicked(value: str) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from agentquest.benchmarks.webshop.catalogue.catalogue import SIZES
+from agentquest.benchmarks.webshop.catalogue.products import quote
 from agentquest.benchmarks.webshop.shop.goals import Goals
 from agentquest.errors import ConfigError, DataError
 from agentquest.lib import Task
@@ -45,9 +46,9 @@ def task_of(goals: Goals, number: int) -> Task:
     """The task of a goal's number; raises DataError if its product is in no known category."""
     goal, split = goals[number], split_of(number)
     if goal.category not in CATEGORIES:
-        raise DataError(
-            f"product {goal.asin}: category {goal.category!r} is none of {', '.join(CATEGORIES)}"
-        )
+        where = f"{goals.catalogue.source}: product {goal.asin}"
+        wrong = f"category {quote(goal.category)} is none of {', '.join(CATEGORIES)}"
+        raise DataError(f"{where}: {wrong}")
     name = f"{goals.kind}/{split}/{number}-{goal.asin}"
     return Task(name, goal.category, split, str(number))
 

@@ -57,10 +57,10 @@ class ProductBatch:
     terms: TermBatch
 
 
-def prepare(batch: list[RawProduct]) -> ProductBatch:
+def prepare(batch: list[RawProduct], sources: tuple[Path | None, ...]) -> ProductBatch:
     """Rows, columns and search terms of a batch; raises DataError for one it cannot read."""
     products = [
-        read_product(json.loads(raw), _parse_optional(listing), _parse_optional(human))
+        read_product(json.loads(raw), _parse_optional(listing), _parse_optional(human), sources)
         for raw, listing, human in batch
     ]
     return ProductBatch(
@@ -101,10 +101,10 @@ class BuildWorker:
         assert self._process.stdout is not None
         self._input, self._output = self._process.stdin, self._process.stdout
 
-    def prepare(self, batch: list[RawProduct]) -> ProductBatch:
+    def prepare(self, batch: list[RawProduct], sources: tuple[Path | None, ...]) -> ProductBatch:
         """Let the child prepare a batch; raises DataError with its reason, or if it has ended."""
         try:
-            pickle.dump(batch, self._input, protocol=5)
+            pickle.dump((batch, sources), self._input, protocol=5)
             self._input.flush()
             answer = pickle.load(self._output)
         except (BrokenPipeError, EOFError) as error:
@@ -126,12 +126,12 @@ def serve_batches() -> None:
     """Serve batches until the input ends; a DataError is answered as its text."""
     while True:
         try:
-            batch = pickle.load(sys.stdin.buffer)
+            given = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
         answer: ProductBatch | str
         try:
-            answer = prepare(batch)
+            answer = prepare(*given)
         except DataError as error:
             answer = str(error)
         pickle.dump(answer, sys.stdout.buffer, protocol=5)
@@ -148,9 +148,9 @@ class DataFiles:
     num_products: int | None = None
 
     @property
-    def present(self) -> list[Path]:
-        """Those of the files that the data folder has."""
-        return [path for path in (self.items, self.instructions, self.human) if path]
+    def paths(self) -> tuple[Path | None, ...]:
+        """The files; None for one that the data folder lacks."""
+        return self.items, self.instructions, self.human
 
 
 def build(files: DataFiles, target: Path, progress: Progress | None = None) -> None:
@@ -211,7 +211,7 @@ def _fill(files: DataFiles, folder: Path, progress: Progress) -> None:
     def on_read(position: int) -> None:
         progress(min(position, size), total)
 
-    for batch in _prepare_all(_raw_products(files, folder, on_read), size > SMALL):
+    for batch in _prepare_all(_raw_products(files, folder, on_read), files.paths, size > SMALL):
         rows.extend(batch.rows)
         index.add(batch.terms)
         columns.add(batch.facts)
@@ -231,7 +231,7 @@ def _raw_products(
     seen: set[str] = set()
     entries = islice(elements(files.items), files.num_products)
     for position, (record, text, read) in enumerate(entries):
-        asin = usable_asin(record, position)
+        asin = usable_asin(record, f"{files.items}: product {position}")
         if asin is None or asin in seen:
             continue
         seen.add(asin)
@@ -247,12 +247,14 @@ def _by_asin(path: Path | None) -> Iterator[tuple[str, str]]:
     return ((key, text) for key, text in entries if len(key) <= LONGEST_ASIN)
 
 
-def _prepare_all(products: Iterable[RawProduct], parallel: bool) -> Iterator[ProductBatch]:
+def _prepare_all(
+    products: Iterable[RawProduct], sources: tuple[Path | None, ...], parallel: bool
+) -> Iterator[ProductBatch]:
     """The batches in order, prepared by one worker for each core."""
     stream = iter(products)
     batches = iter(lambda: list(islice(stream, BATCH)), [])
     if not parallel:
-        yield from map(prepare, batches)
+        yield from (prepare(batch, sources) for batch in batches)
         return
     with ExitStack() as stack:
         count = os.cpu_count() or 1
@@ -266,16 +268,18 @@ def _prepare_all(products: Iterable[RawProduct], parallel: bool) -> Iterator[Pro
         stack.callback(pool.shutdown, wait=False, cancel_futures=True)
         under_way: deque[Future[ProductBatch]] = deque()
         for batch in batches:
-            under_way.append(pool.submit(_with_worker, free, batch))
+            under_way.append(pool.submit(_with_worker, free, batch, sources))
             if len(under_way) > 2 * count:
                 yield under_way.popleft().result()
         while under_way:
             yield under_way.popleft().result()
 
 
-def _with_worker(free: "SimpleQueue[BuildWorker]", batch: list[RawProduct]) -> ProductBatch:
+def _with_worker(
+    free: "SimpleQueue[BuildWorker]", batch: list[RawProduct], sources: tuple[Path | None, ...]
+) -> ProductBatch:
     worker = free.get()
     try:
-        return worker.prepare(batch)
+        return worker.prepare(batch, sources)
     finally:
         free.put(worker)

@@ -40,8 +40,9 @@ _KEPT_SEARCHES = 1024
 class Catalogue:
     """One built catalogue folder, opened for reading; safe to use from many threads."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, source: str = "the built-in products") -> None:
         self.folder = folder
+        self.source = source  # what it was made from, for error messages
         self._rows = Rows(folder, "rows")
         self._asins = self._column("asins")
         self._asin_numbers = self._column("asin_numbers")
@@ -56,8 +57,8 @@ class Catalogue:
         self.product = lru_cache(_KEPT_PRODUCTS)(self._product)
         self.search = lru_cache(_KEPT_SEARCHES)(self._search)
 
-    def __reduce__(self) -> tuple[type["Catalogue"], tuple[Path]]:
-        return Catalogue, (self.folder,)
+    def __reduce__(self) -> tuple[type["Catalogue"], tuple[Path, str]]:
+        return Catalogue, (self.folder, self.source)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -147,9 +148,10 @@ def find_files(folder: Path, size: str | None = None, num_products: int | None =
 
 
 def _open_official(files: DataFiles, root: Path, progress: Progress | None) -> Catalogue:
-    digests = [_digest_of(path, root) for path in files.present]
+    digests = [_digest_of(path, root) for path in files.paths if path]
     target = root / _folder_name([*digests, str(files.num_products)])
-    return _open_sound(target, lambda: build(files, target, progress))
+    _make_sound(target, lambda: build(files, target, progress))
+    return Catalogue(target, str(files.items))
 
 
 def _open_builtin(root: Path, num_products: int | None, progress: Progress | None) -> Catalogue:
@@ -167,15 +169,16 @@ def _open_builtin(root: Path, num_products: int | None, progress: Progress | Non
                 (Path(folder) / name).write_bytes(content)
             build(find_files(Path(folder), num_products=num_products), target, progress)
 
-    return _open_sound(target, make)
+    _make_sound(target, make)
+    return Catalogue(target)
 
 
-def _open_sound(target: Path, make: Callable[[], None]) -> Catalogue:
-    """The catalogue at `target`, built first if it is missing or damaged."""
+def _make_sound(target: Path, make: Callable[[], None]) -> None:
+    """Build the catalogue at `target` if it is missing or damaged."""
     if target.is_dir():
         problem = damage(target)
         if problem is None:
-            return Catalogue(target)
+            return
         logger.warning(
             "the cached WebShop catalogue is damaged (%s) and is rebuilt: %s",
             problem,
@@ -183,7 +186,6 @@ def _open_sound(target: Path, make: Callable[[], None]) -> Catalogue:
         )
         put_away(target)
     make()
-    return Catalogue(target)
 
 
 def _folder_name(parts: list[str]) -> str:

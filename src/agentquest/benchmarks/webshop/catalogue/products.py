@@ -6,10 +6,11 @@ normalised here, once, and nothing later looks at a raw record again.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from math import isfinite, prod
+from pathlib import Path
 from typing import Any
 
 from agentquest.errors import DataError
@@ -98,37 +99,28 @@ class Product:
         )  # fmt: skip
 
 
-def usable_asin(record: object, position: int) -> str | None:
+def usable_asin(record: object, where: str) -> str | None:
     """The ASIN of a raw record, or None for one that the original skips too."""
     if not isinstance(record, dict):
-        raise DataError(f"product {position}: an object was expected")
-    asin = _text(record, "asin", f"product {position}")
+        raise DataError(f"{where}: an object was expected")
+    asin = _text(record, "asin", where)
     return None if asin == "nan" or len(asin) > LONGEST_ASIN else asin
 
 
-def read_product(record: dict[str, Any], listing: object, human: object) -> Product:
-    """A product from its raw record, its entry of items_ins_v2 and that of items_human_ins."""
-    asin = record["asin"]
-    where = f"product {asin}"
+def read_product(
+    record: dict[str, Any], listing: object, human: object, sources: Sequence[Path | None]
+) -> Product:
+    """A product from its raw record, its entry of items_ins_v2 and that of items_human_ins.
+
+    `sources` are the three files, for error messages.
+    """
+    where, listed_at, said_at = (f"{file}: product {record['asin']}" for file in sources)
     small = record.get("small_description")
     bullets = small if isinstance(small, list) else [small]
-    attributes: tuple[str, ...] = NO_ATTRIBUTES
-    instruction: str | None = None
-    wishes: tuple[str, ...] = ()
-    if isinstance(listing, dict):
-        if "attributes" in listing:
-            attributes = _texts(listing["attributes"], f"{where}: attributes")
-        instruction = listing.get("instruction")
-        if instruction is not None:
-            _text(listing, "instruction", where)
-            wishes = _texts(
-                listing.get("instruction_attributes"), f"{where}: instruction_attributes"
-            )
-    elif listing is not None:
-        raise DataError(f"{where}: its entry of the instructions file must be an object")
+    attributes, instruction, wishes = _listing(listing, listed_at)
     options, option_images = _options(record.get("customization_options"), where)
     product = Product(
-        asin=asin,
+        asin=record["asin"],
         title=_text(record, "name", where),
         description=_text(record, "full_description", where),
         bullets=_texts(bullets, f"{where}: small_description"),
@@ -142,12 +134,26 @@ def read_product(record: dict[str, Any], listing: object, human: object) -> Prod
         attributes=attributes,
         instruction=instruction,
         instruction_attributes=wishes,
-        human=_human(human, where),
+        human=_human(human, said_at),
         listed=listing is not None,
     )
     if product.goal_count > MOST_GOALS:
-        raise DataError(f"{where}: its options make {product.goal_count} goals, too many")
+        raise DataError(f"{where}: its options make more than {MOST_GOALS:,} goals")
     return product
+
+
+def _listing(listing: object, where: str) -> tuple[tuple[str, ...], str | None, tuple[str, ...]]:
+    """Attributes, instruction and its attributes."""
+    if listing is None:
+        return NO_ATTRIBUTES, None, ()
+    if not isinstance(listing, dict):
+        raise DataError(f"{where}: an object was expected")
+    given = "attributes" in listing
+    attributes = _texts(listing["attributes"], f"{where}: attributes") if given else NO_ATTRIBUTES
+    if listing.get("instruction") is None:
+        return attributes, None, ()
+    wishes = _texts(listing.get("instruction_attributes"), f"{where}: instruction_attributes")
+    return attributes, _text(listing, "instruction", where), wishes
 
 
 def _text(record: Mapping[str, Any], key: str, where: str) -> str:
@@ -178,13 +184,14 @@ def _prices(pricing: object, where: str) -> tuple[float, ...]:
         pieces = str(pricing).split("$")[1:]
         values = tuple(float(Decimal(re.sub(r"[^\d.]", "", piece))) for piece in pieces)
     except InvalidOperation as error:
-        raise DataError(f"{where}: pricing {_quote(pricing)} is not a price") from error
+        raise DataError(f"{where}: pricing {quote(pricing)} is not a price") from error
     if not values or not all(map(isfinite, values)):
-        raise DataError(f"{where}: pricing {_quote(pricing)} has no dollar sign, or no end")
+        raise DataError(f"{where}: pricing {quote(pricing)} has no dollar sign, or no end")
     return values[:2]
 
 
-def _quote(value: object) -> str:
+def quote(value: object) -> str:
+    """A value for an error message, which others may have made endless."""
     return repr(value)[:_LONGEST_SHOWN]
 
 
@@ -200,10 +207,12 @@ def _options(raw: object, where: str) -> tuple[dict[str, tuple[str, ...]], dict[
         if entries is None:
             continue
         try:
-            values = _texts([entry["value"] for entry in entries], f"{where}: option {name!r}")
+            values = _texts([entry["value"] for entry in entries], f"{where}: option {quote(name)}")
             pictures = [entry.get("image") for entry in entries]
         except (TypeError, KeyError, AttributeError) as error:
-            raise DataError(f"{where}: option {name!r} must list objects with a value") from error
+            raise DataError(
+                f"{where}: option {quote(name)} must list objects with a value"
+            ) from error
         values = tuple(v.strip().replace("/", " | ").lower() for v in values)
         images |= zip(values, pictures, strict=True)  # of equal values, the last one's counts
         options[name.lower()] = values

@@ -85,9 +85,11 @@ class Goals(Sequence[Goal]):
         self._ends = np.cumsum(counts)
         total = int(self._ends[-1]) if len(self._ends) else 0
         if total == 0:
-            raise DataError(f"of {counted(len(catalogue), 'product')} none has a {self.kind} goal")
+            wanted = f"of {counted(len(catalogue), 'product')} none has a {self.kind} goal"
+            raise DataError(f"{catalogue.source}: {wanted}")
         if total > MOST_GOALS:
-            raise DataError(f"the products' options make {total:,} goals, more than {MOST_GOALS:,}")
+            made = f"the products' options make {total:,} goals, more than {MOST_GOALS:,}"
+            raise DataError(f"{catalogue.source}: {made}")
         self.order, self.state_after_shuffle = shuffle_goals(total, catalogue.folder)
         self._weights = weights
 
@@ -207,7 +209,9 @@ class SyntheticGoals(Goals):
     def __init__(self, catalogue: Catalogue, seed: int, strict: bool) -> None:
         if strict and not bool(catalogue.listed.all()):
             missing = catalogue.product(int(np.argmin(catalogue.listed))).asin
-            raise DataError(f"product {missing} is not in the instructions file")
+            raise DataError(
+                f"{catalogue.source}: product {missing} is not in the instructions file"
+            )
         super().__init__(catalogue, seed, strict)
 
     def _owners(self) -> NDArray[Any]:
