@@ -1,8 +1,7 @@
 """ALFWorld's engine as training loops play it; copies of a game share its world."""
 
-from collections import OrderedDict
 from collections.abc import Sequence
-from weakref import WeakValueDictionary
+from functools import lru_cache
 
 from agentquest.benchmarks.alfworld.engine.dialects import Dialect
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
@@ -17,7 +16,6 @@ class AlfWorldGame(Game):
     """One game in progress."""
 
     def __init__(self, parsed: AlfWorldEngine) -> None:
-        self._parsed = parsed  # keeps it alive for other games of the same problem
         self.engine = parsed.copy()
         self.goal = self.engine.goal_text
 
@@ -47,25 +45,17 @@ class AlfWorldGame(Game):
 
 
 class ParsedGames:
-    """Opens games; those being played, and the most recent ones, are not read again."""
+    """Opens games; those asked for lately are not read again."""
 
     def __init__(self, dialect: Dialect | None, keep: int = KEPT) -> None:
-        self._dialect = dialect
-        self._keep = keep
-        self._alive: WeakValueDictionary[str, AlfWorldEngine] = WeakValueDictionary()
-        self._recent: OrderedDict[str, AlfWorldEngine] = OrderedDict()
+        self._given = dialect, keep
+        self._read = lru_cache(keep)(
+            lambda problem: AlfWorldEngine.from_text(open_problem(problem), dialect)
+        )
 
     def __reduce__(self) -> tuple[type["ParsedGames"], tuple[Dialect | None, int]]:
-        return ParsedGames, (self._dialect, self._keep)
+        return ParsedGames, self._given
 
     def game(self, problem: str) -> AlfWorldGame:
         """A new game of the problem, which shares its world with others of the same."""
-        found = self._alive.get(problem)
-        if found is None:
-            found = AlfWorldEngine.from_text(open_problem(problem), self._dialect)
-            self._alive[problem] = found
-        self._recent[problem] = found
-        self._recent.move_to_end(problem)
-        while len(self._recent) > self._keep:
-            self._recent.popitem(last=False)
-        return AlfWorldGame(found)
+        return AlfWorldGame(self._read(problem))

@@ -106,16 +106,26 @@ def find(world: World, state: State, offered: Options, command: str) -> Move | N
     return offered.behind.get(command) or offered.before.get(command)
 
 
+def command_of(world: World, state: State, move: Move, dialect: Dialect) -> str | None:
+    """The command that makes a move; None if it is not admissible."""
+    if move.rule is Rule.GO:
+        command = f"go to {world.receptacle_names[move.receptacle]}"
+        return command if find(world, state, NO_OPTIONS, command) == move else None
+    before, behind = options(world, state, dialect)
+    possible = (*behind.items(), *before.items())
+    return next((command for command, makes in possible if makes == move), None)
+
+
 def _treatments(
     world: World, held: int, receptacle: int, before: dict[str, Move], behind: dict[str, Move]
 ) -> None:
     kind = world.receptacle_types[receptacle]
     if kind in world.cleaners and world.cleanable >> held & 1:
-        before[treatment(world, Rule.CLEAN, held, receptacle)] = Move(Rule.CLEAN, held, receptacle)
+        before[_treatment(world, Rule.CLEAN, held, receptacle)] = Move(Rule.CLEAN, held, receptacle)
     elif kind in _COOLERS and world.coolable >> held & 1:
-        before[treatment(world, Rule.COOL, held, receptacle)] = Move(Rule.COOL, held, receptacle)
+        before[_treatment(world, Rule.COOL, held, receptacle)] = Move(Rule.COOL, held, receptacle)
     elif kind in _HEATERS and world.heatable >> held & 1:
-        behind[treatment(world, Rule.HEAT, held, receptacle)] = Move(Rule.HEAT, held, receptacle)
+        behind[_treatment(world, Rule.HEAT, held, receptacle)] = Move(Rule.HEAT, held, receptacle)
 
 
 def tools(world: World, rule: Rule, thing: int) -> list[int]:
@@ -130,33 +140,7 @@ def tools(world: World, rule: Rule, thing: int) -> list[int]:
     return [r for r, kind in enumerate(world.receptacle_types) if kind in kinds]
 
 
-def command_of(world: World, state: State, move: Move, dialect: Dialect) -> str:
-    """The words for a move, in the state before it."""
-    rule, thing, receptacle = move
-    place = world.receptacle_names[receptacle] if receptacle >= 0 else ""
-    name = world.object_names[thing] if thing >= 0 else ""
-    match rule:
-        case Rule.GO:
-            return f"go to {place}"
-        case Rule.OPEN | Rule.CLOSE:
-            return f"{rule.name.lower()} {place}"
-        case Rule.TAKE:
-            return f"take {name} from {place}"
-        case Rule.PUT:
-            return dialect.put(name, place)
-        case Rule.CLEAN | Rule.HEAT | Rule.COOL:
-            return treatment(world, rule, thing, receptacle)
-        case Rule.SLICE:
-            return f"slice {name} with {world.object_names[state.held]}"
-        case Rule.USE:
-            return f"use {name}"
-        case Rule.EXAMINE_OBJECT | Rule.EXAMINE_RECEPTACLE:
-            return f"examine {name or place}"
-        case _:
-            return rule.name.lower()
-
-
-def treatment(world: World, rule: Rule, thing: int, receptacle: int) -> str:
+def _treatment(world: World, rule: Rule, thing: int, receptacle: int) -> str:
     """The command that cleans, heats or cools a thing."""
     verb = rule.name.lower()
     return f"{verb} {world.object_names[thing]} with {world.receptacle_names[receptacle]}"

@@ -16,7 +16,7 @@ from agentquest.benchmarks.alfworld.engine.goals import Goal
 from agentquest.benchmarks.alfworld.engine.rules import Move, Rule, apply
 from agentquest.benchmarks.alfworld.engine.state import NOTHING, State
 from agentquest.benchmarks.alfworld.engine.world import World
-from agentquest.benchmarks.alfworld.oracle.relevant import Places, Relevant, members
+from agentquest.benchmarks.alfworld.oracle.relevant import Relevant, members
 
 Moves = tuple[Move, ...]
 _NOTHING_LEFT: frozenset[tuple[int, int]] = frozenset()
@@ -39,19 +39,18 @@ class _Act(NamedTuple):
 
 def shortest_moves(world: World, state: State, goal: Goal) -> list[Move] | None:
     """A shortest winning sequence of moves; None if the game cannot be won."""
-    relevant = Relevant(world, state, goal)
-    return Search(relevant, Places(relevant)).run()
+    return Search(Relevant(world, state, goal)).run()
 
 
 class Search:
     """One search; `generated` counts the states that were put in the queue."""
 
-    def __init__(self, relevant: Relevant, places: Places) -> None:
+    def __init__(self, relevant: Relevant) -> None:
         self.relevant = relevant
         self.world = relevant.world
         self.goal = relevant.goal
-        self.receptacles = places.receptacles
-        self.bounds = Bounds(relevant, places)
+        self.receptacles = relevant.receptacles
+        self.bounds = Bounds(relevant)
         self.generated = 0
         self._roads: dict[int, dict[int, Moves]] = {}
 
@@ -136,7 +135,7 @@ class Search:
                 yield _Act(move, receptacle, where[receptacle], True)
         if relevant.treatment is not None and held in relevant.things:
             treated = relevant.item.treated_things(state) >> held & 1
-            for tool in () if treated else self.bounds.tools[held]:
+            for tool in () if treated else relevant.tools[held]:
                 yield _Act(Move(relevant.treatment, held, tool), tool, where[tool], False)
         if held in relevant.knives:
             for thing in relevant.things:
@@ -230,25 +229,23 @@ class Bounds:
     shorter. None means that no plan wins.
     """
 
-    def __init__(self, relevant: Relevant, places: Places) -> None:
+    def __init__(self, relevant: Relevant) -> None:
         world = relevant.world
         self.relevant = relevant
         self.world = world
         self.goal = relevant.goal
-        self.receptacles = places.receptacles
+        self.receptacles = relevant.receptacles
         self.places_of = [
             sum(1 << place for place in locations) for locations in world.receptacle_locations
         ]
-        worth = frozenset(places.receptacles)
-        self.tools = {o: relevant.tools[o] & worth for o in relevant.things}
-        self._tool_places = {o: self._join(self.tools[o]) for o in relevant.things}
+        self._tool_places = {o: self._join(relevant.tools[o]) for o in relevant.things}
         self._stuck = frozenset(
-            o for o in relevant.objects if not any(world.fits(o, r) for r in places.receptacles)
+            o for o in relevant.objects if not any(world.fits(o, r) for r in relevant.receptacles)
         )
         self._fits = {
             r: frozenset(o for o in relevant.things if world.fits(o, r)) for r in relevant.targets
         }
-        self._open_targets = [r for r in places.receptacles if r in relevant.targets]
+        self._open_targets = [r for r in relevant.receptacles if r in relevant.targets]
         self._lamps_move = bool(relevant.goal.lamps & world.pickupable)
         self._knives = frozenset(relevant.knives)
         self._everywhere = _union(self.places_of)
