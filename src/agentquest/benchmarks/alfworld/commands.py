@@ -90,11 +90,8 @@ def _compare(folder: Path | None, split: str) -> None:
     ours = [open_problem(task.problem).problem for task in find_tasks(split, data_path=BUILTIN)]
     real = [open_problem(task.problem).problem for task in find_tasks(split, data_path=root)]
     say(f"{split}: {counted(len(ours), 'built-in home')}, {counted(len(real), 'real game')}")
-    say(side_by_side(distributions(ours, _plan_length), distributions(real, _plan_length)))
-
-
-def _plan_length(problem: str) -> int:
-    return len(_walkthrough(problem))
+    measured = (distributions(each, lambda text: len(_walkthrough(text))) for each in (ours, real))
+    say(side_by_side(*measured))
 
 
 def _export(folder: Path | None, split: str, count: int, logic: Path | None) -> None:

@@ -25,27 +25,20 @@ def elements(path: Path) -> Iterator[tuple[object, str, int]]:
     """Each element of the array in `path`: its value, its text, and the characters read."""
     with _open_text(path) as file:
         scanner = _Scanner(path, file)
-        scanner.expect("[", "a list")
-        while not scanner.closes("]"):
-            value, text = scanner.value()
-            yield value, text, scanner.position
-            scanner.separator("]")
-        scanner.end()
+        for _ in scanner.entries("[", "]", "a list"):
+            yield *scanner.value(), scanner.position
 
 
 def members(path: Path) -> Iterator[tuple[str, str]]:
     """Each member of the object in `path`: its key and its value's text."""
     with _open_text(path) as file:
         scanner = _Scanner(path, file)
-        scanner.expect("{", "an object")
-        while not scanner.closes("}"):
+        for _ in scanner.entries("{", "}", "an object"):
             key, _ = scanner.value()
             if not isinstance(key, str):
                 raise scanner.wrong("a key in quotes was expected")
             scanner.expect(":", "a colon")
             yield key, scanner.value()[1]
-            scanner.separator("}")
-        scanner.end()
 
 
 def _open_text(path: Path) -> IO[str]:
@@ -97,23 +90,22 @@ class _Scanner:
             if self._at < len(self._window) or not self._more():
                 return self._window[self._at : self._at + 1]
 
-    def closes(self, bracket: str) -> bool:
-        return self._next() == bracket
-
     def expect(self, character: str, what: str) -> None:
         if self._next() != character:
             raise self.wrong(f"{what} was expected")
         self._at += 1
 
-    def separator(self, bracket: str) -> None:
-        if self._next() == ",":
-            self._at += 1
-            if self._next() == bracket:
-                raise self.wrong("a value was expected after the comma")
-        elif self._next() != bracket:
-            raise self.wrong(f"a comma or {bracket!r} was expected")
-
-    def end(self) -> None:
+    def entries(self, opening: str, closing: str, what: str) -> Iterator[None]:
+        """Stops at each entry of an array or object, which the caller reads before the next."""
+        self.expect(opening, what)
+        while self._next() != closing:
+            yield
+            if self._next() == ",":
+                self._at += 1
+                if self._next() == closing:
+                    raise self.wrong("a value was expected after the comma")
+            elif self._next() != closing:
+                raise self.wrong(f"a comma or {closing!r} was expected")
         self._at += 1
         if self._next():
             raise self.wrong("nothing more was expected")

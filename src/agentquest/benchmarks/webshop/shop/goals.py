@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from agentquest.benchmarks.webshop.catalogue.catalogue import Catalogue
 from agentquest.benchmarks.webshop.catalogue.products import MOST_GOALS, Product
-from agentquest.benchmarks.webshop.shop.prices import Draw, Prices, SeededPrices, StreamPrices
+from agentquest.benchmarks.webshop.shop.prices import Draw, SeededPrices, StreamPrices
 from agentquest.errors import ConfigError, DataError
 from agentquest.files import replace_with_draft
 from agentquest.words import counted
@@ -78,7 +78,7 @@ class Goals(Sequence[Goal]):
     def __init__(self, catalogue: Catalogue, seed: int, strict: bool) -> None:
         self.catalogue = catalogue
         owners = self._owners()
-        self.prices: Prices = (
+        self.prices: SeededPrices | StreamPrices = (
             StreamPrices(catalogue, seed, owners) if strict else SeededPrices(catalogue, seed)
         )
         counts, weights = self._counts_and_weights()

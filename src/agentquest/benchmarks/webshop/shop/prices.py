@@ -6,7 +6,6 @@ said in `goals`.
 
 import bisect
 import random
-from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -30,19 +29,7 @@ def price_limit(price: float, rng: random.Random) -> Draw:
     return upper, f", and price lower than {upper:.2f} dollars"
 
 
-class Prices(ABC):
-    """The draws that the original leaves to chance."""
-
-    @abstractmethod
-    def price(self, number: int) -> float:
-        """What product `number` costs."""
-
-    @abstractmethod
-    def limit(self, number: int, entry: int) -> Draw:
-        """The upper price of the goals of product `number`; `entry` is its human wording."""
-
-
-class SeededPrices(Prices):
+class SeededPrices:
     """Each product has draws of its own, whatever else is in the catalogue."""
 
     def __init__(self, catalogue: Catalogue, seed: int) -> None:
@@ -53,16 +40,18 @@ class SeededPrices(Prices):
         return random.Random(f"{self._seed}/{self._catalogue.product(number).asin}/{use}")
 
     def price(self, number: int) -> float:
+        """What product `number` costs."""
         low, high = float(self._catalogue.low[number]), float(self._catalogue.high[number])
         if not self._catalogue.ranged[number]:
             return low
         return self._rng(number, "price").uniform(low, high)
 
     def limit(self, number: int, entry: int) -> Draw:
+        """The upper price of the goals of product `number`; `entry` is its human wording."""
         return price_limit(self.price(number), self._rng(number, f"limit/{entry}"))
 
 
-class StreamPrices(Prices):
+class StreamPrices:
     """All draws from one stream, in the original's order."""
 
     def __init__(self, catalogue: Catalogue, seed: int, owners: NDArray[Any]) -> None:
@@ -77,7 +66,9 @@ class StreamPrices(Prices):
         }
 
     def price(self, number: int) -> float:
+        """As `SeededPrices.price`."""
         return float(self._prices[number])
 
     def limit(self, number: int, entry: int) -> Draw:
+        """As `SeededPrices.limit`."""
         return self._limits[number, entry]
