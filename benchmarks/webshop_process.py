@@ -65,7 +65,7 @@ def _walk(session: "Session") -> Iterator[tuple[str, str]]:
     from agentquest.benchmarks.webshop.oracle import best_purchase, plan
 
     purchase = best_purchase(session.shop, session.goal)
-    for action in plan(session, purchase):
+    for action in plan(session):
         if action.startswith("search["):
             yield "search", action
         elif action == f"click[{purchase.asin.lower()}]":

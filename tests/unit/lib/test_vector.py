@@ -105,7 +105,9 @@ def test_a_closed_vector_lets_go_of_its_games(arena: Arena) -> None:
         vector.reset([0, 1])
 
 
-def test_games_asked_for_lately_are_read_once_and_share_a_world(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_games_asked_for_lately_are_read_once_and_share_a_world(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     from agentquest.benchmarks.alfworld import game as module
 
     opened: list[str] = []

@@ -16,7 +16,7 @@ from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
 from agentquest.benchmarks.webshop.driver import WebshopDriver
 from agentquest.benchmarks.webshop.explorer import WebshopExplorer
 from agentquest.benchmarks.webshop.game import WebshopGame
-from agentquest.benchmarks.webshop.oracle import Purchase, best_purchase, plan
+from agentquest.benchmarks.webshop.oracle import plan
 from agentquest.benchmarks.webshop.shop.pages import SEPARATOR
 from agentquest.benchmarks.webshop.shop.shop import Session, Shop
 from agentquest.benchmarks.webshop.tasks import (
@@ -89,14 +89,12 @@ class WebshopTaskDriver(WebshopDriver):
         super().__init__(shop=shop)
         self.number = number
         self._shop = shop
-        self._purchase: Purchase | None = None
 
     def reset(self, session: int | str | None = None) -> Observation:
         return super().reset(self.number if session is None else session)
 
     def _reset(self) -> tuple[str, Observation]:
         _, observation = super()._reset()
-        self._purchase = None
         return self._session.instruction, observation
 
     @property
@@ -106,12 +104,7 @@ class WebshopTaskDriver(WebshopDriver):
 
     def oracle_actions(self) -> list[str]:
         """The shortest way from here to the best purchase there is; empty after a purchase."""
-        if self.outcome.done:
-            return []
-        session = self._session
-        if self._purchase is None:
-            self._purchase = best_purchase(self._shop, session.goal)
-        return plan(session, self._purchase)
+        return [] if self.outcome.done else plan(self._session)
 
     @property
     def _session(self) -> Session:

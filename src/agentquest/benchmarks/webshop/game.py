@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from agentquest.benchmarks.webshop.driver import WebshopUtils
-from agentquest.benchmarks.webshop.oracle import Purchase, best_purchase, plan
+from agentquest.benchmarks.webshop.oracle import plan
 from agentquest.benchmarks.webshop.shop.sessions import Sessions
 from agentquest.benchmarks.webshop.shop.shop import Session, Shop
 from agentquest.lib.game import Game
@@ -13,16 +13,13 @@ class WebshopGame(Game):
     """One shopping session, from the search page to the purchase."""
 
     def __init__(self, shop: Shop, number: int) -> None:
-        self.shop = shop
         self.number = number
         self._sessions = Sessions(shop, limit=1)
-        self._purchase: Purchase | None = None
 
     def reset(self) -> str:
         self.session: Session = self._sessions.reset(self.number)
         self.goal = self.session.instruction
         self.valid, self.done, self.won, self.reward = True, False, False, 0.0
-        self._purchase = None
         return self.session.observe()
 
     def step(self, command: str) -> str:
@@ -36,8 +33,4 @@ class WebshopGame(Game):
         return WebshopUtils.admissible(self.session.available)
 
     def plan(self) -> list[str]:
-        if self.done:
-            return []
-        if self._purchase is None:
-            self._purchase = best_purchase(self.shop, self.session.goal)
-        return plan(self.session, self._purchase)
+        return [] if self.done else plan(self.session)

@@ -111,8 +111,11 @@ def _can_be_clicked(value: str) -> bool:
     return parse(f"click[{value}]") == ("click", value)
 
 
-def plan(session: Session, purchase: Purchase) -> list[str]:
-    """The shortest sequence of actions from the session's current page to the purchase."""
+def plan(session: Session) -> list[str]:
+    """The shortest sequence of actions from the session's current page to the best purchase."""
+    if session.best is None:
+        session.best = best_purchase(session.shop, session.goal)
+    purchase = session.best
     link = f"click[{purchase.asin.lower()}]"
     on_product = session.asin == purchase.asin
     if on_product and "buy now" in session.page.clickables:

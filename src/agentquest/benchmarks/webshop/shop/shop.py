@@ -9,7 +9,7 @@ import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentquest.benchmarks.webshop.catalogue.catalogue import Catalogue
 from agentquest.benchmarks.webshop.catalogue.products import Product
@@ -20,6 +20,9 @@ from agentquest.benchmarks.webshop.shop.goals import Goal, Goals, make_goals
 from agentquest.benchmarks.webshop.shop.nouns import Nouns, best_nouns
 from agentquest.benchmarks.webshop.shop.pages import Kind, Page, Piece
 from agentquest.benchmarks.webshop.shop.reward import Reward, score
+
+if TYPE_CHECKING:  # the oracle needs the shop
+    from agentquest.benchmarks.webshop.oracle import Purchase
 
 BASE_URL = "http://127.0.0.1:3000"
 RANDOM_RESULTS = 50
@@ -102,6 +105,7 @@ class Session:
     options: dict[str, str] = field(default_factory=dict)
     last_reward: Reward | None = None
     bought: str | None = None
+    best: "Purchase | None" = None  # what the oracle would buy, once it was asked
     page: Page = field(init=False)
 
     def __post_init__(self) -> None:
