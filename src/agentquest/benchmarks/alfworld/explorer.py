@@ -217,9 +217,13 @@ Choice = tuple[Intent, str]
 
 
 class AlfWorldExplorer(Explorer):
-    """Looks for what the errand needs where it is usually kept, and does the errand."""
+    """Looks for what the errand needs where it is usually kept, and does the errand.
 
-    def __init__(self) -> None:
+    Without the `table` it looks everywhere, first where a look takes the fewest steps.
+    """
+
+    def __init__(self, table: bool = True) -> None:
+        self.table = table
         self.thought = ""
         self._memory = Memory()
         self._last = Intent("look")
@@ -382,7 +386,9 @@ class AlfWorldExplorer(Explorer):
         if not unseen:
             memory.forget()
             return Intent("look"), f"I have looked everywhere for the {wanted[0]}; I begin again."
-        hopes = {place.kind: likelihood(hoped, place.kind) for place in unseen}
+        hopes = {
+            place.kind: likelihood(hoped, place.kind) if self.table else 1.0 for place in unseen
+        }
         if errand.task.short == "pick" and wanted == (errand.thing,) and not errand.sliced:
             # If one had been there from the start, the errand would be done already.
             hopes[errand.place] = 0.0
