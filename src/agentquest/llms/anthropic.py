@@ -16,16 +16,16 @@ from agentquest.llms.client import HttpModel
 from agentquest.llms.config import ModelSettings
 from agentquest.llms.types import Reply
 from agentquest.llms.wire import (
-    append_text,
+    Pieces,
     arguments_object,
     declare_tool,
     drop_unset,
     in_turns,
+    join_pieces,
     object_of,
     objects_of,
     optional_text,
     place_of,
-    text_json,
     text_of,
 )
 from agentquest.records.messages import Message, ToolCall, ToolSpec
@@ -132,7 +132,7 @@ class AnthropicMessages(HttpModel):
         system = "\n\n".join(message.content for message in messages if message.role == "system")
         roles = ["assistant" if message.role == "assistant" else "user" for message in messages]
         turns = in_turns(roles, self._fragments.of(messages))
-        blocks = f'{{"type": "text", "text": {text_json(system)}}}' if system else ""
+        blocks = json.dumps({"type": "text", "text": system}) if system else ""
         if self.settings.cache_marks:
             blocks = _mark_last(blocks)
             # The last turn is worth caching only if the next request continues from it.
@@ -152,7 +152,7 @@ class AnthropicMessages(HttpModel):
         """The message; events out of their order mean that something was lost on the way."""
         message: dict[str, Any] | None = None
         blocks: dict[int | None, dict[str, Any]] = {}
-        unfinished: set[int | None] = set()
+        pieces: dict[int | None, Pieces] = {}  # of those that are not finished
         for event in events:
             kind, index = text_of(event, "type"), place_of(event, "index")
             if kind == "error":
@@ -160,12 +160,12 @@ class AnthropicMessages(HttpModel):
             if kind == "message_start":
                 message = dict(object_of(event, "message"))
             elif kind == "content_block_start" and index not in blocks:
-                blocks[index] = dict(object_of(event, "content_block"))
-                unfinished.add(index)
-            elif kind == "content_block_delta" and index in unfinished:
-                _add(object_of(event, "delta"), blocks[index])
-            elif kind == "content_block_stop":
-                unfinished.discard(index)
+                blocks[index] = object_of(event, "content_block")
+                pieces[index] = Pieces(list)
+            elif kind == "content_block_delta" and index in pieces:
+                _add(object_of(event, "delta"), pieces[index])
+            elif kind == "content_block_stop" and index in pieces:
+                blocks[index] = _complete(blocks[index], pieces.pop(index))
             elif kind == "message_delta" and message is not None:
                 message |= object_of(event, "delta")
                 message["usage"] = {**object_of(message, "usage"), **object_of(event, "usage")}
@@ -177,7 +177,9 @@ class AnthropicMessages(HttpModel):
             raise ValueError("the stream ends before the reply does")
         if message is None or message.get("stop_reason") is None:
             raise ValueError("the stream lacks the start or the end of its message")
-        return {**message, "content": [_read_input(block) for block in blocks.values()]}
+        for index, texts in pieces.items():
+            blocks[index] = _complete(blocks[index], texts)
+        return {**message, "content": list(blocks.values())}
 
     def _read_reply(self, data: dict[str, Any]) -> Reply:
         content = objects_of(data, "content", required=True)
@@ -235,18 +237,20 @@ _DELTAS = {
 }
 
 
-def _add(delta: dict[str, Any], block: dict[str, Any]) -> None:
+def _add(delta: dict[str, Any], pieces: Pieces) -> None:
     field = _DELTAS.get(text_of(delta, "type"))
     if field is not None:
-        append_text(block, delta, field)
+        pieces[field].append(text_of(delta, field))
 
 
-def _read_input(block: dict[str, Any]) -> dict[str, Any]:
-    """A streamed block with its tool's input; one that was cut off and is not JSON stays text."""
-    written = block.pop("partial_json", "")
+def _complete(block: dict[str, Any], pieces: Pieces) -> dict[str, Any]:
+    """A streamed block with its texts and its tool's input; one that was cut off stays text."""
+    texts = join_pieces(pieces)
+    written = texts.pop("partial_json", "")
+    whole = {**block, **{name: optional_text(block, name) + texts[name] for name in texts}}
     if written:
         try:
-            block["input"] = json.loads(written)
+            whole["input"] = json.loads(written)
         except (ValueError, RecursionError):
-            block["input"] = written
-    return block
+            whole["input"] = written
+    return whole

@@ -25,7 +25,6 @@ from agentquest.llms.wire import (
     object_of,
     objects_of,
     optional_text,
-    text_json,
     text_of,
 )
 from agentquest.records.messages import Message, ToolCall, ToolSpec
@@ -104,7 +103,7 @@ class GeminiModel(HttpModel):
 
     def _write_conversation(self, messages: Sequence[Message]) -> str:
         told = [message.content for message in messages if message.role == "system"]
-        system = ", ".join([f'{{"text": {text_json(text)}}}' for text in told])
+        system = ", ".join([json.dumps({"text": text}) for text in told])
         roles = ["model" if message.role == "assistant" else "user" for message in messages]
         turns = in_turns(roles, self._fragments.of(messages))
         said = ", ".join([f'{{"role": "{role}", "parts": [{parts}]}}' for role, parts in turns])
@@ -211,14 +210,14 @@ def _is_thought(part: dict[str, Any]) -> bool:
 def _merge_texts(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Join consecutive pieces of text into one part; signatures stay in place."""
     merged: list[dict[str, Any]] = []
-    for part in parts:
-        last = merged[-1] if merged else {}
-        if _is_plain(part) and _is_plain(last) and part.get("thought") == last.get("thought"):
-            merged[-1] = {**last, "text": last["text"] + part["text"]}
-        else:
-            merged.append(part)
+    for (is_plain, _), group in itertools.groupby(parts, _kind_of_text):
+        pieces = list(group)
+        if is_plain:
+            text = "".join([text_of(piece, "text") for piece in pieces])
+            pieces = [{**pieces[0], "text": text}]
+        merged += pieces
     return merged
 
 
-def _is_plain(part: dict[str, Any]) -> bool:
-    return "text" in part and "thoughtSignature" not in part
+def _kind_of_text(part: dict[str, Any]) -> tuple[bool, object]:
+    return "text" in part and "thoughtSignature" not in part, part.get("thought")

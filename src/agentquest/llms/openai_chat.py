@@ -12,9 +12,10 @@ from agentquest.llms.client import HttpModel
 from agentquest.llms.config import ModelSettings, read_service
 from agentquest.llms.types import CUT_OFF, REFUSED, Reply
 from agentquest.llms.wire import (
-    append_text,
+    Pieces,
     declare_tool,
     drop_unset,
+    join_pieces,
     object_of,
     objects_of,
     optional_text,
@@ -99,8 +100,9 @@ class OpenAIChat(HttpModel):
         return data.get("error") or _first_choice(data).get("error")
 
     def _assemble(self, events: list[dict[str, Any]]) -> dict[str, Any]:
-        message: dict[str, Any] = {"role": "assistant", "content": ""}
-        calls: dict[int, dict[str, Any]] = {}
+        said = Pieces(list)
+        details: list[Any] = []
+        calls: dict[int, Pieces] = {}
         whole: dict[str, Any] = {}
         finish: object = None
         for chunk in events:
@@ -111,11 +113,16 @@ class OpenAIChat(HttpModel):
                     whole[name] = chunk[name]
             choice = _first_choice(chunk)
             finish = choice.get("finish_reason") or finish
-            _add(object_of(choice, "delta"), message, calls)
+            delta = object_of(choice, "delta")
+            _add_texts(delta, said)
+            _add_calls(delta, calls)
+            if isinstance(delta.get(_DETAILS), list):
+                details += delta[_DETAILS]
         if finish is None:
             raise ValueError("the stream ends before the reply does")
-        if calls:
-            message["tool_calls"] = [calls[index] for index in sorted(calls)]
+        functions = [join_pieces(calls[index]) for index in sorted(calls)]
+        made = [{"id": function.pop("id", ""), "function": function} for function in functions]
+        message = {**join_pieces(said), _DETAILS: details, "tool_calls": made}
         whole["choices"] = [{"index": 0, "message": message, "finish_reason": finish}]
         return whole
 
@@ -257,21 +264,22 @@ def _first_choice(data: dict[str, Any]) -> dict[str, Any]:
     return next((one for one in choices if place_of(one, "index") in (0, None)), {})
 
 
-def _add(delta: dict[str, Any], message: dict[str, Any], calls: dict[int, dict[str, Any]]) -> None:
+def _add_texts(delta: dict[str, Any], said: Pieces) -> None:
     content, thoughts = _content(delta.get("content"))
-    message["content"] += content
-    message["reasoning"] = message.get("reasoning", "") + "".join(thoughts)
+    said["content"].append(content)
+    said["reasoning"] += thoughts
     for name in _TEXTS:
-        if delta.get(name) is not None:
-            append_text(message, delta, name)
-    if isinstance(delta.get(_DETAILS), list):
-        message[_DETAILS] = [*message.get(_DETAILS, []), *delta[_DETAILS]]
+        said[name].append(optional_text(delta, name))
+
+
+def _add_calls(delta: dict[str, Any], calls: dict[int, Pieces]) -> None:
     for piece in objects_of(delta, "tool_calls"):
         function, index = object_of(piece, "function"), place_of(piece, "index")
         if index is None:  # a server that does not number them: a name begins a call
-            index = max(calls, default=-1) + (not calls or bool(function.get("name")))
-        call = calls.setdefault(index, {"id": "", "function": {}})
-        call["id"] = piece.get("id") or call["id"]
+            index = next(reversed(calls), -1) + (not calls or bool(function.get("name")))
+        call = calls.setdefault(index, Pieces(list))
+        if piece.get("id"):
+            call["id"] = [str(piece["id"])]
         for name in ("name", "arguments"):
             if function.get(name) is not None:
-                append_text(call["function"], function, name)
+                call[name].append(text_of(function, name))

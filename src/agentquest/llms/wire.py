@@ -1,11 +1,9 @@
 """What all wire formats share: fields, streams, and messages written as JSON once."""
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
-
-from pydantic_core import PydanticSerializationError, to_json
 
 from agentquest.records.messages import Message, ToolSpec
 from agentquest.records.usage import read_json
@@ -48,9 +46,13 @@ def optional_text(part: dict[str, Any], name: str) -> str:
     return "" if part.get(name) is None else text_of(part, name)
 
 
-def append_text(holder: dict[str, Any], piece: dict[str, Any], name: str) -> None:
-    """Add a piece of a stream to the text of the same name."""
-    holder[name] = (holder.get(name) or "") + text_of(piece, name)
+# The pieces of texts that a stream sends, by name. Joined once, a reply costs what its length does.
+Pieces = defaultdict[str, list[str]]
+
+
+def join_pieces(pieces: Pieces) -> dict[str, Any]:
+    """The whole texts."""
+    return {name: "".join(texts) for name, texts in pieces.items()}
 
 
 def place_of(part: dict[str, Any], name: str) -> int | None:
@@ -110,12 +112,6 @@ _MOST_CHARACTERS = 32_000_000
 Write = Callable[[Message, Sequence[Message]], list[Any]]
 
 
-@lru_cache(maxsize=256)
-def text_json(text: str) -> str:
-    """A text as JSON, cached for texts that are repeated, such as a system message."""
-    return json.dumps(text)
-
-
 class Fragments:
     """Caches messages as JSON, because every request repeats the conversation so far."""
 
@@ -130,19 +126,13 @@ class Fragments:
         The last one is not cached: if every request has its own prompt, it never comes again,
         and otherwise it will not be the last next time.
         """
-        if not messages:
-            return []
-        found, known = [], self._known
-        for message in messages[:-1]:
-            entry = known.get(id(message))
-            if entry is not None and entry[0] is message:
-                found.append(entry[1])
-            else:
-                found.append(self._keep(message, messages))
-        found.append(self._serialize(messages[-1], messages))
-        return found
+        earlier = [self._keep(message, messages) for message in messages[:-1]]
+        return earlier + [self._serialize(message, messages) for message in messages[-1:]]
 
     def _keep(self, message: Message, messages: Sequence[Message]) -> str:
+        known = self._known.get(id(message))  # held with its text, so that the id stays its own
+        if known is not None:
+            return known[1]
         text = self._serialize(message, messages)
         self._size += len(text)
         if self._size > _MOST_CHARACTERS:
@@ -152,16 +142,7 @@ class Fragments:
         return text
 
     def _serialize(self, message: Message, messages: Sequence[Message]) -> str:
-        return _json(self._write(message, messages))[1:-1]
-
-
-def _json(value: Any) -> str:
-    """Serialize in a quarter of the time of `json`, because prompts are long."""
-    try:
-        return to_json(value).decode()
-    except (PydanticSerializationError, UnicodeEncodeError):
-        # Half a surrogate pair in a provider's opaque data, which `json` can escape.
-        return json.dumps(value)
+        return json.dumps(self._write(message, messages))[1:-1]
 
 
 def in_turns(roles: Sequence[str], fragments: Sequence[str]) -> list[tuple[str, str]]:

@@ -25,6 +25,7 @@ from agentquest.llms.openai_responses import OpenAIResponses, ResponsesSettings
 from agentquest.llms.transport import HttpAnswer
 from agentquest.llms.types import Reply, ReplyKind
 from agentquest.records.episode import Call, EpisodeRecord, MessagePool
+from growth import MOST, growth, repeated
 from report_runs import record
 
 
@@ -266,6 +267,40 @@ def test_half_a_reply_is_not_a_reply(name: str, body: Any) -> None:
 )
 def test_a_field_of_the_wrong_type_is_the_server_s_fault(name: str, body: bytes) -> None:
     assert isinstance(read(client_called(name), body), Transient)
+
+
+_PIECES: dict[str, tuple[list[Any], Any, list[Any]]] = {
+    "openai": ([], chunk({"content": "look "}), [chunk(finish_reason="stop")]),
+    "openai, thoughts": (
+        [chunk({"content": "look"})],
+        chunk({"reasoning_details": [1]}),
+        [chunk(finish_reason="stop")],
+    ),
+    "openai, calls": (
+        [],
+        chunk({"tool_calls": [{"function": {"name": "act"}}]}),
+        [chunk(finish_reason="tool_calls")],
+    ),
+    "anthropic": (
+        [START, block("start", content_block=TEXT)],
+        block("delta", delta=SAID),
+        [block("stop"), ENDED, STOP],
+    ),
+    "gemini": (
+        [],
+        {"candidates": [{"content": {"parts": [{"text": "look "}]}}]},
+        [{"candidates": [{"finishReason": "STOP"}]}],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _PIECES)
+def test_a_stream_of_any_length_costs_what_its_length_does(name: str) -> None:
+    before, piece, after = _PIECES[name]
+    body = repeated(sse(piece).decode(), sse(*before).decode(), sse(*after).decode())
+    client = client_called(f"{name.partition(',')[0]}, streamed")
+    assert isinstance(read(client, body(2000).encode()), Reply)
+    assert growth(lambda text: read(client, text.encode()), body, 100_000) < MOST
 
 
 def _sound(name: str) -> Any:
