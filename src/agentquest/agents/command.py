@@ -210,10 +210,10 @@ class Program:
             if not raw.strip():
                 return
             line = Line(self._redact.reply(raw.decode("utf-8", "backslashreplace")))
-        number = _episode_of(line.text)
-        if number is None and len(self._lines) == 1:
+        number = (_read_object(line) or {}).get("episode")
+        if type(number) is not int and len(self._lines) == 1:
             (number,) = self._lines
-        lines = self._lines.get(number) if number is not None else None
+        lines = self._lines.get(number) if type(number) is int else None
         if lines is None:
             logger.warning(
                 "the program printed a line that belongs to no episode: %.200r", line.text
@@ -227,13 +227,12 @@ class Program:
             self._last_words = (self._last_words + chunk)[-_KEPT:]
 
 
-def _episode_of(text: str) -> int | None:
+def _read_object(line: Line) -> dict[str, Any] | None:
     try:
-        said = read_json(text)
+        said = read_json(line.text)
     except (ValueError, RecursionError):
         return None
-    number = said.get("episode") if isinstance(said, dict) else None
-    return number if isinstance(number, int) else None
+    return said if isinstance(said, dict) else None
 
 
 class SharedProgram:
@@ -309,11 +308,8 @@ def read_line(line: Line) -> Answer:
     """What a line of the program asks for."""
     if line.too_long:
         return _no_answer(line, How.TOO_LONG)
-    try:
-        said = read_json(line.text)
-    except (ValueError, RecursionError):
-        return _no_answer(line, How.NOT_JSON)
-    if not isinstance(said, dict):
+    said = _read_object(line)
+    if said is None:
         return _no_answer(line, How.NOT_JSON)
     call = read_call(said.get("usage"), "complete")
     calls = () if call is None else (call,)

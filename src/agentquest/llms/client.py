@@ -12,7 +12,7 @@ import json
 import logging
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agentquest.llms.cache import ResponseCache, request_key
@@ -39,8 +39,6 @@ logger = logging.getLogger(__name__)
 # requests: only this many in a row, over all calls, count as an outage.
 _GATEWAY = frozenset({502, 503, 504})
 _MANY = 5
-# Cached fixed parts of requests: one per seed and set of tools in use.
-_RESTS = 256
 # Attempts of a preflight: a single failure is no reason not to start.
 _PREFLIGHTS = 3
 _JSON, _STREAM = "application/json", "text/event-stream"
@@ -67,7 +65,6 @@ class HttpModel(ChatModel, ABC):
         self._monitor = Monitor(self._clock)
         self._calls = itertools.count()
         self._fragments = Fragments(self._write_message)
-        self._rests: dict[tuple[int, int | None], tuple[Sequence[ToolSpec], bytes]] = {}
         self._cache = ResponseCache(settings.cache_dir) if settings.cache_dir else None
         self._transport = Transport(
             settings.url,
@@ -191,24 +188,11 @@ class HttpModel(ChatModel, ABC):
     def _body(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int | None
     ) -> bytes:
-        said = self._write_conversation(messages).encode()
-        return b"{" + said + b"," + self._rest(tools, seed)[1:]
-
-    def _rest(self, tools: Sequence[ToolSpec], seed: int | None) -> bytes:
-        """The request without its conversation: the same at every step of an episode."""
-        seed = self.settings.seed if seed is None else seed
-        known = self._rests.get((id(tools), seed))
-        if known is not None and known[0] is tools:
-            return known[1]
-        fields = self.settings.request_fields(seed)
+        fields = self.settings.request_fields(self.settings.seed if seed is None else seed)
         if tools:
             fields = {**fields, "tools": self._write_tools(tools)}
-        rest = json.dumps(fields, allow_nan=False).encode()
-        if len(self._rests) >= _RESTS:
-            self._rests.clear()
-        if isinstance(tools, tuple):
-            self._rests[id(tools), seed] = (tools, rest)
-        return rest
+        rest = json.dumps(fields, allow_nan=False)
+        return f"{{{self._write_conversation(messages)}, {rest[1:]}".encode()
 
     async def _ask(self, body: bytes) -> Reply:
         """The reply to `body`, however many requests that takes."""
@@ -257,21 +241,27 @@ class HttpModel(ChatModel, ABC):
         Whatever is wrong with an answer, and whatever that raises, is a failure of the server:
         it must never look like one of the agent.
         """
-        failure: ModelFailure | Transient
-        if answer.status == 200:
+        failure: Transient | None = None
+        status, body = answer.status, answer.body
+        if status == 200:
             try:
-                data = self._decode(answer.body)
+                data = self._decode(body)
                 error = self._find_error(data)
                 if not error:
                     return self._redact.whole_reply(self._read_reply(data))
                 # Judged by itself: the model's words before an error are no part of it.
-                said, status = json.dumps({"error": error}), self._error_status(error)
-                failure = self._failure(status, said.encode(), answer.headers, number)
+                status, body = self._error_status(error), json.dumps({"error": error}).encode()
             except Exception as problem:
                 failure = self._unreadable(answer, problem)
-        else:
-            failure = self._failure(answer.status, answer.body, answer.headers, number)
-        raise failure
+        raise failure or failure_of_status(
+            status,
+            body,
+            answer.headers,
+            redact=self._redact,
+            clock=self._clock,
+            attempts=number,
+            patience_s=self.settings.deadline_s,
+        )
 
     def _decode(self, body: bytes) -> dict[str, Any]:
         """The response as an object, put together if it is a stream."""
@@ -288,16 +278,3 @@ class HttpModel(ChatModel, ABC):
         start = self._redact.error(answer.body[:READABLE].decode("utf-8", "replace"))
         text += f"; it starts with {start[:120]!r}" if start else "; it has no content"
         return Transient(self._redact.error(text), status=answer.status)
-
-    def _failure(
-        self, status: int, body: bytes, headers: Mapping[str, str], number: int
-    ) -> ModelFailure | Transient:
-        return failure_of_status(
-            status,
-            body,
-            headers,
-            redact=self._redact,
-            clock=self._clock,
-            attempts=number,
-            patience_s=self.settings.deadline_s,
-        )

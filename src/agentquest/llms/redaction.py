@@ -4,7 +4,6 @@ import base64
 from typing import Any
 
 from agentquest.llms.types import Reply
-from agentquest.records.messages import ToolCall
 
 _SHORT = 300
 
@@ -68,19 +67,11 @@ class Redactor:
 
     def whole_reply(self, reply: Reply) -> Reply:
         """The reply with keys masked in all its parts; the same object if there are none."""
-        if not any(self._inside(secret, reply.__dict__) for secret in self._secrets):
+        if not self._secrets:
             return reply
-        return Reply.model_validate(self._mask(reply.model_dump()))
-
-    def _inside(self, secret: str, value: Any) -> bool:
-        if isinstance(value, str):
-            return secret in value
-        if isinstance(value, dict):
-            pairs = value.items()
-            return any(self._inside(secret, key) or self._inside(secret, it) for key, it in pairs)
-        if isinstance(value, list | tuple):
-            return any(self._inside(secret, item) for item in value)
-        return isinstance(value, ToolCall) and self._inside(secret, value.__dict__)
+        said = reply.model_dump()
+        masked = self._mask(said)
+        return reply if masked == said else Reply.model_validate(masked)
 
     def _mask(self, value: Any) -> Any:
         if isinstance(value, str):
@@ -88,5 +79,5 @@ class Redactor:
         if isinstance(value, dict):
             return {self.reply(str(key)): self._mask(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
-            return [self._mask(item) for item in value]
+            return type(value)(map(self._mask, value))
         return value

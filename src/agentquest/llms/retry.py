@@ -12,7 +12,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timezone
 from email.utils import parsedate_to_datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from agentquest.llms.clock import Clock, Deadline
 from agentquest.llms.config import ModelSettings
@@ -170,10 +170,7 @@ def _own_words(said: str) -> str:
     The format is an object `error` (OpenAI, Anthropic, Google), a text of that name with its
     type (TGI), or the same fields without it (vLLM). OpenRouter quotes the provider's answer.
     """
-    try:
-        data = json.loads(said)
-    except (ValueError, RecursionError):
-        return ""
+    data = _parse(said)
     data = data[0] if isinstance(data, list) and data else data
     if not isinstance(data, dict):
         return ""
@@ -187,18 +184,18 @@ def _own_words(said: str) -> str:
 
 def _message(said: str) -> str:
     """The human part of an error body, in the shapes servers use; else the body."""
-    try:
-        data = json.loads(said)
-    except (ValueError, RecursionError):
-        return said
+    data = _parse(said)
     for _ in range(2):
-        if not isinstance(data, dict):
-            break
-        inner = next((data[k] for k in ("error", "message", "detail") if data.get(k)), None)
-        if inner is None:
-            break
-        data = inner
+        if isinstance(data, dict):
+            data = next((data[k] for k in ("error", "message", "detail") if data.get(k)), None)
     return data if isinstance(data, str) else said
+
+
+def _parse(said: str) -> Any:
+    try:
+        return json.loads(said)
+    except (ValueError, RecursionError):
+        return None
 
 
 def retry_after(headers: Mapping[str, str], wall: float) -> float | None:
