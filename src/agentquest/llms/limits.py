@@ -7,7 +7,6 @@ per minute in *every* minute, not only on average: the burst it allows is taken 
 
 import asyncio
 import math
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -28,9 +27,9 @@ class Bucket:
     `settle` that finds that more was used.
     """
 
-    def __init__(self, per_minute: float, clock: Clock, *, unit: float = 1.0) -> None:
-        self._burst = max(unit, per_minute / _BURST_SHARE // unit * unit)
-        self._rate = (per_minute - self._burst + unit) / 60.0
+    def __init__(self, per_minute: float, clock: Clock) -> None:
+        self._burst = max(1.0, per_minute // _BURST_SHARE)
+        self._rate = (per_minute - self._burst + 1.0) / 60.0
         self._level = self._burst
         self._clock = clock
         self._filled_at = clock.now()
@@ -61,37 +60,26 @@ class Concurrency:
 
     def __init__(self, maximum: int) -> None:
         self.maximum = maximum
-        self.in_flight = 0
-        self._queue: deque[asyncio.Future[None]] = deque()
-
-    @property
-    def waiting(self) -> int:
-        """How many requests wait for a place."""
-        return sum(not place.done() for place in self._queue)
+        self.in_flight = self.waiting = 0
+        self._turn = asyncio.Lock()
+        self._freed = asyncio.Event()
 
     async def acquire(self) -> None:
         """Wait for a place; `release` must follow."""
-        if self.in_flight < self.maximum and not self._queue:
-            self.in_flight += 1
-            return
-        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._queue.append(place)
+        self.waiting += 1
         try:
-            await place
-        except asyncio.CancelledError:
-            # `release` skips a cancelled place that is still in the queue.
-            if not place.cancelled():
-                self.release()
-            raise
+            async with self._turn:
+                while self.in_flight >= self.maximum:
+                    self._freed.clear()
+                    await self._freed.wait()
+                self.in_flight += 1
+        finally:
+            self.waiting -= 1
 
     def release(self) -> None:
-        """Pass the place on to the request that has waited longest."""
+        """Free a place, for the request that has waited longest."""
         self.in_flight -= 1
-        while self._queue and self.in_flight < self.maximum:
-            place = self._queue.popleft()
-            if not place.done():
-                self.in_flight += 1
-                place.set_result(None)
+        self._freed.set()
 
 
 # Holds triple up to this, unless the server asks for a longer one.

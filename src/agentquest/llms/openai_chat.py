@@ -1,7 +1,7 @@
 """Chat completions, as OpenAI, OpenRouter, vLLM, SGLang, llama.cpp and Ollama speak them."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from pydantic import field_validator
@@ -93,7 +93,7 @@ class OpenAIChat(HttpModel):
         return f'"messages": [{", ".join(self._fragments.of(messages))}]'
 
     def _write_tools(self, tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
-        return write_tools(tools)
+        return [{"type": "function", "function": declare_tool(tool)} for tool in tools]
 
     def _find_error(self, data: dict[str, Any]) -> object:
         # OpenRouter reports a provider's failure inside a response of status 200.
@@ -139,6 +139,7 @@ class OpenAIChat(HttpModel):
             raise ValueError("the model ended with an error")
         content = _content(message.get("content"))[0]
         text, reasoning = read_message(message)
+        details = message.get(_DETAILS)
         usage, calls = read_usage(data.get("usage")), read_tool_calls(message)
         refusal = optional_text(message, "refusal")
         generated = text or reasoning or calls or refusal or (usage and usage.completion_tokens > 0)
@@ -155,7 +156,7 @@ class OpenAIChat(HttpModel):
             usage=usage,
             cost=read_cost(data.get("usage")),
             model=str(data.get("model") or self.settings.model),
-            opaque=read_opaque(message),
+            opaque={_DETAILS: details} if isinstance(details, list) and details else None,
         )
 
 
@@ -204,11 +205,6 @@ def mark_for_cache(turns: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return turns
 
 
-def write_tools(tools: Iterable[ToolSpec]) -> list[dict[str, Any]]:
-    """Tools as functions with a JSON schema."""
-    return [{"type": "function", "function": declare_tool(tool)} for tool in tools]
-
-
 def read_message(message: Mapping[str, Any]) -> Spoken:
     """The text and the reasoning of an assistant message, wherever the server put them."""
     content, thought_parts = _content(message.get("content"))
@@ -216,12 +212,6 @@ def read_message(message: Mapping[str, Any]) -> Spoken:
     fields = [message.get("reasoning_content"), message.get("reasoning")]
     pieces = [field for field in fields if isinstance(field, str)] + thought_parts + [tagged]
     return Spoken(text, join_texts(list(dict.fromkeys(pieces))))
-
-
-def read_opaque(message: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Reasoning details that must be sent back as they came; None if there are none."""
-    details = message.get(_DETAILS)
-    return {_DETAILS: details} if isinstance(details, list) and details else None
 
 
 def read_tool_calls(message: dict[str, Any]) -> tuple[ToolCall, ...]:

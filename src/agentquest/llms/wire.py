@@ -1,6 +1,8 @@
 """What all wire formats share: fields, streams, and messages written as JSON once."""
 
+import itertools
 import json
+import operator
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -147,14 +149,6 @@ class Fragments:
 
 def in_turns(roles: Sequence[str], fragments: Sequence[str]) -> list[tuple[str, str]]:
     """Join consecutive messages of the same role into one turn, without empty ones."""
-    turns: list[tuple[str, str]] = []
-    last = None
-    for role, fragment in zip(roles, fragments, strict=True):
-        if not fragment:
-            continue
-        if role == last:
-            turns[-1] = (role, f"{turns[-1][1]}, {fragment}")
-        else:
-            turns.append((role, fragment))
-            last = role
-    return turns
+    said = [turn for turn in zip(roles, fragments, strict=True) if turn[1]]
+    turns = itertools.groupby(said, operator.itemgetter(0))
+    return [(role, ", ".join(fragment for _, fragment in turn)) for role, turn in turns]

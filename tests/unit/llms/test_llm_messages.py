@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from agentquest.lib.thinking import split_thinking
 from agentquest.llms.openai_chat import (
+    OpenAIChat,
+    OpenAISettings,
     read_message,
     read_tool_calls,
     write_message,
-    write_tools,
 )
 from agentquest.llms.types import Reply, ReplyKind
 from agentquest.records.messages import Message, ToolCall, ToolSpec, Usage
@@ -180,7 +181,8 @@ def test_what_a_tool_gave_names_its_call() -> None:
 
 
 def test_a_tool_without_parameters_takes_an_empty_object() -> None:
-    (tool,) = write_tools([ToolSpec(name="look", description="Look around.")])
+    client = OpenAIChat(OpenAISettings(model="m", api_key_env=None))
+    (tool,) = client._write_tools([ToolSpec(name="look", description="Look around.")])
     assert tool == {
         "type": "function",
         "function": {
