@@ -33,7 +33,6 @@ from agentquest.records.usage import read_usage
 
 # The key of `opaque`: content blocks that must be sent back as they came.
 _BLOCKS = "anthropic"
-_MARK = '{"type": "ephemeral"}'
 _THOUGHTS = frozenset({"thinking", "redacted_thinking"})
 _STATUS = {
     "invalid_request_error": 400,
@@ -125,21 +124,21 @@ class AnthropicMessages(HttpModel):
         version = {"anthropic-version": self.settings.api_version}
         return {**version, "x-api-key": key} if key else version
 
-    def _write_message(self, message: Message, messages: Sequence[Message]) -> list[Any]:
-        return [] if message.role == "system" else _blocks(message)
-
-    def _write_conversation(self, messages: Sequence[Message]) -> str:
+    def _write_conversation(self, messages: Sequence[Message]) -> dict[str, Any]:
         system = "\n\n".join(message.content for message in messages if message.role == "system")
-        roles = ["assistant" if message.role == "assistant" else "user" for message in messages]
-        turns = in_turns(roles, self._fragments.of(messages))
-        blocks = json.dumps({"type": "text", "text": system}) if system else ""
+        turns = in_turns(
+            ("assistant" if message.role == "assistant" else "user", _blocks(message))
+            for message in messages
+            if message.role != "system"
+        )
+        blocks = [{"type": "text", "text": system}] if system else []
+        said = [{"role": role, "content": content} for role, content in turns]
         if self.settings.cache_marks:
-            blocks = _mark_last(blocks)
+            _mark_last(blocks)
             # The last turn is worth caching only if the next request continues from it.
             if len(turns) > 1:
-                turns[-1] = (turns[-1][0], _mark_last(turns[-1][1]))
-        said = ", ".join(f'{{"role": "{role}", "content": [{content}]}}' for role, content in turns)
-        return (f'"system": [{blocks}], ' if blocks else "") + f'"messages": [{said}]'
+                _mark_last(turns[-1][1])
+        return {"system": blocks, "messages": said} if blocks else {"messages": said}
 
     def _write_tools(self, tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
         return [declare_tool(tool, "input_schema") for tool in tools]
@@ -202,9 +201,9 @@ class AnthropicMessages(HttpModel):
         )
 
 
-def _mark_last(blocks: str) -> str:
-    """Blocks as JSON, with a cache mark on the last one."""
-    return f'{blocks[:-1]}, "cache_control": {_MARK}}}' if blocks else ""
+def _mark_last(blocks: list[dict[str, Any]]) -> None:
+    """Put a cache mark on the last block, which may be a message's own and stays as it is."""
+    blocks[-1:] = [{**block, "cache_control": {"type": "ephemeral"}} for block in blocks[-1:]]
 
 
 def _blocks(message: Message) -> list[dict[str, Any]]:

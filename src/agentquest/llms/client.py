@@ -26,7 +26,7 @@ from agentquest.llms.redaction import Redactor
 from agentquest.llms.retry import READABLE, call_with_retries, failure_of_status
 from agentquest.llms.status import Monitor, Status
 from agentquest.llms.types import ChatModel, Reply
-from agentquest.llms.wire import Fragments, events, is_stream
+from agentquest.llms.wire import events, is_stream
 from agentquest.records.messages import Message, ToolSpec
 from agentquest.records.usage import read_json
 
@@ -64,7 +64,6 @@ class HttpModel(ChatModel, ABC):
         self._rng = rng or random.Random()
         self._monitor = Monitor(self._clock)
         self._calls = itertools.count()
-        self._fragments = Fragments(self._write_message)
         self._cache = ResponseCache(settings.cache_dir) if settings.cache_dir else None
         self._transport = Transport(
             settings.url,
@@ -154,12 +153,8 @@ class HttpModel(ChatModel, ABC):
         await self._transport.close()
 
     @abstractmethod
-    def _write_message(self, message: Message, messages: Sequence[Message]) -> list[Any]:
-        """A message as the API's objects: none, one or several."""
-
-    @abstractmethod
-    def _write_conversation(self, messages: Sequence[Message]) -> str:
-        """The fields of a request that hold the conversation: JSON without its braces."""
+    def _write_conversation(self, messages: Sequence[Message]) -> dict[str, Any]:
+        """The fields of a request that hold the conversation."""
 
     @abstractmethod
     def _write_tools(self, tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
@@ -188,11 +183,11 @@ class HttpModel(ChatModel, ABC):
     def _body(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int | None
     ) -> bytes:
-        fields = self.settings.request_fields(self.settings.seed if seed is None else seed)
+        settings = self.settings.request_fields(self.settings.seed if seed is None else seed)
+        fields = {**self._write_conversation(messages), **settings}
         if tools:
-            fields = {**fields, "tools": self._write_tools(tools)}
-        rest = json.dumps(fields, allow_nan=False)
-        return f"{{{self._write_conversation(messages)}, {rest[1:]}".encode()
+            fields["tools"] = self._write_tools(tools)
+        return json.dumps(fields).encode()
 
     async def _ask(self, body: bytes) -> Reply:
         """The reply to `body`, however many requests that takes."""

@@ -6,7 +6,7 @@ conversation without them. A tool's result is sent under the tool's name.
 
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Literal
 from urllib.parse import quote
 
@@ -96,19 +96,11 @@ class GeminiModel(HttpModel):
     def _headers(self, key: str) -> dict[str, str]:
         return {"x-goog-api-key": key} if key else {}
 
-    def _write_message(self, message: Message, messages: Sequence[Message]) -> list[Any]:
-        if message.role == "system":
-            return []
-        return _result(message, messages) if message.role == "tool" else _write_parts(message)
-
-    def _write_conversation(self, messages: Sequence[Message]) -> str:
-        told = [message.content for message in messages if message.role == "system"]
-        system = ", ".join([json.dumps({"text": text}) for text in told])
-        roles = ["model" if message.role == "assistant" else "user" for message in messages]
-        turns = in_turns(roles, self._fragments.of(messages))
-        said = ", ".join([f'{{"role": "{role}", "parts": [{parts}]}}' for role, parts in turns])
-        fixed = f'"systemInstruction": {{"parts": [{system}]}}, ' if system else ""
-        return f'{fixed}"contents": [{said}]'
+    def _write_conversation(self, messages: Sequence[Message]) -> dict[str, Any]:
+        system = [{"text": message.content} for message in messages if message.role == "system"]
+        turns = [{"role": role, "parts": parts} for role, parts in in_turns(_say(messages))]
+        fixed = {"systemInstruction": {"parts": system}} if system else {}
+        return {**fixed, "contents": turns}
 
     def _write_tools(self, tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
         declared = [declare_tool(tool, "parametersJsonSchema") for tool in tools]
@@ -153,14 +145,17 @@ class GeminiModel(HttpModel):
         )
 
 
-def _result(message: Message, messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """A tool's result, under the name of the newest earlier call that it answers."""
-    call = message.tool_call_id or ""
-    before = itertools.dropwhile(lambda other: other is not message, reversed(messages))
-    calls = (used for earlier in before for used in earlier.tool_calls)
-    name = next((used.name for used in calls if used.id == call), "")
-    given = {"name": name, "response": {"result": message.content}}
-    return [{"functionResponse": {**_identity(call), **given}}]
+def _say(messages: Sequence[Message]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Who says what; a tool's result goes by the name of the newest call that it answers."""
+    names: dict[str, str] = {}
+    for message in messages:
+        names.update((used.id, used.name) for used in message.tool_calls)
+        if message.role == "tool":
+            call = message.tool_call_id or ""
+            given = {"name": names.get(call, ""), "response": {"result": message.content}}
+            yield "user", [{"functionResponse": {**_identity(call), **given}}]
+        elif message.role != "system":
+            yield "model" if message.role == "assistant" else "user", _write_parts(message)
 
 
 def _write_parts(message: Message) -> list[dict[str, Any]]:

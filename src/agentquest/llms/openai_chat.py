@@ -1,6 +1,5 @@
 """Chat completions, as OpenAI, OpenRouter, vLLM, SGLang, llama.cpp and Ollama speak them."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -83,14 +82,9 @@ class OpenAIChat(HttpModel):
     Settings = OpenAISettings
     settings: OpenAISettings
 
-    def _write_message(self, message: Message, messages: Sequence[Message]) -> list[Any]:
-        return [write_message(message, self.settings.send_reasoning)]
-
-    def _write_conversation(self, messages: Sequence[Message]) -> str:
-        if self.settings.cache_marks:
-            turns = [write_message(message, self.settings.send_reasoning) for message in messages]
-            return f'"messages": {json.dumps(mark_for_cache(turns))}'
-        return f'"messages": [{", ".join(self._fragments.of(messages))}]'
+    def _write_conversation(self, messages: Sequence[Message]) -> dict[str, Any]:
+        turns = [write_message(message, self.settings.send_reasoning) for message in messages]
+        return {"messages": mark_for_cache(turns) if self.settings.cache_marks else turns}
 
     def _write_tools(self, tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
         return [{"type": "function", "function": declare_tool(tool)} for tool in tools]

@@ -81,11 +81,8 @@ class OpenAIResponses(HttpModel):
     Settings = ResponsesSettings
     settings: ResponsesSettings
 
-    def _write_message(self, message: Message, messages: Sequence[Message]) -> list[Any]:
-        return list(_items(message))
-
-    def _write_conversation(self, messages: Sequence[Message]) -> str:
-        return f'"input": [{", ".join(filter(None, self._fragments.of(messages)))}]'
+    def _write_conversation(self, messages: Sequence[Message]) -> dict[str, Any]:
+        return {"input": [item for message in messages for item in _items(message)]}
 
     def _write_tools(self, tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
         return [{"type": "function", **declare_tool(tool), "strict": False} for tool in tools]

@@ -1,13 +1,13 @@
-"""What all wire formats share: fields, streams, and messages written as JSON once."""
+"""What all wire formats share: fields, turns and streams."""
 
 import itertools
 import json
 import operator
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from agentquest.records.messages import Message, ToolSpec
+from agentquest.records.messages import ToolSpec
 from agentquest.records.usage import read_json
 
 
@@ -108,47 +108,7 @@ def is_stream(body: bytes) -> bool:
     return start.startswith((b"data:", b"event:", b":", b"id:", b"retry:"))
 
 
-_MOST_CHARACTERS = 32_000_000
-
-# A message and its conversation, as the API's objects for that message.
-Write = Callable[[Message, Sequence[Message]], list[Any]]
-
-
-class Fragments:
-    """Caches messages as JSON, because every request repeats the conversation so far."""
-
-    def __init__(self, write: Write) -> None:
-        self._write = write
-        self._known: dict[int, tuple[Message, str]] = {}
-        self._size = 0
-
-    def of(self, messages: Sequence[Message]) -> list[str]:
-        """For each message the JSON of its objects, separated by commas; empty for none.
-
-        The last one is not cached: if every request has its own prompt, it never comes again,
-        and otherwise it will not be the last next time.
-        """
-        earlier = [self._keep(message, messages) for message in messages[:-1]]
-        return earlier + [self._serialize(message, messages) for message in messages[-1:]]
-
-    def _keep(self, message: Message, messages: Sequence[Message]) -> str:
-        known = self._known.get(id(message))  # held with its text, so that the id stays its own
-        if known is not None:
-            return known[1]
-        text = self._serialize(message, messages)
-        self._size += len(text)
-        if self._size > _MOST_CHARACTERS:
-            self._known.clear()
-            self._size = len(text)
-        self._known[id(message)] = (message, text)
-        return text
-
-    def _serialize(self, message: Message, messages: Sequence[Message]) -> str:
-        return json.dumps(self._write(message, messages))[1:-1]
-
-
-def in_turns(roles: Sequence[str], fragments: Sequence[str]) -> list[tuple[str, str]]:
-    """Join consecutive messages of the same role into one turn, without empty ones."""
-    said = [turn for turn in zip(roles, fragments, strict=True) if turn[1]]
-    turns = itertools.groupby(said, operator.itemgetter(0))
-    return [(role, ", ".join(fragment for _, fragment in turn)) for role, turn in turns]
+def in_turns(said: Iterable[tuple[str, list[Any]]]) -> list[tuple[str, list[Any]]]:
+    """Roles and what they say, with consecutive ones of a role as one turn and no empty ones."""
+    turns = itertools.groupby((one for one in said if one[1]), operator.itemgetter(0))
+    return [(role, [item for _, items in turn for item in items]) for role, turn in turns]

@@ -1,14 +1,12 @@
-"""Messages are written once, and a request is the same as if all were written anew."""
+"""A request is the same whatever was asked before, and its turns are those of its format."""
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from agentquest import registry
-from agentquest.llms import wire
-from agentquest.llms.wire import Fragments, in_turns
+from agentquest.llms.wire import in_turns
 from agentquest.records.messages import Message, ToolCall
 
 PROVIDERS = ["openai", "responses", "anthropic", "gemini"]
@@ -52,25 +50,7 @@ def test_a_result_goes_by_the_name_of_the_newest_call_before_it() -> None:
     assert named == ["act", "look", "act", "look"]
 
 
-def test_each_is_written_once_but_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    written: list[str] = []
-
-    def write(message: Message, messages: Sequence[Message]) -> list[Any]:
-        written.append(message.content)
-        return [message.content]
-
-    kept = Fragments(write)
-    one, two, three = (Message(role="user", content=word) for word in ("a", "b", "c"))
-    assert kept.of([one, two]) == ['"a"', '"b"']
-    assert kept.of([one, two, three]) == ['"a"', '"b"', '"c"']
-    assert kept.of([]) == []
-    assert written == ["a", "b", "b", "c"]
-    monkeypatch.setattr(wire, "_MOST_CHARACTERS", 5)
-    kept.of([three, one, two])
-    kept.of([three, one, two])
-    assert written.count("a") > 1, "it does not keep more than it may"
-
-
 def test_turns_are_joined_and_empty_ones_left_out() -> None:
-    assert in_turns(["user", "user", "model", "user"], ["1", "2", "", "3"]) == [("user", "1, 2, 3")]
-    assert in_turns(["user", "model"], ["1", "2"]) == [("user", "1"), ("model", "2")]
+    said = [("user", [1]), ("user", [2]), ("model", []), ("user", [3])]
+    assert in_turns(said) == [("user", [1, 2, 3])]
+    assert in_turns([("user", [1]), ("model", [2])]) == [("user", [1]), ("model", [2])]
