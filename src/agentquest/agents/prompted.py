@@ -56,10 +56,6 @@ class TurnTemplates(TemplateFile):
     fields = FIELDS
     needed = "first"
 
-    def examples(self, demonstrations: str) -> str:
-        """The example games as the file frames them; empty if there are none."""
-        return self.fill("examples", demonstrations=demonstrations) if demonstrations else ""
-
     def message(self, is_first: bool, **values: str) -> str:
         """A turn's message: `[turn]` if the file has it and the turn is not the first."""
         later = not is_first and self.has("turn")
@@ -196,9 +192,9 @@ class PromptedAgent(Agent):
         briefing, settings = episode.briefing, self._settings
         own = tuple(tool.spec() for tool in settings.tools)
         self._tools = (own or briefing.tools) if self.calls_tools else ()
-        examples = self._template.examples(
-            "\n\n".join(map(_format_example, briefing.demonstrations))
-        )
+        examples = "\n\n".join(map(_format_example, briefing.demonstrations))
+        if examples:
+            examples = self._template.fill("examples", demonstrations=examples)
         if self._examples is not None:
             if episode.task_type not in self._examples:
                 raise ConfigError(f"{settings.examples_file} has no {episode.task_type!r}")

@@ -43,11 +43,6 @@ class ReaderOptions(NamedTuple):
 Reader = Callable[[Reply, ReaderOptions], Parsed]
 
 
-def read_react(reply: Reply, options: ReaderOptions) -> Parsed:
-    """`THINK: … ACTION: …`, as a person would read it."""
-    return parse_react(reply.text, options.commands)
-
-
 def read_tags(reply: Reply, options: ReaderOptions) -> Parsed:
     """The text between the first `<action>` and the first `</action>` after it.
 
@@ -59,12 +54,9 @@ def read_tags(reply: Reply, options: ReaderOptions) -> Parsed:
     if closed:
         action = action.strip()
         return Parsed(action or None, before.strip(), How.TAG if action else How.MISSING)
-    if options.tail:
-        whole = reply.text or reply.reasoning
-        action = whole[-options.tail :]
-        return Parsed(
-            _apply_case(action, options) or None, whole, How.TAIL if action else How.MISSING
-        )
+    whole = reply.text or reply.reasoning
+    if options.tail and whole:
+        return Parsed(_apply_case(whole[-options.tail :], options), whole, How.TAIL)
     return Parsed(None, reply.text, How.MISSING)
 
 
@@ -130,7 +122,7 @@ READERS: Mapping[ReaderName, Reader] = {
     "tool_call": read_call,
     "line": read_line,
     "json": read_json,
-    "react": read_react,
+    "react": lambda reply, options: parse_react(reply.text, options.commands),
     "as_gigpo": lambda reply, options: read_as_gigpo(reply.raw, options.tail),
     "as_agentgym": lambda reply, options: read_as_agentgym(reply.raw, options.commands),
     "as_react": lambda reply, options: read_as_react(reply.raw),

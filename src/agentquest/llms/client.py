@@ -19,7 +19,7 @@ from agentquest.llms.cache import ResponseCache, request_key
 from agentquest.llms.clock import Clock, Deadline
 from agentquest.llms.config import ModelSettings
 from agentquest.llms.failures import ModelFailure, Transient
-from agentquest.llms.limits import Permit, RequestLimits
+from agentquest.llms.limits import RequestLimits
 from agentquest.llms.preflight import explain_failure, question, remarks
 from agentquest.llms.prices import Price
 from agentquest.llms.redaction import Redactor
@@ -121,9 +121,7 @@ class HttpModel(ChatModel, ABC):
         body = self._body([question(tools)], tools, None)
 
         async def once(body: bytes) -> Reply:
-            reply = self._read(await self._transport.post(body, deadline.left), 1)
-            self._monitor.replied()
-            return reply
+            return await self._try(body, 1, deadline)
 
         failure: Transient | ModelFailure
         for left in reversed(range(_PREFLIGHTS)):
@@ -196,7 +194,9 @@ class HttpModel(ChatModel, ABC):
         async def attempt(number: int, deadline: Deadline) -> Reply:
             permit = await self.limits.enter(len(body), deadline)
             try:
-                return await self._try(body, number, deadline, permit)
+                reply = await self._try(body, number, deadline)
+                permit.usage, permit.succeeded = reply.usage, True
+                return reply
             except Transient as transient:
                 transient.away = self._is_away(transient)
                 self._monitor.failed(call, number, transient)
@@ -210,8 +210,8 @@ class HttpModel(ChatModel, ABC):
         finally:
             self._monitor.forget(call)
 
-    async def _try(self, body: bytes, number: int, deadline: Deadline, permit: Permit) -> Reply:
-        """Send one request; the permit tells the limits how it went."""
+    async def _try(self, body: bytes, number: int, deadline: Deadline) -> Reply:
+        """Send one request."""
         request, sent_at = self._monitor.sent()
         try:
             answer = await self._transport.post(body, deadline.left)
@@ -219,7 +219,6 @@ class HttpModel(ChatModel, ABC):
             self._monitor.done(request)
         reply = self._read(answer, number)
         self._monitor.replied()
-        permit.usage, permit.succeeded = reply.usage, True
         taken = {"latency_s": self._clock.now() - sent_at, "attempts": number}
         return reply.model_copy(update=taken)
 
