@@ -207,7 +207,7 @@ def _turn(content: Any) -> object:
 def _model(client: Any) -> Callable[[bytes, Path], object]:
     def boundary(content: bytes, folder: Path) -> object:
         with contextlib.suppress(Transient, ModelFailure):
-            reply = client._read(HttpAnswer(200, {}, content), 1)
+            reply = client._read(HttpAnswer(200, {}, content))
             return reply.text.encode("utf-8", "surrogatepass")
         return None
 
@@ -221,7 +221,7 @@ def _refusal(content: bytes, folder: Path) -> object:
         headers = {"Retry-After": said, "retry-after-ms": said, "Location": said}
         for head in (headers, {"Retry-After": said}, {}):
             with pytest.raises((Transient, ModelFailure)) as failure:
-                CLIENT._read(HttpAnswer(status, head, content), 1)
+                CLIENT._read(HttpAnswer(status, head, content))
             wait = getattr(failure.value, "retry_after", None) or 0.0
             assert 0.0 <= wait <= CLIENT.settings.deadline_s
     return None

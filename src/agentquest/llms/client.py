@@ -22,7 +22,6 @@ from agentquest.llms.failures import ModelFailure, Transient
 from agentquest.llms.limits import RequestLimits
 from agentquest.llms.preflight import explain_failure, question, remarks
 from agentquest.llms.prices import Price
-from agentquest.llms.redaction import Redactor
 from agentquest.llms.retry import READABLE, call_with_retries, failure_of_status
 from agentquest.llms.status import Monitor, Status
 from agentquest.llms.types import ChatModel, Reply
@@ -67,7 +66,7 @@ class HttpModel(ChatModel, ABC):
         self._cache = ResponseCache(settings.cache_dir) if settings.cache_dir else None
         self._transport = Transport(
             settings.url,
-            Redactor(key),
+            key,
             {"Accept": _STREAM if settings.stream else _JSON, **self._headers(key)},
             timeout_s=settings.timeout_s,
             max_bytes=settings.max_response_bytes,
@@ -217,7 +216,7 @@ class HttpModel(ChatModel, ABC):
             answer = await self._transport.post(body, deadline.left)
         finally:
             self._monitor.done(request)
-        reply = self._read(answer, number)
+        reply = self._read(answer)
         self._monitor.replied()
         taken = {"latency_s": self._clock.now() - sent_at, "attempts": number}
         return reply.model_copy(update=taken)
@@ -229,7 +228,7 @@ class HttpModel(ChatModel, ABC):
         in_a_row = failure.status in _GATEWAY and self._monitor.failed_in_a_row >= _MANY
         return failure.unreachable or in_a_row
 
-    def _read(self, answer: "HttpAnswer", number: int) -> Reply:
+    def _read(self, answer: "HttpAnswer") -> Reply:
         """The reply in an answer. All that lies between bytes and `Reply` happens in here.
 
         Whatever is wrong with an answer, and whatever that raises, is a failure of the server:
@@ -253,7 +252,6 @@ class HttpModel(ChatModel, ABC):
             answer.headers,
             redact=self._redact,
             clock=self._clock,
-            attempts=number,
             patience_s=self.settings.deadline_s,
         )
 

@@ -1,7 +1,7 @@
 """How a model call fails for good.
 
     ModelError
-    └── ModelFailure            status, attempts and a short message
+    └── ModelFailure            status and a short message
         ├── AuthenticationFailed   401, 403: the key is missing, wrong or not allowed
         ├── QuotaExhausted         402, or 429 for an account that is out of credit
         ├── ContextTooLong         the prompt does not fit the model (a ContextExceeded)
@@ -19,10 +19,9 @@ from agentquest.errors import AgentQuestError, ContextExceeded, ModelError
 class ModelFailure(ModelError):
     """A call that failed for good."""
 
-    def __init__(self, message: str, *, status: int | None = None, attempts: int = 1) -> None:
+    def __init__(self, message: str, *, status: int | None = None) -> None:
         super().__init__(message)
         self.status = status
-        self.attempts = attempts
 
 
 class AuthenticationFailed(ModelFailure):

@@ -47,10 +47,6 @@ class Redactor:
     def __repr__(self) -> str:
         return f"Redactor({len(self._keys)} keys)"
 
-    def knowing(self, *keys: str) -> "Redactor":
-        """A redactor that removes these as well."""
-        return Redactor(*self._keys, *keys)
-
     def error(self, text: str) -> str:
         """`text` without keys, on one line, and short; it is cut only after masking."""
         for key in self._keys:

@@ -111,7 +111,6 @@ async def call_with_retries(
     raise kind(
         f"{failure} (tried {counted(number, 'time')}; {stopped})",
         status=failure.status,
-        attempts=number,
     )
 
 
@@ -122,7 +121,6 @@ def failure_of_status(
     *,
     redact: Redactor,
     clock: Clock,
-    attempts: int,
     patience_s: float,
 ) -> ModelFailure | Transient:
     """The failure that a status other than 200 means."""
@@ -132,7 +130,7 @@ def failure_of_status(
     target = redact.error(headers.get("Location", "")) if 300 <= status < 400 else ""
     if target:
         text += f" (redirects to {target}; set that as base_url)"
-        return BadRequest(text, status=status, attempts=attempts)
+        return BadRequest(text, status=status)
     if kind is None:
         wait = retry_after(headers, clock.wall())
         if wait is None and status == 429:
@@ -143,7 +141,7 @@ def failure_of_status(
         return Transient(text, status=status, retry_after=wait)
     if kind is BadRequest and status in (404, 405):
         text += " (is base_url correct, and does the server have this model?)"
-    return kind(text, status=status, attempts=attempts)
+    return kind(text, status=status)
 
 
 def _error_class(status: int, said: str) -> type[ModelFailure] | None:

@@ -34,21 +34,19 @@ class Transport:
     def __init__(
         self,
         url: str,
-        redact: Redactor,
+        key: str,
         headers: Mapping[str, str],
         *,
         timeout_s: float,
         max_bytes: int,
     ) -> None:
         self._url = URL(url)
-        self.redact = redact
         self._headers = {"Content-Type": "application/json", **headers}
         self._timeout_s = timeout_s
         self._timeout = _timeout(timeout_s)
         self._max_bytes = max_bytes
         self._proxy = proxy_for(url)
-        if self._proxy is not None:
-            self.redact = redact.knowing(*_secrets_of(self._proxy))
+        self.redact = Redactor(key, *_secrets_of(self._proxy or ""))
         self._session: aiohttp.ClientSession | None = None
 
     async def post(self, body: bytes, time_left: float) -> HttpAnswer:

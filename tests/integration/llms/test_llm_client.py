@@ -103,10 +103,10 @@ async def test_what_never_passes_ends_after_the_last_retry(fault: Fault) -> None
         client,
         server,
     ):
-        with pytest.raises(ModelUnavailable, match="tried 3 times") as caught:
+        with pytest.raises(ModelUnavailable, match="tried 3 times"):
             await client.complete(HELLO)
         assert client.limits.concurrency.in_flight == 0
-    assert caught.value.attempts == server.count == 3
+    assert server.count == 3
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ CLIENT = OpenAIChat(OpenAISettings(model="m"))
 
 def read(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> object:
     try:
-        return CLIENT._read(HttpAnswer(status, headers or {}, body), 1)
+        return CLIENT._read(HttpAnswer(status, headers or {}, body))
     except (Transient, ModelFailure) as failure:
         return failure
 

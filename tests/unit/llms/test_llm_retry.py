@@ -51,7 +51,6 @@ def failure(
         headers or {},
         redact=Redactor(KEY),
         clock=FakeClock().clock,
-        attempts=3,
         patience_s=1800.0,
     )
 
@@ -117,7 +116,6 @@ def test_these_cannot(status: int, kind: type[ModelFailure]) -> None:
     assert type(found) is kind
     assert isinstance(found, ModelError)
     assert found.status == status
-    assert found.attempts == 3
     assert f"HTTP {status}: no" in str(found)
 
 
@@ -314,7 +312,7 @@ def test_retries_are_counted(retries: int) -> None:
     calls = Calls(clock, *(Transient("HTTP 503", status=503) for _ in range(20)))
     with pytest.raises(ModelUnavailable, match="HTTP 503") as caught:
         run(calls, policy(retries, 1.0, 1e6), clock)
-    assert len(calls.numbers) == caught.value.attempts == retries + 1
+    assert len(calls.numbers) == retries + 1
     assert len(clock.sleeps) == retries
     assert caught.value.status == 503
 

@@ -54,7 +54,7 @@ def sse(*events: Any) -> bytes:
 def read(client: HttpModel, body: Any, status: int = 200) -> Reply | Transient | ModelFailure:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     try:
-        return client._read(HttpAnswer(status, {}, raw), 1)
+        return client._read(HttpAnswer(status, {}, raw))
     except (Transient, ModelFailure) as failure:
         return failure
 

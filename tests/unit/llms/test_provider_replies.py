@@ -31,7 +31,7 @@ STREAMED = [
 def read(client: HttpModel, data: Any, status: int = 200) -> Reply | Transient | ModelFailure:
     body = data if isinstance(data, bytes) else json.dumps(data).encode()
     try:
-        return client._read(HttpAnswer(status, {}, body), 1)
+        return client._read(HttpAnswer(status, {}, body))
     except (Transient, ModelFailure) as failure:
         return failure
 
