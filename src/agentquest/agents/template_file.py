@@ -15,6 +15,7 @@ import yaml
 from pydantic import TypeAdapter
 
 from agentquest.errors import ConfigError
+from agentquest.lib.yaml_files import parse_yaml
 from agentquest.records.messages import Message
 
 _HEAD = re.compile(r"^\[([a-z_]+)\]\n", re.MULTILINE)
@@ -79,16 +80,14 @@ def load_examples(file: Path) -> dict[str, str]:
 
 def _load_data(kind: type[T], file: Path) -> T:
     try:
+        # The same text is read only once, however many episodes use it.
         data = _read_yaml(file.read_text(encoding="utf-8"))
         return TypeAdapter(kind).validate_python(data)
-    except (OSError, ValueError, yaml.YAMLError) as error:
+    except (OSError, ValueError, yaml.YAMLError, ConfigError) as error:
         raise ConfigError(f"{file}: {error}") from None
 
 
-@cache
-def _read_yaml(text: str) -> Any:
-    """The same text is read only once, however many episodes use it."""
-    return yaml.safe_load(text)
+_read_yaml = cache(parse_yaml)
 
 
 @cache

@@ -210,11 +210,19 @@ def test_a_mistake_in_the_file_is_named(
     assert said in str(error.value)
 
 
+# Each list names the one before it ten times.
+BOMB = "a0: &a0 [x]\n" + "".join(
+    f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]\n" for level in range(1, 10)
+)
+
+
 @pytest.mark.parametrize(
     ("field", "content", "problem"),
     [
         ("opening_file", "[{role: user, words: x}]", "words"),
         ("opening_file", "{", "flow"),
+        ("opening_file", "[" * 5000 + "]" * 5000, "nested too deeply"),
+        ("examples_file", BOMB, "expands to more than"),
         ("examples_file", "- a", "dictionary"),
         ("examples_file", "pick_and_place_simple: [a]", "string"),
     ],
