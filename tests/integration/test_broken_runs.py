@@ -18,8 +18,9 @@ from agentquest.reports.sweep import SweptRun, sweep_comparison, sweep_rows
 from agentquest.store.folder import EPISODES, MANIFEST, METRICS
 from agentquest.store.index import INDEX
 from agentquest.store.library import Library
-from agentquest.store.lines import seal, unseal
+from agentquest.store.lines import read_checksum, seal, unseal
 from agentquest.store.live import LIVE
+from agentquest.store.search import TextIndex
 from agentquest.store.stored_run import StoredRun
 from report_runs import manifest, record, saved, step
 
@@ -76,6 +77,26 @@ def _forged_index(run: Path) -> None:
             entry["values"] = ["high"] * len(entry["values"])
         forged.append(seal(json.dumps(entry).encode()))
     (run / INDEX).write_bytes(b"".join(forged))
+
+
+def _no_records(run: Path) -> None:
+    """Lines that an index of the same sender calls records."""
+    StoredRun(run).save_figures([])
+    head, *lines = (run / INDEX).read_bytes().splitlines(keepends=True)
+    contents = iter(
+        [b"[]", b'{"first_observation": 5, "steps": []}', b'{"steps": [{"action": 5}]}']
+    )
+    forged, episodes = [head], b""
+    for line in lines:
+        entry = json.loads(unseal(line) or b"")
+        if "row" in entry:
+            sealed = seal(next(contents))
+            entry |= {"at": len(episodes), "next": len(episodes) + len(sealed)}
+            entry["crc"] = read_checksum(sealed)
+            episodes += sealed
+            forged.append(seal(json.dumps(entry).encode()))
+    (run / INDEX).write_bytes(b"".join(forged))
+    (run / EPISODES).write_bytes(episodes)
 
 
 def _wrong_manifest(run: Path) -> None:
@@ -188,8 +209,42 @@ def test_no_page_fails_for_the_others(folder: Path) -> None:
                 assert client.get(f"{address}?{where}").status_code in (200, 404)
         assert client.get("/live/harmful").status_code in (200, 404)
         assert client.get("/run/harmful").status_code in (200, 404)
+        assert client.get("/run/harmful?text=book").status_code in (200, 404)
         assert client.get("/compare?run=first&run=harmful").status_code in (200, 404)
         assert client.get("/compare?run=first&run=second").status_code == 200
+
+
+def test_a_search_passes_over_lines_that_are_no_records(tmp_path: Path) -> None:
+    saved(tmp_path / "run", [record(task) for task in TASKS], manifest(task_ids=TASKS))
+    _no_records(tmp_path / "run")
+    run = StoredRun(tmp_path / "run")
+    spans = [run.span(row.key) for row in run.rows]
+    assert len(spans) == 3
+    assert TextIndex(run.episodes).find("book", spans).steps == {}
+
+
+@pytest.mark.parametrize("address", ["/", "/state", "/live/first", "/run/first?text=book"])
+def test_what_nobody_thought_of_costs_one_page(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from starlette.testclient import TestClient
+
+    from agentquest.viewer.app import viewer_app
+
+    saved(tmp_path / "first", [record("a")], manifest(task_ids=["a"]))
+
+    def fail(*_: Any) -> None:
+        raise RuntimeError("nobody thought of this")
+
+    monkeypatch.setattr(Library, "names", fail)
+    monkeypatch.setattr(StoredRun, "live", fail)
+    monkeypatch.setattr(TextIndex, "find", fail)
+    app = viewer_app(Library(tmp_path), lambda viewer: NoExtension())
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        answer = client.get(address)
+        assert answer.status_code == 404
+        assert "RuntimeError: nobody thought of this" in answer.text
+        assert client.get("/run/first").status_code == 200
 
 
 def test_a_sweep_names_the_run_that_cannot_be_read(tmp_path: Path) -> None:

@@ -119,16 +119,8 @@ class PlayRoutes:
             return PlainTextResponse(
                 "this form does not belong to this viewer; reload the page", status_code=403
             )
-        made: list[WebGame] = []
-
-        def change() -> str:
-            made.append(make(given))
-            return ""
-
-        answered = await self._viewer.answer(change)
-        if not made:
-            return answered
-        return RedirectResponse(f"/game/{made[0].name}", status_code=303)
+        game = await self._viewer.read(lambda: make(given))
+        return RedirectResponse(f"/game/{game.name}", status_code=303)
 
 
 def _read_line(given: Fields) -> str:

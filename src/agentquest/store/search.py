@@ -76,12 +76,14 @@ class TextIndex:
 
 
 def _texts_of(content: bytes) -> bytes:
-    record = from_json(content)
-    parts = [record["first_observation"]]
-    parts += [
-        "\n".join(step.get(name) or "" for name in _TEXTS) for step in record.get("steps", ())
-    ]
-    return b"".join(_in_bytes(part) + _BETWEEN for part in parts)
+    """The texts of a record, part by part; what an index took for a record may be none."""
+    try:
+        record = from_json(content)
+        parts = [record["first_observation"]]
+        parts += ["\n".join(step.get(name) or "" for name in _TEXTS) for step in record["steps"]]
+        return b"".join(_in_bytes(part) + _BETWEEN for part in parts)
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return b""
 
 
 def _in_bytes(text: str) -> bytes:

@@ -5,13 +5,15 @@ import logging
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agentquest import registry
 from agentquest.errors import AgentQuestError, UserError, explain
@@ -35,10 +37,12 @@ from agentquest.viewer.run_page import run_page
 
 logger = logging.getLogger(__name__)
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+_TITLES = {"/compare": "Cannot be compared"}
 _MOST_COMPARED = 8
 _MOST_EPISODES = 16
 _MOST_SEARCHED = 4
 _MOST_EVENTS = 200
+T = TypeVar("T")
 
 
 class Viewer:
@@ -50,16 +54,14 @@ class Viewer:
         self._texts: OrderedDict[str, TextIndex] = OrderedDict()
         self._episodes: OrderedDict[tuple[str, Span], tuple[Manifest, str]] = OrderedDict()
 
-    async def answer(self, make: Callable[[], str], wrong: str = "Not found") -> Response:
-        """The page that `make` returns, or one that says what is wrong with the request."""
-        try:
-            async with self._reading:
-                return HTMLResponse(await run_in_threadpool(make))
-        except (AgentQuestError, OSError) as error:
-            return _problem(wrong, explain(error))
-        except Exception as error:  # of one page, whatever its run is made of
-            logger.exception("a page could not be made")
-            return _problem("This page cannot be shown", explain(error))
+    async def read(self, make: Callable[[], T]) -> T:
+        """What `make` finds in the library, which runs in a thread while nobody else reads."""
+        async with self._reading:
+            return await run_in_threadpool(make)
+
+    async def answer(self, make: Callable[[], str]) -> Response:
+        """The page that `make` returns."""
+        return HTMLResponse(await self.read(make))
 
     async def warm(self) -> None:
         """Read the list of runs and import what plays their games, before anybody asks."""
@@ -71,8 +73,7 @@ class Viewer:
                 with suppress(AgentQuestError):
                     registry.load_registered("benchmark", name)
 
-        async with self._reading:
-            await run_in_threadpool(work)
+        await self.read(work)
 
     def navigation(self, name: str) -> Callable[[Request], Awaitable[Response]]:
         """What answers at the address of a page of the navigation."""
@@ -87,18 +88,13 @@ class Viewer:
         """One run; while it goes on, the page follows it."""
         name, query = request.path_params["name"], dict(request.query_params)
 
-        hits: Hits | None = None
+        hits = await self._search(name, query) if query.get("text", "").strip() else None
 
         def make() -> str:
             run = self._library.run(name)
             follow = f"/live/{SITE.run(name)[5:]}" if run.state == "running" else ""
             return page(SITE, name, run_page(SITE, run, query, hits), follow=follow)
 
-        try:
-            if query.get("text", "").strip():
-                hits = await self._search(name, query)
-        except (AgentQuestError, OSError) as error:
-            return _problem("Cannot be searched", explain(error))
         return await self.answer(make)
 
     async def _search(self, name: str, query: dict[str, str]) -> Hits:
@@ -112,9 +108,7 @@ class Viewer:
                 self._texts.popitem(last=False)
             return search(run, query, texts)
 
-        async with self._reading:
-            work = await run_in_threadpool(prepare)
-        return await run_in_threadpool(work)
+        return await run_in_threadpool(await self.read(prepare))
 
     def find_episode(self, query: dict[str, str]) -> tuple[StoredRun, EpisodeRecord, int]:
         """The run, the episode and the step that an address or a form names."""
@@ -170,12 +164,11 @@ class Viewer:
             runs = [self._library.run(name) for name in names]
             return page(SITE, "Compare", compare_page(SITE, runs, task))
 
-        return await self.answer(make, "Cannot be compared")
+        return await self.answer(make)
 
     async def state(self, request: Request) -> Response:
         """What the list of runs shows, in short: a page whose state changed reloads itself."""
-        async with self._reading:
-            runs = await run_in_threadpool(self._library.summaries)
+        runs = await self.read(self._library.summaries)
         state = [
             [run.name, run.state, run.figures.episodes, run.manifest.created_at]
             if isinstance(run, RunSummary)
@@ -197,11 +190,23 @@ class Viewer:
                 "events": [_describe_event(event) for event in events[-_MOST_EVENTS:]],
             }
 
+        return JSONResponse(await self.read(make))
+
+
+def explain_problems(app: ASGIApp) -> ASGIApp:
+    """Pages of which some cannot be made, whatever their run is made of: they say why."""
+
+    async def explained(scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            async with self._reading:
-                return JSONResponse(await run_in_threadpool(make))
-        except Exception as error:  # of one run: the page that asks stays as it is
-            return JSONResponse({"error": explain(error)}, status_code=404)
+            await app(scope, receive, send)
+        except (AgentQuestError, OSError) as error:
+            title = _TITLES.get(scope["path"], "Not found")
+            await _problem(title, explain(error))(scope, receive, send)
+        except Exception as error:
+            logger.exception("a page could not be made")
+            await _problem("This page cannot be shown", explain(error))(scope, receive, send)
+
+    return explained
 
 
 def _problem(title: str, why: str) -> Response:
@@ -272,4 +277,9 @@ def viewer_app(library: Library, extend: Callable[[Viewer], Extension]) -> Starl
         warming.cancel()
         await run_in_threadpool(extension.close)
 
-    return Starlette(routes=routes, lifespan=lifespan, exception_handlers={404: _no_such_page})
+    return Starlette(
+        routes=routes,
+        middleware=[Middleware(explain_problems)],
+        exception_handlers={404: _no_such_page},
+        lifespan=lifespan,
+    )
