@@ -101,6 +101,7 @@ def serve_a2a(sock: socket.socket) -> None:
     from agentquest.a2a.serving import ServerSettings, build_application
     from agentquest.a2a.white import WhiteExecutor, WhiteSource, white_card
     from agentquest.http import serving
+    from agentquest.http.access import Access
     from agentquest.http.guard import guard_app
     from agentquest.lib import Agent, Answer, Observation
 
@@ -111,9 +112,9 @@ def serve_a2a(sock: socket.socket) -> None:
             return Answer(action=chosen)
 
     url = f"http://localhost:{sock.getsockname()[1]}/"
-    executor = WhiteExecutor(WhiteSource("at once", AtOnce))
-    app = build_application(white_card("at once", url), executor)
-    app = guard_app(app, ServerSettings("localhost", 0).rules(sock))
+    source = WhiteSource("at once", AtOnce)
+    app = build_application(white_card(source, url), WhiteExecutor(source))
+    app = guard_app(app, ServerSettings(Access("localhost")).rules(sock))
     asyncio.run(serving.Serving([serving.Served(app, sock)]).run())
 
 

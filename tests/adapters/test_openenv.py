@@ -14,8 +14,7 @@ from server_process import served
 
 from agentquest.adapters.arenas import shared_arena
 from agentquest.adapters.openenv_package import write_package
-from agentquest.adapters.openenv_server import OpenEnvServer, Terms
-from agentquest.adapters.openenv_wire import LONGEST_MESSAGE
+from agentquest.adapters.openenv_server import LONGEST_MESSAGE, OpenEnvServer, Terms
 from agentquest.errors import UserError
 from agentquest.http.guard import Names, Rules, guard_app
 from agentquest.http.serving import Served, Serving

@@ -53,8 +53,7 @@ from agentquest.a2a.requests import parse_request
 from agentquest.adapters.agentbench import AgentBenchWorker, WorkerTerms
 from agentquest.adapters.agentgym import agentgym_app
 from agentquest.adapters.arenas import shared_arena
-from agentquest.adapters.openenv_server import OpenEnvServer, Terms
-from agentquest.adapters.openenv_wire import WireSession
+from agentquest.adapters.openenv_server import OpenEnvServer, Terms, WireSession
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.engine.game_files import read_game
 from agentquest.benchmarks.alfworld.game import ParsedGames

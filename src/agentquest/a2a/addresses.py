@@ -26,11 +26,6 @@ def find_fault(value: str) -> str:
     return "" if is_valid else "must be an address like http://localhost:9002/"
 
 
-def is_address(value: str) -> bool:
-    """Whether it is a web address with a host."""
-    return not find_fault(value)
-
-
 class Address(NamedTuple):
     """An address that can be shown, and the Authorization header made from its password."""
 
@@ -92,7 +87,7 @@ class AllowList:
 
     def allows(self, url: str) -> bool:
         """Whether the agent at this address may be called; never if it is not an address."""
-        if not is_address(url):
+        if find_fault(url):
             return False
         return self._all or is_here(urlsplit(url)) or self.names(url)
 

@@ -254,9 +254,7 @@ class OwnedTaskStore(TaskStore):
 
     def __init__(self) -> None:
         self._tasks = InMemoryTaskStore()
-        self._owned: SessionStore[str, _OwnedTask] = SessionStore(
-            limits.MAX_TASKS, limits.FINISHED_TASK_S
-        )
+        self._owned = SessionStore[str, _OwnedTask](limits.MAX_TASKS, limits.FINISHED_TASK_S)
 
     def __len__(self) -> int:
         return len(self._owned)

@@ -113,9 +113,7 @@ class WhiteExecutor(AgentExecutor):
     def __init__(self, source: WhiteSource, seed: int = 42) -> None:
         self._source = source
         self._seed = seed
-        self._contexts: SessionStore[str, _Context] = SessionStore(
-            limits.MAX_CONTEXTS, limits.CONTEXT_IDLE_S
-        )
+        self._contexts = SessionStore[str, _Context](limits.MAX_CONTEXTS, limits.CONTEXT_IDLE_S)
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         context_id = context.context_id or ""

@@ -260,8 +260,7 @@ class AgentBenchWorker:
         self._style = style_of(arena)
         self._games = arena.tasks() if games is None else games
         self._indices = list(range(len(self._games)))
-        self._samples: SessionStore[int, Sample]
-        self._samples = SessionStore(terms.concurrency, terms.idle_s, evicts=False)
+        self._samples = SessionStore[int, Sample](terms.concurrency, terms.idle_s, evicts=False)
         self._numbers = itertools.count()
 
     def app(self) -> Starlette:

@@ -67,8 +67,7 @@ class AlfworldGym:
         self._arena = arena
         self._max_steps = max_steps
         self._games = arena.tasks() if games is None else games
-        self._sessions: SessionStore[int, Session]
-        self._sessions = SessionStore(max_sessions, idle_s, evicts=False)
+        self._sessions = SessionStore[int, Session](max_sessions, idle_s, evicts=False)
         self._numbers = itertools.count()
 
     def app(self) -> Starlette:
@@ -184,8 +183,7 @@ class WebshopGym:
 
     def __init__(self, shop: Shop, max_sessions: int, idle_s: float) -> None:
         self._server = SimServer(shop=shop)
-        self._envs: SessionStore[int, WebAgentTextEnv]
-        self._envs = SessionStore(max_sessions, idle_s, evicts=False)
+        self._envs = SessionStore[int, WebAgentTextEnv](max_sessions, idle_s, evicts=False)
         self._numbers = itertools.count()
 
     def app(self) -> Starlette:

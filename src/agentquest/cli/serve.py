@@ -172,8 +172,7 @@ def openenv(
         say(f"wrote {package}")
         return
     _check_extra()
-    from agentquest.adapters.openenv_server import OpenEnvServer, Terms
-    from agentquest.adapters.openenv_wire import LONGEST_MESSAGE
+    from agentquest.adapters.openenv_server import LONGEST_MESSAGE, OpenEnvServer, Terms
 
     server = OpenEnvServer(arena, Terms(max_sessions, idle, max_steps, oracle))
     say(f"{counted(len(arena.tasks()), 'task')} in split {arena.split!r}", err=True)

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from agentquest.a2a import limits
-from agentquest.a2a.addresses import is_address, is_here, origin_of
+from agentquest.a2a.addresses import find_fault, is_here, origin_of
 from agentquest.records.manifest import AssessedAgent
 from agentquest.safe_text import one_line
 
@@ -68,7 +68,7 @@ def read_card(content: Any) -> Card:
     offered = _interfaces(content)
     if not offered:
         raise ValueError("it names no address")
-    supported = [one for one in offered if one.binding in _BINDINGS and is_address(one.url)]
+    supported = [one for one in offered if one.binding in _BINDINGS and not find_fault(one.url)]
     if not supported:
         names = ", ".join(sorted({one.binding for one in offered}))
         raise ValueError(f"it offers no transport that we support (it offers {names[:200]})")

@@ -16,7 +16,7 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 
 from agentquest.a2a import limits
-from agentquest.a2a.addresses import is_address, is_here, origin_of
+from agentquest.a2a.addresses import find_fault, is_here, origin_of
 from agentquest.a2a.client.wire import HttpRequest
 from agentquest.errors import AgentQuestError
 from agentquest.llms.retry import retry_after
@@ -127,7 +127,7 @@ class AgentHttp:
             shown = one_line(target[:200])
             if request.method != "GET" and response.status_code not in (307, 308):
                 raise AgentBroken(f"it redirects to {shown}; give that address")
-            if not is_address(target) or origin_of(target) != origin_of(url):
+            if find_fault(target) or origin_of(target) != origin_of(url):
                 raise AgentBroken(f"it redirects to another server ({shown}); give that address")
             url = target
         raise AgentBroken("it redirects too many times")

@@ -85,9 +85,7 @@ async def _nothing(request: Request) -> Response:
 class _OriginalSite:
     def __init__(self, shop: Shop, limits: SessionLimits) -> None:
         self.shop = shop
-        self.goals: SessionStore[str, Goal] = SessionStore(
-            limits.max_sessions, limits.session_ttl_s
-        )
+        self.goals = SessionStore[str, Goal](limits.max_sessions, limits.session_ttl_s)
         self.rng = random.Random()  # continues the original's stream after the goals were made
         self.rng.setstate(shop.goals.state_after_shuffle)
 

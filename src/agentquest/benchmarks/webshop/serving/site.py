@@ -127,9 +127,8 @@ class _Site:
         self.recorder = recorder
         self.recording = asyncio.Lock()
         self.given = self._count_given()
-        self.visits: SessionStore[str, SiteSession] = SessionStore(
-            min(limits.max_sessions, MAX_VISITS), limits.session_ttl_s
-        )
+        most = min(limits.max_sessions, MAX_VISITS)
+        self.visits = SessionStore[str, SiteSession](most, limits.session_ttl_s)
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
