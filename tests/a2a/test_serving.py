@@ -144,6 +144,8 @@ HOSTILE = [
     rpc(method="SendMessage", params={"message": MESSAGE, "configuration": {"historyLength": -1}}),
     {**rpc(method="SendMessage", params={"message": MESSAGE}), "id": 10**4000},
     {**rpc(method="SendMessage", params={"message": MESSAGE}), "id": {"a": [1]}},
+    {**rpc(method="SendMessage", params={"message": MESSAGE}), "id": "\ud800"},
+    rpc(method="GetTask", params="\ud800"),
     rpc(method="GetTask", params={"id": "nobody's"}),
     rpc(method="CancelTask", params={"id": "../../etc/passwd"}),
     rpc(method="ListTasks", params={"pageSize": 10**9}),

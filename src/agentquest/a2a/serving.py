@@ -11,6 +11,7 @@ launcher holds the other end of its standard input.
 
 import asyncio
 import hashlib
+import json
 import logging
 import os
 import socket
@@ -48,7 +49,7 @@ from agentquest.a2a import limits
 from agentquest.a2a.client.cards import CARD_PATHS, LAUNCH_EXTENSION, MODEL_EXTENSION
 from agentquest.http.access import Access
 from agentquest.http.connections import ConnectionLimits
-from agentquest.http.guard import Names, Rules, guard_app
+from agentquest.http.guard import Names, Refused, Rules, guard_app
 from agentquest.http.serving import Served, Serving
 from agentquest.http.sessions import SessionStore, Stage
 from agentquest.http.sockets import LOOPBACK, write_url
@@ -103,7 +104,20 @@ class ServerSettings:
             json_only=True,
             token=access.token,
             open_paths=CARD_PATHS,
+            check_body=refuse_unsendable,
         )
+
+
+def refuse_unsendable(body: bytes) -> None:
+    """Refuse what the SDK answers with a traceback; that something is no JSON it says itself."""
+    try:
+        json.dumps(json.loads(body), ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise Refused(400, "the body has half of a surrogate pair, which is no text") from None
+    except RecursionError:
+        raise Refused(400, "the body is nested too deeply") from None
+    except ValueError:
+        return
 
 
 def build_card(

@@ -180,6 +180,7 @@ class Rules:
 
     `json_only`: a body must say that it is JSON. `token`: what `Authorization: Bearer` must
     hold, except on `open_paths`. `headers` go out with every answer that has not its own.
+    `check_body` raises Refused for bodies that the application cannot handle.
     """
 
     names: Names
@@ -189,6 +190,7 @@ class Rules:
     open_paths: Collection[str] = ()
     headers: Mapping[str, str] = field(default_factory=lambda: API_HEADERS)
     refusal: Refusal = json_refusal
+    check_body: Callable[[bytes], None] = lambda body: None
 
 
 def guard_app(app: ASGIApp, rules: Rules) -> ASGIApp:
@@ -208,6 +210,7 @@ def guard_app(app: ASGIApp, rules: Rules) -> ASGIApp:
         try:
             _check_head(scope["method"], scope["path"], headers, rules)
             body = await _read_body(headers, receive, rules.max_body)
+            rules.check_body(body)
         except Refused as refused:
             response = rules.refusal(refused.status, refused.text)
             response.headers.update(refused.headers)
