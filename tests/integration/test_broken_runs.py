@@ -145,16 +145,6 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return tmp_path / "runs"
 
 
-class NoExtension:
-    """The viewer's own pages only."""
-
-    def routes(self) -> list[Any]:
-        return []
-
-    def close(self) -> None:
-        return None
-
-
 def _run(*words: str) -> int:
     try:
         main([*words])
@@ -195,9 +185,9 @@ def test_no_command_fails_for_the_others(
 def test_no_page_fails_for_the_others(folder: Path) -> None:
     from starlette.testclient import TestClient
 
-    from agentquest.viewer.app import viewer_app
+    from agentquest.viewer.app import Viewer, viewer_app
 
-    app = viewer_app(Library(folder), lambda viewer: NoExtension())
+    app = viewer_app(Viewer(Library(folder)))
     with TestClient(app, base_url="http://127.0.0.1") as client:
         for address in ("/", "/state", "/leaderboard", "/people", "/run/first", "/run/second"):
             answer = client.get(address)
@@ -229,7 +219,7 @@ def test_what_nobody_thought_of_costs_one_page(
 ) -> None:
     from starlette.testclient import TestClient
 
-    from agentquest.viewer.app import viewer_app
+    from agentquest.viewer.app import Viewer, viewer_app
 
     saved(tmp_path / "first", [record("a")], manifest(task_ids=["a"]))
 
@@ -239,7 +229,7 @@ def test_what_nobody_thought_of_costs_one_page(
     monkeypatch.setattr(Library, "names", fail)
     monkeypatch.setattr(StoredRun, "live", fail)
     monkeypatch.setattr(TextIndex, "find", fail)
-    app = viewer_app(Library(tmp_path), lambda viewer: NoExtension())
+    app = viewer_app(Viewer(Library(tmp_path)))
     with TestClient(app, base_url="http://127.0.0.1") as client:
         answer = client.get(address)
         assert answer.status_code == 404

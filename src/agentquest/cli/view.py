@@ -52,7 +52,7 @@ def serve_viewer(folder: Path, access: Access, port: int, open_browser: bool) ->
     from agentquest.http.serving import Served, serve
     from agentquest.people.games import Games
     from agentquest.people.routes import PlayRoutes
-    from agentquest.viewer.app import viewer_app
+    from agentquest.viewer.app import Viewer, viewer_app
     from agentquest.viewer.entry import OPEN_PATHS, with_cookie
 
     token = access.token
@@ -64,8 +64,9 @@ def serve_viewer(folder: Path, access: Access, port: int, open_browser: bool) ->
     )
     library = open_library(folder)
     games = Games(folder.resolve().parent if library.alone else folder)
-    pages = viewer_app(library, lambda viewer: PlayRoutes(viewer, games))
-    app = with_cookie(guard_app(pages, rules))
+    viewer = Viewer(library)
+    play = PlayRoutes(viewer, games)
+    app = with_cookie(guard_app(viewer_app(viewer, play.routes(), games.close), rules))
     served = Served(app, access.listen(port))
     say(f"runs in {folder}: {served.url}{'/enter' if token else ''}")
     if open_browser:

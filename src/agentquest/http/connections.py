@@ -53,39 +53,6 @@ class Phase(Enum):
     IDLE = "idle"
 
 
-class _Transport:
-    """Sends together what is written together; uvicorn writes head and body of an answer apart.
-
-    Half as many system calls and packets, and the client wakes up once.
-    """
-
-    def __init__(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
-        self._loop = asyncio.get_running_loop()
-        self._written: list[bytes] = []
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._transport, name)
-
-    def write(self, data: bytes) -> None:
-        if not self._written:
-            self._loop.call_soon(self._send)
-        self._written.append(data)
-
-    def close(self) -> None:
-        self._send()
-        self._transport.close()
-
-    def abort(self) -> None:
-        self._send()
-        self._transport.abort()
-
-    def _send(self) -> None:
-        if self._written:
-            self._transport.write(b"".join(self._written))
-            self._written.clear()
-
-
 class Connection:
     """Passes everything on to uvicorn's protocol, and remembers what the client has yet to send."""
 
@@ -114,7 +81,7 @@ class Connection:
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take a place for the connection, then hand it to uvicorn."""
-        self.transport = cast(asyncio.Transport, _Transport(transport))
+        self.transport = cast(asyncio.Transport, transport)
         self._connections.add(self)
         self._protocol.connection_made(self.transport)
 

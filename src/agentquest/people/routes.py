@@ -44,10 +44,6 @@ class PlayRoutes:
             Route("/game/{name}", self.act, methods=["POST"]),
         ]
 
-    def close(self) -> None:
-        """Record the games in progress."""
-        self._games.close()
-
     async def choose(self, request: Request) -> Response:
         """The page on which a person chooses what to play."""
         return await self._viewer.answer(

@@ -3,9 +3,9 @@
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -238,21 +238,11 @@ async def static(request: Request) -> Response:
     return Response(asset(name), media_type=_TYPES[name.rpartition(".")[2]])
 
 
-class Extension(Protocol):
-    """Further pages in the viewer's frame, such as games that people play."""
-
-    def routes(self) -> list[Route]:
-        """Their addresses."""
-        ...
-
-    def close(self) -> None:
-        """Called in a thread when the server stops."""
-
-
-def viewer_app(library: Library, extend: Callable[[Viewer], Extension]) -> Starlette:
-    """The pages; `extend` adds further ones."""
-    viewer = Viewer(library)
-    extension = extend(viewer)
+def viewer_app(
+    viewer: Viewer, further: Sequence[Route] = (), close: Callable[[], None] | None = None
+) -> Starlette:
+    """The pages, and `further` ones in their frame, such as games that people play; `close` is
+    called in a thread when the server stops."""
     routes = [
         *(
             Route(address, viewer.navigation(name))
@@ -267,7 +257,7 @@ def viewer_app(library: Library, extend: Callable[[Viewer], Extension]) -> Starl
         Route("/live/{name:path}", viewer.live),
         Route("/static/{name}", static),
         Route(ENTER, enter, methods=["GET", "POST"]),
-        *extension.routes(),
+        *further,
     ]
 
     @asynccontextmanager
@@ -275,7 +265,8 @@ def viewer_app(library: Library, extend: Callable[[Viewer], Extension]) -> Starl
         warming = asyncio.create_task(viewer.warm())
         yield
         warming.cancel()
-        await run_in_threadpool(extension.close)
+        if close is not None:
+            await run_in_threadpool(close)
 
     return Starlette(
         routes=routes,

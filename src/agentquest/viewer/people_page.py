@@ -79,7 +79,7 @@ def _rows(
 
 
 def _read_rows(library: Library, name: str) -> Sequence[EpisodeRow]:
-    """None if they cannot be read: the list of runs says so."""
+    """Empty if they cannot be read: the list of runs says so."""
     try:
         return library.run(name).rows
     except (AgentQuestError, OSError):
