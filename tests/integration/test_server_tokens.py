@@ -76,6 +76,7 @@ def test_pages_without_tokens_stay_here(pages: str, tmp_path: Path) -> None:
     refused = agentquest(*words, cwd=tmp_path, env=env)
     assert refused.returncode == 2
     assert "its pages ask for no token" in refused.stderr
+    assert not list(tmp_path.iterdir()), "what is not served has no run"
 
 
 def _ask(

@@ -53,8 +53,7 @@ def bleu(reference: str, candidate: str) -> float:
 def _matches(wanted: Sequence[str], given: Sequence[str], length: int) -> tuple[int, int]:
     """Rows of words of the candidate that the reference has, and how many rows there are."""
     rows, there = _rows(given, length), _rows(wanted, length)
-    found = sum(min(number, there[row]) for row, number in rows.items())
-    return found, max(1, sum(rows.values()))
+    return (rows & there).total(), max(1, rows.total())
 
 
 def _rows(words: Sequence[str], length: int) -> Counter[tuple[str, ...]]:

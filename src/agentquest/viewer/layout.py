@@ -22,7 +22,7 @@ _NO_LINK = Template("<span%s>%s</span>")
 _CLASS = Template(' class="%s"')
 _BADGE = Template('<span class="badge %s">%s</span>')
 _KEY = Template('<span class="key %s">%s</span>')
-_FOLD = Template("<details><summary>%s</summary>%s</details>")
+fold = Template("<details><summary>%s</summary>%s</details>")  # a part that is closed at first
 _PRE = Template("<pre%s%s>%s</pre>")
 _REACHABLE = Markup(' tabindex="0" role="region" aria-label="a long text"')
 _FACT = Template("<div><dt>%s</dt><dd>%s</dd></div>")
@@ -80,11 +80,6 @@ def outcome(scored: bool, success: bool) -> str:
 def legend(kinds: Mapping[str, str]) -> Markup:
     """What colours mean: a sign and a text for each style class."""
     return join(_KEY(kind, text) for kind, text in kinds.items())
-
-
-def fold(summary: str, content: Piece) -> Markup:
-    """A part that is closed at first."""
-    return _FOLD(summary, content)
 
 
 def pre(text: str, kind: str = "", content: Piece | None = None) -> Markup:

@@ -104,7 +104,12 @@ def serve(
     limits = SessionLimits(max_sessions, session_ttl)
     access = Access.read(host, allow_host, insecure_no_token)
     with ExitStack() as stack:
-        served = {"agents": running.for_agents(shop, limits, access, port)}
+        # What is not served has no run: every port is taken before the recorder opens one.
+        agents = stack.enter_context(access.listen(port))
+        if site or original_pages:
+            pages = access.listen(site_port, "--site-port", asks_token=False)
+            stack.enter_context(pages)
+        served = {"agents": running.for_agents(shop, limits, access, agents)}
         if site:
             run = records or HUMAN_RUN
             people = _open_recorder(context.obj, shop, folder, size, run)
@@ -112,10 +117,10 @@ def serve(
                 recorder = stack.enter_context(people)
             except ConfigError as error:
                 raise ConfigError(f"{error}\n--records chooses the folder of that run.") from error
-            served["people"] = running.for_people(shop, recorder, limits, access, site_port)
+            served["people"] = running.for_people(shop, recorder, limits, access, pages)
             say(f"people's episodes go to {recorder.path}", err=True)
         if original_pages:
-            served["scrapers"] = running.original_pages(shop, limits, access, site_port)
+            served["scrapers"] = running.original_pages(shop, limits, access, pages)
         say(f"data: {folder or BUILTIN}", err=True)
         _announce(shop, {use: each.url for use, each in served.items()})
         serve_all(*served.values())
