@@ -49,6 +49,7 @@ from agentquest.words import counted
 
 _MOST_TASKS = 500
 _OBSERVATION_SHOWN = 400
+_MOST_ALIGNED = 2000  # steps of both episodes together
 # What the colours of the dots mean.
 _LEGEND = {
     "won": "better solved by the other",
@@ -185,8 +186,9 @@ def first_difference(records: Sequence[EpisodeRecord]) -> int | None:
 
 
 def align(records: Sequence[EpisodeRecord]) -> Iterator[Line]:
-    """Steps that belong together: two episodes by their common actions, more by their places."""
-    if len(records) != 2:
+    """Steps that belong together: two episodes by their common actions, more by their places, and
+    very long ones too, because the work grows with the square of their length."""
+    if len(records) != 2 or sum(len(record.steps) for record in records) > _MOST_ALIGNED:
         yield from zip_longest(*(record.steps for record in records))
         return
     first, second = (record.steps for record in records)

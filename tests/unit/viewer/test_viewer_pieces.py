@@ -150,6 +150,16 @@ def test_trajectories_are_aligned_where_they_do_the_same() -> None:
     assert places == [(1, 1), (2, 2), (None, 3), (3, 4)]
 
 
+def test_very_long_trajectories_are_lined_up_by_their_places() -> None:
+    """Their common actions cost the square of their length: minutes, while no page is made."""
+    names = ["look", *(["inventory"] * 1500)]
+    steps = [step(place, action=one) for place, one in enumerate(names, start=1)]
+    later = [step(place, action=one) for place, one in enumerate(names[1:], start=1)]
+    lines = list(align([record(steps=steps), record(steps=later)]))
+    assert all(a is None or b is None or a.index == b.index for a, b in lines)
+    assert lines[0][1] is not None, "not moved to its next common action"
+
+
 def test_only_new_lines_are_marked() -> None:
     assert mark_new_lines("a\nb\nc", "a\n<\nc") == "a\n<mark>&lt;</mark>\nc"
     assert mark_new_lines("a", "a") == "a"
