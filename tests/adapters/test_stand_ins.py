@@ -138,6 +138,48 @@ def test_agents_and_files_of_the_installed_package_are_found(tmp_path):
     assert said == [f"{OURS}.textworld_core ('search', 'Red shoe')", "hello"]
 
 
+def test_modules_below_a_package_need_no_import_of_their_own(tmp_path):
+    """The originals import their modules by themselves: scripts write `textworld.core.Wrapper`."""
+    (tmp_path / "plays.py").write_text(
+        "import alfworld, textworld, web_agent_site\n"
+        "for each in (textworld.core.Wrapper, textworld.envs.wrappers.Filter,\n"
+        "             alfworld.agents.environment.alfred_tw_env.AlfredTWEnv,\n"
+        "             web_agent_site.envs.WebAgentTextEnv):\n"
+        "    print(each.__module__)\n"
+    )
+    core = f"{OURS}.textworld_core"
+    shop = f"{OURS}.webshop_dropin"
+    said = with_dropin(tmp_path / "plays.py").split()
+    assert said == [core, core, f"{OURS}.alfworld_dropin", shop]
+
+
+def test_modules_of_the_installed_package_may_need_each_other(tmp_path):
+    """One asks its package for a name, while the package is waiting for that module."""
+    files = {
+        "textworld/__init__.py": "dice = 4\nfrom textworld.generator import Game, cards",
+        "textworld/generator/__init__.py": "from textworld import dice\nclass Game: pass",
+        "textworld/generator/cards.py": "",
+        "plays.py": "import textworld.generator\n"
+        "print(textworld.generator.dice, textworld.Game.__name__)\n"
+        "print(textworld.generator.cards.__name__)\n",
+    }
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    said = with_dropin(tmp_path / "plays.py").split()
+    assert said == ["4", "Game", "textworld.generator.cards"]
+
+
+def test_gym_is_imported_only_for_the_shop(tmp_path):
+    (tmp_path / "gym").mkdir()
+    (tmp_path / "gym/__init__.py").write_text("print('imported')")
+    script = tmp_path / "plays.py"
+    script.write_text(
+        "import alfworld.agents.environment\nprint('so far')\nimport web_agent_site.envs"
+    )
+    assert with_dropin(script).splitlines() == ["so far", "imported"]
+
+
 def test_a_folder_without_games_is_named(tmp_path):
     config = repr(alfworld_config())
     code = f"AlfredTWEnv({config}, 'eval_out_of_distribution')"

@@ -11,6 +11,7 @@ that they never play another engine than their parent.
 import os
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import module_from_spec
@@ -43,8 +44,6 @@ def dropin(alfworld: bool = True, webshop: bool = True) -> None:
     if _STAND_INS not in sys.meta_path:
         sys.meta_path.insert(0, _STAND_INS)
         sys.meta_path.append(_NotFound())
-    if webshop and "web_agent_site" not in _STAND_INS.modules:
-        _register_gym_ids()
     _STAND_INS.modules.update(modules)
     _lead_children()
 
@@ -85,6 +84,8 @@ class _StandIns(MetaPathFinder, Loader):
             __doc__="AgentQuest's stand-in; see docs/environments.md.",
             __getattr__=_look_up_in(name, spec.loader_state),
         )
+        if name == "web_agent_site.envs":  # as the original's does
+            _register_gym_ids()
 
     def get_resource_reader(self, fullname: str) -> Any:
         """Files inside the package (`importlib.resources`) are those of the other one."""
@@ -111,16 +112,28 @@ class _NotFound(MetaPathFinder):
 
 
 def _look_up_in(name: str, theirs: ModuleSpec | None) -> Callable[[str], Any]:
-    """Finds names that our module lacks in the module of the installed package or checkout."""
+    """Finds names that our module lacks: modules of ours below it, which the originals import by
+    themselves, and what the module of the installed package or checkout has."""
     loaded: list[ModuleType] = []
 
     def look_up(attribute: str) -> Any:
+        if f"{name}.{attribute}" in _STAND_INS.modules:
+            return import_module(f"{name}.{attribute}")
         if theirs is not None and theirs.loader is not None and not attribute.startswith("__"):
             if not loaded:
                 loaded.append(module_from_spec(theirs))
-                theirs.loader.exec_module(loaded[0])
+                try:
+                    theirs.loader.exec_module(loaded[0])
+                except ImportError:
+                    # A module that it imports asks for what it has defined so far.
+                    half = loaded.pop()
+                    if hasattr(half, attribute):
+                        return getattr(half, attribute)
+                    raise
             if hasattr(loaded[0], attribute):
                 return getattr(loaded[0], attribute)
+            if attribute in vars(sys.modules[name]):  # a module that it has imported
+                return vars(sys.modules[name])[attribute]
         raise AttributeError(f"{name} has no {attribute!r}: {_say_not_offered(name)}")
 
     return look_up
