@@ -18,11 +18,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from terminal import say
-
 from agentquest.benchmarks.alfworld import AlfWorldAction, AlfWorldDriver
 from agentquest.benchmarks.alfworld.tasks import data_root
 from agentquest.errors import AgentQuestError, DataError
+from agentquest.safe_text import say
 
 _SPLIT = "valid_unseen"
 _DIALECT = "0.3"

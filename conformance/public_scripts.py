@@ -23,7 +23,7 @@ from pathlib import Path
 from threading import Timer
 from typing import NamedTuple
 
-from terminal import say
+from agentquest.safe_text import say
 
 _CHILD = Path(__file__).with_name("pretended_packages.py")
 _SHOP = "http://3.83.245.205:3000"  # the address in ReAct's notebook

@@ -21,12 +21,12 @@ from typing import Any
 from games import Case, builtin_cases
 from reference_client import ReferenceClient, Shown
 from reference_install import ROOT, reference_logic, reference_python
-from terminal import say
 from walks import KINDS, WalkKind
 
 from agentquest.benchmarks.alfworld import homes
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.errors import AgentQuestError
+from agentquest.safe_text import say
 from agentquest.words import counted
 
 RECORDINGS = ROOT / "tests" / "golden" / "alfworld_reference.jsonl.gz"

@@ -13,9 +13,8 @@ import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
-from terminal import say
-
 from agentquest.errors import UserError
+from agentquest.safe_text import say
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / ".reference-venv"

@@ -21,11 +21,11 @@ from comparison import Difference, compare_plans, play_both
 from games import Case, builtin_cases, real_cases, twice_placed
 from reference_client import ReferenceClient, ReferenceFailure, ReferenceTimeout
 from reference_install import reference_logic, reference_python
-from terminal import say
 from walks import KINDS
 
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.errors import AgentQuestError, DataError
+from agentquest.safe_text import say
 
 _SHOWN_IN_FULL = 5
 

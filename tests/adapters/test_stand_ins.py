@@ -20,6 +20,12 @@ def fails(*code):
     return done.stderr.strip().splitlines()[-1]
 
 
+def write_files(folder, files):
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content, encoding="utf-8")
+
+
 def test_a_package_can_be_reloaded_and_one_game_opened(tmp_path):
     config = written(alfworld_config(), tmp_path)
     said = with_dropin(SCRIPTS / "reloaded_alfworld.py", config, ALFWORLD_DATA="builtin")
@@ -76,9 +82,7 @@ def test_what_we_do_not_offer_comes_from_the_checkout_beside_the_script(tmp_path
         "web_agent_site/models/models.py": "class RandomPolicy: pass",
         "web_agent_site/engine/__init__.py": "raise RuntimeError('needs Java')",
     }
-    for name, content in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(content, encoding="utf-8")
+    write_files(tmp_path, files)
     script = shutil.copy(SCRIPTS / "rest_from_checkout.py", tmp_path)
     assert with_dropin(script).split() == [
         "alfworld.agents.agent",
@@ -131,9 +135,7 @@ def test_agents_and_files_of_the_installed_package_are_found(tmp_path):
         "print(Human.__mro__[1].__module__, parse_action('search[Red shoe]'))\n"
         "print((files.files('textworld') / 'words.txt').read_text())\n",
     }
-    for name, content in files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(content, encoding="utf-8")
+    write_files(tmp_path, files)
     said = with_dropin(tmp_path / "plays.py").splitlines()
     assert said == [f"{OURS}.textworld_core ('search', 'Red shoe')", "hello"]
 
@@ -163,9 +165,7 @@ def test_modules_of_the_installed_package_may_need_each_other(tmp_path):
         "print(textworld.generator.dice, textworld.Game.__name__)\n"
         "print(textworld.generator.cards.__name__)\n",
     }
-    for name, content in files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(content, encoding="utf-8")
+    write_files(tmp_path, files)
     said = with_dropin(tmp_path / "plays.py").split()
     assert said == ["4", "Game", "textworld.generator.cards"]
 
