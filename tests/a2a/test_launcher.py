@@ -220,7 +220,7 @@ def test_a_served_agent_stops_when_told(number):
         (["--num-games", "0"], "num_games: must be at least 1 (given: 0)"),
         (["--coverage-mode", "adversarial"], "coverage-mode"),
         (["--env-type", "AlfredThorEnv"], "simulator"),
-        (["--task-types", ""], "task_types: must not be empty"),
+        (["--task-types", ""], "task_types: must name at least 1"),
     ],
 )
 def test_wrong_options(tmp_path, options, problem):

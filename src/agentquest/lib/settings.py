@@ -30,7 +30,6 @@ _WORDS = (
     (r"Input should be a valid boolean.*", "must be true or false"),
     (r"Input should be a valid string.*", "must be text"),
     (r"Input should be a valid (tuple|list).*", "must be a list"),
-    (r"(?:Tuple|List) should have at least 1 item .*", "must not be empty"),
     (r"Input should be a valid dictionary.*", "must be a section of keys and values"),
     (r"Input is not a valid path.*", "must be a path"),
     (r"\w+ should have at least (\d+) items? after validation.*", r"must name at least \1"),

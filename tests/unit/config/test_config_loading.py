@@ -442,7 +442,7 @@ def test_a_mistake_in_it_is_named(tmp_path: Path, text: str, said: str) -> None:
 )
 def test_a_mistake_is_told_in_a_few_lines(settings: dict[str, Any]) -> None:
     with pytest.raises(ConfigError) as error:
-        config_from(settings)
+        load_config(settings=settings)
     assert len(str(error.value)) < 20_000
 
 
