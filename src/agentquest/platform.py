@@ -40,46 +40,34 @@ def stop_signals() -> list[signal.Signals]:
 
 @contextmanager
 def handle_signals(
-    numbers: Sequence[signal.Signals], handler: Callable[[signal.Signals], None]
+    numbers: Sequence[signal.Signals],
+    handler: Callable[[signal.Signals], None],
+    leave: Callable[[int, FrameType | None], None] | None = None,
 ) -> Iterator[None]:
-    """While this is open, signals call `handler` in the running event loop.
+    """While this is open, signals call `handler` in the running event loop. With `leave` only the
+    first does, and every other calls that at once, also where foreign code holds the loop.
 
-    Nothing happens outside the main thread, which alone gets signals. Windows' loops cannot
-    listen for them; there a plain handler wakes the loop.
+    These are plain handlers, as Windows' loops cannot listen, and others hear nothing while they
+    are held. Nothing happens outside the main thread, which alone gets signals.
     """
     import asyncio  # here, because files are written without it
 
-    loop, before = asyncio.get_running_loop(), {}
+    loop = asyncio.get_running_loop()
+    before: dict[signal.Signals, Any] = {}
 
     def wake(number: int, frame: FrameType | None) -> None:
         loop.call_soon_threadsafe(handler, signal.Signals(number))
+        for each in before if leave is not None else ():
+            signal.signal(each, leave)
 
-    for number in numbers:
-        with suppress(RuntimeError, ValueError):
-            previous = signal.getsignal(number)
-            try:
-                loop.add_signal_handler(number, handler, number)
-            except NotImplementedError:
-                signal.signal(number, wake)
-            before[number] = previous
+    with suppress(ValueError):  # not the main thread
+        for each in numbers:
+            before[each] = signal.signal(each, wake)
     try:
         yield
     finally:
-        for number, previous in before.items():
-            with suppress(NotImplementedError):
-                loop.remove_signal_handler(number)
-            signal.signal(number, previous or signal.SIG_DFL)
-
-
-def leave_at_once_on(numbers: Sequence[signal.Signals], leave: Callable[..., None]) -> None:
-    """From now on these signals call `leave`, whatever the event loop is doing."""
-    import asyncio
-
-    loop = asyncio.get_running_loop()
-    for number in numbers:
-        with suppress(NotImplementedError):
-            loop.remove_signal_handler(number)
-        signal.signal(number, leave)
+        for each, previous in before.items():
+            signal.signal(each, previous or signal.SIG_DFL)
 
 
 @contextmanager

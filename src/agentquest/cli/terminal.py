@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from agentquest.platform import handle_signals, leave_at_once_on, stop_signals
+from agentquest.platform import handle_signals, stop_signals
 from agentquest.safe_text import say, visible
 
 if TYPE_CHECKING:
@@ -93,16 +93,15 @@ class StopSignals:
         """An event that is set by Ctrl-C, SIGTERM and SIGHUP."""
         import asyncio  # here, because `--version` and `--help` need none
 
-        stop, signals = asyncio.Event(), stop_signals()
+        stop = asyncio.Event()
 
         def received(number: signal.Signals) -> None:
             self.received = number
             stop.set()
-            leave_at_once_on(signals, _leave)
             if not self.has_hung_up:
                 say("stopping; press again to stop at once", err=True)
 
-        with handle_signals(signals, received):
+        with handle_signals(stop_signals(), received, _leave):
             yield stop
 
     @property

@@ -6,6 +6,9 @@ The tests copy this file under another name into a folder of their own.
 import asyncio
 import contextlib
 import os
+import signal
+import time
+from pathlib import Path
 
 from agentquest.lib import Agent, Answer, Episode, Explorer, Observation, Settings
 from agentquest.llms.types import ChatModel
@@ -82,6 +85,19 @@ class Stubborn(Agent):
         while True:
             with contextlib.suppress(asyncio.CancelledError):
                 await asyncio.sleep(3600)
+
+
+class HoldsItsProcess(Agent):
+    """Waits without letting anybody else do anything, and ignores what ends other programs."""
+
+    async def act(self, observation: Observation) -> Answer:
+        self._hold()
+        return Answer(None)
+
+    def _hold(self) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        Path(os.environ["HELD"], str(os.getpid())).touch()
+        time.sleep(3600)
 
 
 class CannotBeMade(Agent):

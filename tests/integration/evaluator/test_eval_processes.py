@@ -1,11 +1,12 @@
 """Episodes in other processes: the same scores, and a dead worker costs nothing but time."""
 
+import asyncio
 import os
 import re
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from evaluator_runs import (
 )
 
 from agentquest.errors import UserError
+from agentquest.running.executors import pool
 from agentquest.store.folder import RunFolder
 from agentquest.store.live import read_live
 
@@ -176,6 +178,51 @@ def test_the_workers_of_a_killed_run_end_without_a_word(tmp_path: Path) -> None:
             process.kill()
             _, told = process.communicate(timeout=PATIENCE_S)  # returns when they have ended too
     assert "Traceback" not in told
+
+
+@pytest.fixture
+def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[int]]:
+    """Returns the processes that an agent holds."""
+    folder = tmp_path / "held"
+    folder.mkdir()
+    monkeypatch.setenv("HELD", str(folder))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "modules"))
+    return lambda: [int(file.name) for file in folder.iterdir()]
+
+
+def test_workers_that_an_agent_holds_end_with_a_killed_run(
+    tmp_path: Path, odd: str, held: Callable[[], list[int]]
+) -> None:
+    arguments = ["benchmark=mastermind", f"agent={odd}:HoldsItsProcess", "num_games=4", *TWO]
+    with in_a_session_of_its_own(tmp_path, "eval", *arguments) as process:
+        wait_until(lambda: len(held()) == 2, "two that are held")
+        process.kill()
+        process.communicate(timeout=PATIENCE_S)  # returns when they have ended too
+
+
+async def test_workers_that_an_agent_holds_do_not_hold_the_run(
+    tmp_path: Path, odd: str, held: Callable[[], list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "_LAST_WORDS_S", 0.1)
+    stop = asyncio.Event()
+    arguments = [f"agent={odd}:HoldsItsProcess", "num_games=2", "parallel=2", *TWO]
+    running = asyncio.create_task(evaluate(tmp_path, *arguments, stop=stop))
+    await asyncio.to_thread(wait_until, lambda: len(held()) == 2, "two that are held")
+    stop.set()
+    await asyncio.wait_for(running, PATIENCE_S)
+    assert not any(map(_command_line, held()))
+
+
+def test_the_second_signal_ends_what_an_agent_holds(
+    tmp_path: Path, odd: str, held: Callable[[], list[int]]
+) -> None:
+    arguments = ["benchmark=mastermind", f"agent={odd}:HoldsItsProcess", "num_games=4"]
+    with in_a_session_of_its_own(tmp_path, "eval", *arguments) as process:
+        wait_until(lambda: bool(held()), "one that is held")
+        while process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.05)
+    assert process.returncode == 128 + signal.SIGINT
 
 
 @long

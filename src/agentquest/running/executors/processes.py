@@ -20,7 +20,7 @@ from pydantic import Field
 
 from agentquest.errors import AgentQuestError
 from agentquest.lib import Settings
-from agentquest.platform import block_signals, unblock_signals
+from agentquest.platform import block_signals, end_with_parent, unblock_signals
 from agentquest.running.events import RunEvents
 from agentquest.running.executors.pool import Event, Hear, Pool, Worker, WorkerLoop, divide_limits
 from agentquest.running.factory import Resources
@@ -116,9 +116,8 @@ class _ProcessWorker(Worker):
         self._send(None)
 
     async def end(self) -> None:
-        if self._process.is_alive():
-            self._process.terminate()
-        await asyncio.to_thread(self._process.join, 5)
+        self._process.kill()  # what foreign code has made of other signals does not matter
+        await asyncio.to_thread(self._process.join)
         self._connection.close()
 
     def _send(self, message: Any) -> None:
@@ -132,6 +131,7 @@ def serve_process(
     connection: Connection, context: RunContext, name: str, path: Sequence[str]
 ) -> None:
     """The main function of a worker process."""
+    end_with_parent()  # an agent may hold the loop, which would never hear of it
     for ignored in _GROUP_SIGNALS:
         signal.signal(ignored, signal.SIG_IGN)
     unblock_signals(_GROUP_SIGNALS)
