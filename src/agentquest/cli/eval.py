@@ -17,6 +17,7 @@ from agentquest.errors import UserError
 from agentquest.records.outcome import MEANINGS, End
 from agentquest.reports.render.text import text_summary
 from agentquest.running.monitor import COST_REACHED
+from agentquest.running.play import run_to_end
 from agentquest.running.run import Run
 from agentquest.running.spec import EpisodeSpec
 from agentquest.safe_text import one_line, say
@@ -118,7 +119,7 @@ def evaluate_here(run: Run) -> None:
         episodes = counted(len(run.specs), "episode")
         say(f"resuming: {done} of {episodes} already played", err=True)
     signals = StopSignals()
-    result = asyncio.run(play_watched(run, pending, signals))
+    result = run_to_end(play_watched(run, pending, signals))
     if not signals.has_hung_up:
         _report(run, result)
     if not result.complete:

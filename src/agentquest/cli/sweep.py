@@ -17,6 +17,7 @@ from agentquest.errors import AgentQuestError, UserError
 from agentquest.reports.render.comparison import json_comparison
 from agentquest.reports.render.text import markdown_table, text_table
 from agentquest.reports.sweep import SweptRun, json_rows, sweep_comparison, sweep_rows, sweep_table
+from agentquest.running.play import run_to_end
 from agentquest.running.run import Run
 from agentquest.running.sweep import Sweep, load_sweep
 from agentquest.safe_text import one_line, say
@@ -122,7 +123,7 @@ def _play(runs: Sequence[Run], signals: StopSignals) -> bool:
                 if pending:
                     say(f"run {place} of {len(runs)}: {run.run_id}", err=True)
                     asyncio.run(run.identify_agent())
-                reason = asyncio.run(play_watched(run, run.pending, signals)).reason
+                reason = run_to_end(play_watched(run, run.pending, signals)).reason
             except AgentQuestError as error:
                 reason = str(error)
             if reason is not None:

@@ -306,7 +306,8 @@ def _ends_the_task(error: BaseException) -> bool:
     Python 3.10 cannot tell; there every cancellation ends the run.
     """
     if not isinstance(error, asyncio.CancelledError):
-        return isinstance(error, GeneratorExit)
+        # Raised without a loop it is Python's own, which takes an unfinished coroutine away.
+        return isinstance(error, GeneratorExit) and asyncio._get_running_loop() is None
     task = asyncio.current_task()
     return task is None or not hasattr(task, "cancelling") or task.cancelling() > 0
 

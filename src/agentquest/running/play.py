@@ -21,6 +21,7 @@ from agentquest.running.spec import EpisodeSpec
 T = TypeVar("T")
 # A run holds many objects until their episode ends, and hardly any cycles.
 _GC_THRESHOLDS = (50_000, 20, 50)
+_LEAVING_S = 5.0
 
 
 async def play(spec: EpisodeSpec, resources: Resources | None = None) -> EpisodeRecord:
@@ -140,6 +141,27 @@ async def preflight(spec: EpisodeSpec, benchmark: Benchmark) -> tuple[str, ...]:
         await resources.close()
 
 
+def run_to_end(work: Coroutine[Any, Any, T]) -> T:
+    """A coroutine's result, from an event loop of its own that nothing outlasts.
+
+    `asyncio.run` alone waits for all that agents have left behind, also for what never ends.
+    """
+
+    async def main() -> T:
+        try:
+            return await work
+        finally:
+            left = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in left:
+                task.cancel()
+            if left:
+                _, deaf = await asyncio.wait(left, timeout=_LEAVING_S)
+                for task in deaf:
+                    asyncio._unregister_task(task)
+
+    return asyncio.run(main())
+
+
 def run_in_thread(work: Coroutine[Any, Any, T], stop: asyncio.Event | None = None) -> T:
     """A coroutine's result, also where an event loop is running already, as in a notebook.
 
@@ -152,7 +174,7 @@ def run_in_thread(work: Coroutine[Any, Any, T], stop: asyncio.Event | None = Non
         return await work
 
     with ThreadPoolExecutor(1, thread_name_prefix="agentquest") as thread:
-        result = thread.submit(lambda: asyncio.run(main()))
+        result = thread.submit(lambda: run_to_end(main()))
         try:
             return result.result()
         except KeyboardInterrupt:

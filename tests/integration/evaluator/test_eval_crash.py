@@ -129,6 +129,7 @@ MADE = {
     "exit": lambda: SystemExit(3),
     "interrupt": KeyboardInterrupt,
     "base": lambda: BaseException("base"),
+    "closed": GeneratorExit,
     "cancelled": asyncio.CancelledError,
 }
 
@@ -151,6 +152,19 @@ class OddLoop(LoopAgent):
         raise MADE[KIND]()
 
 
+class Lingering(Agent):
+    async def act(self, observation):
+        self.beside = asyncio.ensure_future(self.go_on())
+        return Answer(None, give_up=True)
+
+    async def go_on(self):
+        while True:
+            try:
+                await asyncio.sleep(3600)
+            except asyncio.CancelledError:
+                continue
+
+
 class Deaf(LoopAgent):
     async def play(self, episode, first, act):
         while True:
@@ -159,7 +173,7 @@ class Deaf(LoopAgent):
             except Exception:
                 continue
 """
-KINDS = ["wordless", "leaving", "nameless", "chain", "huge", "exit", "interrupt", "base"]
+KINDS = ["wordless", "leaving", "nameless", "chain", "huge", "exit", "interrupt", "base", "closed"]
 if sys.version_info >= (3, 11):  # 3.10 takes every cancellation for the run's
     KINDS.append("cancelled")
 
@@ -208,3 +222,10 @@ def test_a_loop_that_goes_on_whatever_it_is_told_is_ended(
     play_odd: Callable[..., list[EpisodeRecord]],
 ) -> None:
     assert [record.end for record in play_odd("Deaf", "")] == [End.STEP_LIMIT] * 2
+
+
+def test_what_an_agent_leaves_running_holds_nobody(
+    play_odd: Callable[..., list[EpisodeRecord]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agentquest.running.play._LEAVING_S", 0.1)
+    assert [record.end for record in play_odd("Lingering", "")] == [End.GAVE_UP] * 2
