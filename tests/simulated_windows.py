@@ -10,6 +10,7 @@ import asyncio
 import os
 import signal
 import sys
+from multiprocessing.popen_fork import Popen
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -59,6 +60,7 @@ def simulate(patch: Any) -> None:
     patch.setattr(os, "open", _open_file)
     patch.setattr(os, "fsync", _sync_file)
     patch.setattr(os, "kill", _end)
+    patch.setattr(Popen, "kill", Popen.terminate)  # what it is there
     patch.setattr(platform, "IS_WINDOWS", True)
     patch.setattr(platform, "_NEW_GROUP", 0)
 
