@@ -6,6 +6,8 @@ on to all of them.
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
 
 from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.records.messages import Message
@@ -45,35 +47,14 @@ class Broadcast(RunEvents):
 
     def __init__(self, listeners: Iterable[RunEvents]) -> None:
         self._listeners = tuple(listeners)
+        for name in vars(RunEvents):
+            if not name.startswith("_") and name != "save":
+                setattr(self, name, partial(self._tell, name))
 
-    def playing(self, trouble: Callable[[], str]) -> None:
+    def _tell(self, name: str, *said: Any) -> None:
         for listener in self._listeners:
-            listener.playing(trouble)
-
-    def started(self, spec: EpisodeSpec, worker: str) -> None:
-        for listener in self._listeners:
-            listener.started(spec, worker)
-
-    def introduced(self, spec: EpisodeSpec, goal: str) -> None:
-        for listener in self._listeners:
-            listener.introduced(spec, goal)
-
-    def stepped(self, spec: EpisodeSpec, step: Step, prompt: tuple[Message, ...]) -> None:
-        for listener in self._listeners:
-            listener.stepped(spec, step, prompt)
+            getattr(listener, name)(*said)
 
     async def save(self, record: EpisodeRecord) -> None:
         for listener in self._listeners:
             await listener.save(record)
-
-    def finished(self, spec: EpisodeSpec, record: EpisodeRecord) -> None:
-        for listener in self._listeners:
-            listener.finished(spec, record)
-
-    def cut_short(self, spec: EpisodeSpec, record: EpisodeRecord) -> None:
-        for listener in self._listeners:
-            listener.cut_short(spec, record)
-
-    def noted(self, text: str) -> None:
-        for listener in self._listeners:
-            listener.noted(text)

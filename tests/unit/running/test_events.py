@@ -35,7 +35,7 @@ async def test_a_broadcast_passes_on_every_event_as_it_was_told() -> None:
 
 
 def test_a_broadcast_forgets_no_event_that_is_added_later() -> None:
-    assert [name for name in EVENTS if name not in vars(Broadcast)] == []
+    assert [name for name in EVENTS if name not in {*vars(Broadcast), *vars(Broadcast([]))}] == []
 
 
 class Silent(Sink):
