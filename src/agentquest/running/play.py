@@ -142,24 +142,40 @@ async def preflight(spec: EpisodeSpec, benchmark: Benchmark) -> tuple[str, ...]:
 
 
 def run_to_end(work: Coroutine[Any, Any, T]) -> T:
-    """A coroutine's result, from an event loop of its own that nothing outlasts.
+    """A coroutine's result, from an event loop of its own, whatever agents do beside it.
 
-    `asyncio.run` alone waits for all that agents have left behind, also for what never ends.
+    `asyncio.run` stops where any task calls `sys.exit`, and waits for tasks and threads that
+    never end.
     """
+    loop = asyncio.new_event_loop()
+    try:
+        asyncio.set_event_loop(loop)
+        return _complete(loop, work)
+    finally:
+        _complete(loop, _end_others())
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        asyncio.set_event_loop(None)
+        loop.close()
 
-    async def main() -> T:
+
+def _complete(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> T:
+    task = loop.create_task(work)
+    while True:
         try:
-            return await work
-        finally:
-            left = asyncio.all_tasks() - {asyncio.current_task()}
-            for task in left:
-                task.cancel()
-            if left:
-                _, deaf = await asyncio.wait(left, timeout=_LEAVING_S)
-                for task in deaf:
-                    asyncio._unregister_task(task)
+            return loop.run_until_complete(task)
+        except SystemExit:
+            if task.done():
+                raise
 
-    return asyncio.run(main())
+
+async def _end_others() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    if others:
+        _, deaf = await asyncio.wait(others, timeout=_LEAVING_S)
+        for task in deaf:
+            asyncio._unregister_task(task)
 
 
 def run_in_thread(work: Coroutine[Any, Any, T], stop: asyncio.Event | None = None) -> T:

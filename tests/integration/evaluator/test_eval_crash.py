@@ -91,8 +91,11 @@ def test_a_traceback_is_short_and_without_secrets(monkeypatch: pytest.MonkeyPatc
 ODD = """\
 import asyncio
 import sys
+import threading
 
 from agentquest.lib import Agent, Answer, LoopAgent
+
+GO_ON = threading.Event()
 
 
 class Wordless(Exception):
@@ -152,6 +155,19 @@ class OddLoop(LoopAgent):
         raise MADE[KIND]()
 
 
+class OddBeside(Agent):
+    async def act(self, observation):
+        await asyncio.gather(self.raise_it())
+
+    async def raise_it(self):
+        raise MADE[KIND]()
+
+
+class Blocking(Agent):
+    async def act(self, observation):
+        await asyncio.to_thread(GO_ON.wait)
+
+
 class Lingering(Agent):
     async def act(self, observation):
         self.beside = asyncio.ensure_future(self.go_on())
@@ -209,6 +225,23 @@ def test_whatever_an_agent_raises_ends_only_its_episode(
     for record in records:
         assert record.error is not None
         assert len(record.error.message) <= 2100
+
+
+@pytest.mark.timeout(60)
+def test_a_thread_of_an_agent_s_that_never_ends_is_not_waited_for(
+    play_odd: Callable[..., list[EpisodeRecord]],
+) -> None:
+    settings = "step_timeout_s=0.1"
+    records = play_odd("Blocking", "", settings)
+    sys.modules[f"odd_Blocking__{len(settings)}"].GO_ON.set()
+    assert [record.error and record.error.kind for record in records] == ["timeout"] * 2
+
+
+def test_a_task_of_an_agent_s_that_exits_ends_only_its_episode(
+    play_odd: Callable[..., list[EpisodeRecord]],
+) -> None:
+    records = play_odd("OddBeside", "exit")
+    assert [record.error and record.error.kind for record in records] == ["SystemExit"] * 2
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -24,7 +24,7 @@ from agentquest.platform import block_signals, end_with_parent, unblock_signals
 from agentquest.running.events import RunEvents
 from agentquest.running.executors.pool import Event, Hear, Pool, Worker, WorkerLoop, divide_limits
 from agentquest.running.factory import Resources
-from agentquest.running.play import rare_collections
+from agentquest.running.play import rare_collections, run_to_end
 from agentquest.running.spec import EpisodeSpec, RunContext
 
 logger = logging.getLogger(__name__)
@@ -138,7 +138,7 @@ def serve_process(
     sys.path[:] = [*sys.path, *(folder for folder in path if folder not in sys.path)]
     try:
         with rare_collections():
-            asyncio.run(_serve(connection, context, name))
+            run_to_end(_serve(connection, context, name))
     except AgentQuestError as error:
         connection.send(Event("failed", message=str(error)))
     finally:
