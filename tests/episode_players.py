@@ -9,7 +9,7 @@ from agentquest.running.episode import EpisodePlayer
 from agentquest.running.factory import Resources, make_benchmark
 from agentquest.running.play import make_player, play
 from agentquest.running.run import Run
-from agentquest.running.spec import Choice, EpisodeSpec, Limits, RunContext
+from agentquest.running.spec import Choice, EpisodeSpec, RunContext
 
 HOMES = {"data_path": "builtin"}
 
@@ -25,7 +25,7 @@ def a_context(agent: str = "random", **given: Any) -> RunContext:
         config_hash="hash",
         benchmark=Choice("alfworld", HOMES),
         agent=Choice(agent),
-        limits=Limits(**limits),
+        **limits,
         **given,
     )
 

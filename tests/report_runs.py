@@ -16,7 +16,7 @@ from agentquest.records.messages import Message, Usage
 from agentquest.records.outcome import AgentFaults, End, is_scored
 from agentquest.running.factory import Resources, make_benchmark
 from agentquest.running.play import play as play_spec
-from agentquest.running.spec import Choice, EpisodeSpec, Limits, RunContext, versions
+from agentquest.running.spec import Choice, EpisodeSpec, RunContext, versions
 from agentquest.store.folder import RunFolder
 
 TYPES = [
@@ -101,7 +101,7 @@ def play(
         benchmark=Choice("alfworld", BUILT_IN),
         agent=chosen,
         model_name="tiny-1",
-        limits=Limits(max_steps=max_steps),
+        max_steps=max_steps,
     )
     pairs = [(task, trial) for trial in range(trials) for task in tasks]
     specs = [EpisodeSpec(context, *pair, seed) for seed, pair in enumerate(pairs)]

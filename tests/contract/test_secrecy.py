@@ -29,7 +29,7 @@ from agentquest.registry import BENCHMARKS
 from agentquest.running.checks.players import find_leaks, find_leaks_while_playing
 from agentquest.running.factory import Resources, agent_class, make_benchmark
 from agentquest.running.play import make_player, play
-from agentquest.running.spec import Choice, EpisodeSpec, Limits, RunContext
+from agentquest.running.spec import Choice, EpisodeSpec, RunContext
 
 BUILTIN = {"alfworld": {"data_path": "builtin"}, "webshop": {"data_path": "builtin"}}
 UNDER_TEST = ("react", "tools", "scripted", "random")
@@ -42,7 +42,7 @@ def spec_of(benchmark: str, agent: str, steps: int = 8) -> EpisodeSpec:
         config_hash="0" * 64,
         benchmark=Choice(benchmark, settings),
         agent=Choice(agent),
-        limits=Limits(max_steps=steps),
+        max_steps=steps,
     )
     return EpisodeSpec(context, make_benchmark(benchmark, settings).tasks()[0], seed=7)
 

@@ -113,7 +113,7 @@ class EpisodePlayer:
     async def _loop(self, observation: Observation, on_step: OnStep) -> End:
         outcome = self.driver.outcome
         while not outcome.done:
-            if len(self.steps) >= self.spec.context.limits.max_steps:
+            if len(self.steps) >= self.spec.context.max_steps:
                 return End.STEP_LIMIT
             clock = time.perf_counter()
             answer = await self._of_agent(self._answer(observation))
@@ -133,7 +133,7 @@ class EpisodePlayer:
 
     async def _of_agent(self, work: Coroutine[Any, Any, T]) -> T:
         """Wait for the agent, within the time it has for one answer."""
-        limit = self.spec.context.limits.step_timeout_s
+        limit = self.spec.context.step_timeout_s
         self._whose_turn = "agent"
         done = await (work if limit is None else _within(work, limit))
         self._whose_turn = "environment"
@@ -261,7 +261,7 @@ class EpisodePlayer:
             model=context.model_name,
             config_hash=context.config_hash,
             versions=dict(context.versions),
-            max_steps=context.limits.max_steps,
+            max_steps=context.max_steps,
             messages=self._pool.messages,
             tools=list(self._tools.values()),
             steps=self.steps,

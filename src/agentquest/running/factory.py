@@ -61,11 +61,6 @@ def shares_something(name: str) -> bool:
     return "shared" in _parameters(agent_class(name))
 
 
-def model_class(name: str) -> Any:
-    """The class of a provider's models, by name or dotted path."""
-    return registry.load("model", name)
-
-
 class Resources:
     """Shared by all episodes of one process and one run.
 
@@ -79,8 +74,7 @@ class Resources:
         self._benchmark = benchmark
         self._client: ChatModel | None = None
         self._shared = shared
-        self._is_given = shared is not None
-        self._opened = self._is_given
+        self._opened = self._is_given = shared is not None
 
     @cached_property
     def benchmark(self) -> Benchmark:
@@ -134,7 +128,7 @@ class Resources:
     def model(self) -> ChatModel:
         """The configured model: one client for all, or a rule-based player for each episode."""
         chosen = self.context.model or Choice("scripted")
-        found = model_class(chosen.name)
+        found = registry.load("model", chosen.name)
         settings = validated(found.Settings, chosen.settings, "llm")
         if "explorer" in _parameters(found):
             # It plays by rules: one player per episode.

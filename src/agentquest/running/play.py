@@ -107,7 +107,7 @@ def make_player(
             benchmark=context.benchmark.name,
             goal=goal,
             task_type=spec.task.task_type,
-            max_steps=context.limits.max_steps,
+            max_steps=context.max_steps,
             seed=spec.seed,
             briefing=benchmark.briefing(driver, spec.task, agent.demonstrations_wanted),
             facts=driver.facts(),

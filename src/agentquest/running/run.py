@@ -33,13 +33,12 @@ from agentquest.running.factory import (
     agent_settings,
     asks_a_model,
     make_benchmark,
-    model_class,
 )
 from agentquest.running.monitor import Budget, EpisodeSaver, FailureWatch, LiveFile, Stopper
 from agentquest.running.play import rare_collections
 from agentquest.running.selection import Selection, episode_seed, pick_by_name, select
 from agentquest.running.sources import hash_metrics, hash_sources
-from agentquest.running.spec import Choice, EpisodeSpec, Limits, RunContext, versions
+from agentquest.running.spec import Choice, EpisodeSpec, RunContext, versions
 from agentquest.store.folder import CONFIG, MANIFEST, RunFolder
 from agentquest.store.live import LiveLog
 from agentquest.store.stored_run import StoredRun
@@ -200,7 +199,8 @@ class Run:
             model=Choice(llm.provider, llm.settings) if llm else None,
             model_name=self.model_name,
             model_seed=llm.settings.get("seed") if llm else None,
-            limits=Limits(self.max_steps, config.step_timeout_s),
+            max_steps=self.max_steps,
+            step_timeout_s=config.step_timeout_s,
             agent_faults=config.agent_faults,
             save_prompts=config.save_prompts,
             # Costs are estimated from the prompts where necessary.
@@ -428,5 +428,5 @@ class Run:
         llm = self.config.llm
         if llm is None:
             return None
-        settings = validated(model_class(llm.provider).Settings, llm.settings, "llm")
+        settings = validated(registry.load("model", llm.provider).Settings, llm.settings, "llm")
         return getattr(settings, "price", None)

@@ -16,14 +16,6 @@ from agentquest.version import __version__
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What an episode is played under, whatever the benchmark and the agent."""
-
-    max_steps: int = 50
-    step_timeout_s: float | None = None
-
-
-@dataclass(frozen=True)
 class Choice:
     """Something from the registry and its settings, as plain data."""
 
@@ -43,7 +35,8 @@ class RunContext:
     model: Choice | None = None
     model_name: str | None = None  # as records show it; None for an agent that asks none
     model_seed: int | None = None
-    limits: Limits = Limits()
+    max_steps: int = 50
+    step_timeout_s: float | None = None
     agent_faults: AgentFaults = AgentFaults.OWE
     save_prompts: bool = True
     show_prompts: bool = False  # whether watchers are sent prompts too

@@ -25,7 +25,7 @@ from agentquest.running.checks.subject import Problems, Subject, carry_out, chec
 from agentquest.running.episode import EpisodePlayer
 from agentquest.running.factory import Resources
 from agentquest.running.play import make_player, play, run_in_thread
-from agentquest.running.spec import Choice, EpisodeSpec, Limits, RunContext
+from agentquest.running.spec import Choice, EpisodeSpec, RunContext
 
 _FORBIDDEN = (Driver, Benchmark, Metrics, State, Oracle, EpisodePlayer, Resources)
 _HARMLESS = (Observation, tuple, frozenset, type, types.BuiltinFunctionType)
@@ -153,7 +153,7 @@ def _spec(subject: Subject, task: Task, agent: str) -> EpisodeSpec:
         config_hash="0" * 64,
         benchmark=Choice(subject.name, subject.settings),
         agent=Choice(agent),
-        limits=Limits(max_steps=subject.benchmark.step_limit if agent == "oracle" else _STEPS),
+        max_steps=subject.benchmark.step_limit if agent == "oracle" else _STEPS,
     )
     return EpisodeSpec(context, task, seed=1)
 

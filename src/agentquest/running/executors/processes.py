@@ -11,6 +11,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from threading import Thread
@@ -60,11 +61,8 @@ class ProcessExecutor:
             return
         most = min(self._workers, len(specs), parallel)
         context, number = divide_limits(resources.context, most)
-
-        def new_worker(name: str, tell: Hear) -> Worker:
-            return _ProcessWorker(name, context, tell)
-
         width = max(1, parallel // number)
+        new_worker = partial(_ProcessWorker, context)
         await Pool(new_worker, "process", specs, events, number, width).run(stop)
 
 
@@ -86,7 +84,7 @@ def _hold_group_signals() -> Iterator[None]:
 
 
 class _ProcessWorker(Worker):
-    def __init__(self, name: str, context: RunContext, tell: Hear) -> None:
+    def __init__(self, context: RunContext, name: str, tell: Hear) -> None:
         super().__init__(name, tell)
         spawn = multiprocessing.get_context("spawn")
         self._connection: Connection

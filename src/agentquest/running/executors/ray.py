@@ -13,9 +13,10 @@ import asyncio
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +51,6 @@ _SETTINGS_FRAME = 4
 _LOOPBACK = ("127.0.0.1", "localhost", "::1", "[::1]")
 _RESERVED = {"num_cpus": "CPU", "num_gpus": "GPU", "memory": "memory"}
 _IN_CREATION = "error raised in its creation task"
-
-Pack = Mapping[str, bytes]
-"""The files of a folder, compressed."""
 
 
 class RaySettings(Settings):
@@ -98,13 +96,9 @@ class RayExecutor:
             most = min(self._number(), len(specs), parallel)
             context, number = divide_limits(resources.context, most)
             cargo = _Cargo(resources.benchmark, specs[0].task)
-
             options = actor_options(self._settings.resources)
-
-            def new_worker(name: str, tell: Hear) -> Worker:
-                return _RayWorker(name, context, options, cargo, tell)
-
             width = max(1, parallel // number)
+            new_worker = partial(_RayWorker, context, options, cargo)
             pool = Pool(new_worker, "ray", specs, events, number, width)
             saying = asyncio.create_task(self._say_what_is_awaited(pool, number, events))
             try:
@@ -172,7 +166,8 @@ class EpisodeActor:
         """What is wrong here, in a sentence; empty when episodes can be played."""
         self._worker = WorkerLoop(context, self._name, self._events.put_nowait)
         try:
-            with _one_at_a_time():
+            # One worker of a machine at a time, so that what the first builds the others find.
+            with FileLock(shared_file("opening.lock")):
                 await self._worker.open()
                 with suppress(DataError):  # `begin` says which tasks are missing
                     self._worker.resources.benchmark.data_hash(sample)
@@ -231,10 +226,10 @@ async def _receive_task(task: Task, data_hash: str, files: Any) -> Task:
 class _RayWorker(Worker):
     def __init__(
         self,
-        name: str,
         context: RunContext,
         options: Mapping[str, Any],
         cargo: _Cargo,
+        name: str,
         tell: Hear,
     ) -> None:
         super().__init__(name, tell)
@@ -424,7 +419,7 @@ def _explain(error: BaseException) -> str:
     return f"a worker cannot start on its node: {said}" if _is_in_creation(error) else said
 
 
-def _pack(folder: Path) -> Pack:
+def _pack(folder: Path) -> dict[str, bytes]:
     """The files of a folder, each compressed, by name; folders in it are left out."""
     return {
         file.name: zlib.compress(file.read_bytes())
@@ -442,7 +437,7 @@ def _folder_of(task: Task, data_hash: str) -> Path:
     return folder
 
 
-def _unpack(pack: Pack, folder: Path) -> None:
+def _unpack(pack: Mapping[str, bytes], folder: Path) -> None:
     """Keep a task's files; whole or not at all, as other workers may look for them."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
@@ -455,10 +450,3 @@ def _unpack(pack: Pack, folder: Path) -> None:
         except OSError:
             if not folder.is_dir():  # else another worker was quicker
                 raise
-
-
-@contextmanager
-def _one_at_a_time() -> Iterator[None]:
-    """One worker of a machine at a time, so that what the first builds the others find."""
-    with FileLock(shared_file("opening.lock")):
-        yield
