@@ -213,7 +213,7 @@ def test_one_game_that_a_node_has_otherwise_is_no_score(
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("number", "code"), [("SIGTERM", 143), ("SIGINT", 130), ("SIGHUP", 129)])
 def test_signals_end_it_as_everywhere(cluster: Any, tmp_path: Path, number: str, code: int) -> None:
-    agent = ["agent.name=test_ray_executor:Slow", "num_games=40", "data_path=builtin"]
+    agent = [f"agent.name={__name__}:Waiting", "num_games=40", "data_path=builtin"]
     given = [*agent, f"output_dir={tmp_path}", "run_name=run", *on(cluster.address, 2)]
     folders = os.pathsep.join(str(HERE / part) for part in ("", ".."))
     playing = subprocess.Popen(
@@ -225,7 +225,7 @@ def test_signals_end_it_as_everywhere(cluster: Any, tmp_path: Path, number: str,
     )
     live = tmp_path / "run" / "live.jsonl"
     until = time.monotonic() + 300
-    while not (live.exists() and live.stat().st_size > 2000):
+    while not (live.exists() and '"event":"step"' in live.read_text("utf-8")):
         assert playing.poll() is None
         assert time.monotonic() < until
         time.sleep(0.1)
@@ -405,6 +405,18 @@ class Stuck(ScriptedAgent):
         if Stuck.acted > 20:
             time.sleep(600)  # noqa: ASYNC251
         await asyncio.sleep(0.05)
+        return await super().act(observation)
+
+
+class Waiting(ScriptedAgent):
+    """Makes one step and no other, so that every signal finds an episode that has begun."""
+
+    has_acted = False
+
+    async def act(self, observation: Observation) -> Answer:
+        if self.has_acted:
+            await asyncio.sleep(600)
+        self.has_acted = True
         return await super().act(observation)
 
 
