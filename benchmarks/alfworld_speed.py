@@ -26,11 +26,11 @@ from alfworld_report import LIVE_IN_REFERENCE, PlanTime, Samples, report
 from measuring import machine, quantile, seconds_of
 from reference_client import ReferenceClient, ReferenceTimeout
 from reference_install import reference_python, reference_versions
-from terminal import say
 from walks import random_walk, sensible_walk
 
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.errors import AgentQuestError
+from agentquest.safe_text import say
 
 _WARM_UP_GAMES = 2
 _SPEED_SECONDS = 2

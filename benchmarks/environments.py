@@ -19,9 +19,9 @@ from typing import Any
 from alfworld_games import game_files
 from measuring import duration, machine
 from reference_install import reference_python
-from terminal import say
 
 from agentquest.errors import AgentQuestError
+from agentquest.safe_text import say
 
 _HERE = Path(__file__).parent
 _MEGABYTE = 1_000_000

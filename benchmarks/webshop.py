@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from measuring import Row, duration, machine, quantile, seconds_of, table, times
-from terminal import say
 from webshop_http import load, server
 from webshop_products import write_catalogue
 
@@ -28,6 +27,7 @@ from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
 from agentquest.benchmarks.webshop.client import ShopClient
 from agentquest.benchmarks.webshop.shop.shop import Shop
 from agentquest.errors import AgentQuestError
+from agentquest.safe_text import say
 
 FULL = 1_180_000
 KINDS = ("reset", "search", "product", "option", "sub page", "buy")

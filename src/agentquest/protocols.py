@@ -82,14 +82,25 @@ def all_protocols() -> dict[str, Protocol]:
 
 
 class _Written(Settings):
-    """What a protocol's file says."""
+    """A protocol as its file says it."""
 
     name: str = ""
+    """What the run names it; not given: the file's name."""
+
     description: str = ""
+    """One sentence for lists."""
+
     settings: dict[str, Any]
-    needs: dict[str, str] = Field(default_factory=dict)
+    """What it fixes, by paths of the configuration or in sections."""
+
     published: tuple[PublishedScore, ...] = ()
+    """Scores that a run may be compared with."""
+
     refused: dict[str, str] = Field(default_factory=dict)
+    """Sources of scores that it may not be compared with, and why."""
+
+    needs: dict[str, str] = Field(default_factory=dict)
+    """Settings that its users must give, and what is meant to stand there."""
 
 
 def read_protocol(file: Path) -> Protocol:
