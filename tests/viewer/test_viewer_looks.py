@@ -145,6 +145,8 @@ def test_no_page_is_wider_than_a_phone(site: str, runs: tuple[Path, dict[str, st
             for path in paths:
                 await tab.open(site + path)
                 assert await tab.evaluate("document.documentElement.scrollWidth") <= 400, path
+            last = "document.querySelector('.top nav a:last-child').getBoundingClientRect().right"
+            assert await tab.evaluate(last) <= 390, "all of the navigation is in sight"
 
     asyncio.run(look())
 
@@ -199,3 +201,25 @@ def test_comparing_waits_for_two_runs(site: str) -> None:
             assert "Compare" in await tab.text("h1")
 
     asyncio.run(choose())
+
+
+@needs_browser
+def test_bars_stand_in_a_column_beside_their_figures_and_tables_apart(
+    site: str, runs: tuple[Path, dict[str, str]]
+) -> None:
+    edges = "[...document.querySelectorAll('{}')].map((e) => e.getBoundingClientRect().{})"
+
+    async def look() -> None:
+        async with browser_tab() as tab:
+            for page in ("/?benchmark=alfworld", compared(runs[1])):
+                await tab.open(site + page)
+                figures = await tab.evaluate(edges.format(".rate .soft", "right"))
+                bars = await tab.evaluate(edges.format(".rate + .mini", "left"))
+                assert len(set(bars)) == 1, page
+                assert max(figures) + 3 < bars[0]
+            above = await tab.evaluate(edges.format(".wide:has(+ .wide)", "bottom"))
+            below = await tab.evaluate(edges.format(".wide + .wide", "top"))
+            assert above
+            assert all(high + 3 < low for high, low in zip(above, below, strict=True))
+
+    asyncio.run(look())
