@@ -8,16 +8,18 @@ those that need game files get copies of a few from the folder in ALFWORLD_DATA.
 needs beside the engine (gym, torch, tqdm) must be installed for PYTHON, with AgentQuest, or lie
 in its checkout (ADaPT: KEY.txt, ReAct's base_config.yaml and the folder
 results/comparison/text-davinci-003; alfworld: distilbert-base-cased).
-Where it is missing, the script's own error is shown and it counts as not run.
+Where it is missing, or a hub cannot be reached, the script's own error is shown and it counts as
+not run.
 """
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Timer
@@ -26,6 +28,14 @@ from typing import NamedTuple
 from agentquest.safe_text import say
 
 _CHILD = Path(__file__).with_name("pretended_packages.py")
+# The line of a traceback that names the error, and errors for want of a package, a file or a hub.
+_ERROR = re.compile(r"(?:\w+\.)*\w*(?:[Ee]rror|Exception|Timeout|Enabled)(?::|$)")
+_MISSING = re.compile(
+    r"(?:\w+\.)*(?:FileNotFoundError|ImportError|ModuleNotFoundError|OSError|LookupError"
+    r"|URLError|HTTPError|\w*EntryNotFoundError|\w*Connect\w*Error|\w*Timeout|gaierror"
+    r"|MaxRetryError|ProxyError|SSLError|OfflineModeIsEnabled):"
+)
+_OURS = ("AgentQuest", "'agentquest", "127.0.0.1")
 _SHOP = "http://3.83.245.205:3000"  # the address in ReAct's notebook
 
 
@@ -232,11 +242,22 @@ def _run(
         limit.cancel()
     if not script.shows and process.returncode == 0:
         return "ran", ""
-    last = next((line.strip() for line in reversed(lines) if line.strip()), "")[:200]
-    missing = last.startswith(
-        ("FileNotFoundError", "ImportError", "ModuleNotFoundError", "OSError")
-    )
-    return "not run" if missing and "AgentQuest" not in last else "FAILED", last
+    return judge_end(lines)
+
+
+def judge_end(lines: Sequence[str]) -> tuple[str, str]:
+    """Why a script ended that did not play: its last error, whose text may have further lines.
+
+    What is not installed, or cannot be fetched from a hub, is missing here; what a module or
+    a server of ours lacks is our failure.
+    """
+    said = [line.rstrip() for line in lines if line.strip()]
+    errors = [line for line in said if _ERROR.match(line)]
+    last = (errors or said or [""])[-1]
+    if last.endswith(":"):  # the text begins below
+        last = " ".join(said[said.index(last) :][:2])
+    missing = _MISSING.match(last) and not any(name in last for name in _OURS)
+    return "not run" if missing else "FAILED", last.strip()[:200]
 
 
 if __name__ == "__main__":

@@ -186,6 +186,7 @@ def test_an_agent_that_already_runs_is_named(tmp_path):
         assert f"port {stale.port}" in done.stderr
         assert "AgentQuest white agent (repetitive)" in done.stderr
         assert "--white-port" in done.stderr
+        assert "Agents terminated" not in done.stdout, "none was started"
         assert port_is_held(stale.port)
     launched.nothing_is_left()
 

@@ -78,6 +78,11 @@ def test_the_request_of_agentbeats():
     assert (request.config.num_shards, request.config.num_instances) == (4, 10)
 
 
+def test_task_types_of_the_command_line_are_sent_as_numbers():
+    config = AssessmentConfig.model_validate({"task_types": "1,2"})
+    assert '"task_types": [\n    1,\n    2\n  ]' in write_request("http://h:1/", config)
+
+
 def test_null_means_not_given():
     config = {"num_games_per_type": None, "coverage_mode": "comprehensive", "task_types": None}
     assert parse_request(agentbeats(config)).config.per_type == 5

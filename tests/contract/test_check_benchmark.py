@@ -87,6 +87,9 @@ def test_the_command_takes_settings(capsys: pytest.CaptureFixture[str]) -> None:
         main(["check-benchmark", "full_benchmark:GuessBenchmark", "series=2"])
     assert end.value.code == 0
     with pytest.raises(SystemExit) as end:
+        main(["check-benchmark", "mastermind", "--task-types", "1"])
+    assert end.value.code == 0, capsys.readouterr().out  # a split's size is that of all types
+    with pytest.raises(SystemExit) as end:
         main(["check-benchmark", "full_benchmark:GuessBenchmark", "--serie", "2"])
     assert end.value.code == 1
     assert "did you mean 'series'" in capsys.readouterr().out

@@ -211,6 +211,8 @@ def test_a_search_passes_over_lines_that_are_no_records(tmp_path: Path) -> None:
     spans = [run.span(row.key) for row in run.rows]
     assert len(spans) == 3
     assert TextIndex(run.episodes).find("book", spans).steps == {}
+    with pytest.raises(DataError, match=r"episodes\.jsonl cannot be read: "):
+        run.save_results()
 
 
 @pytest.mark.parametrize("address", ["/", "/state", "/live/first", "/run/first?text=book"])

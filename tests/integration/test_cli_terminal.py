@@ -3,6 +3,7 @@
 import os
 import struct
 from pathlib import Path
+from subprocess import DEVNULL
 
 import pytest
 
@@ -13,8 +14,10 @@ fcntl = pytest.importorskip("fcntl")
 termios = pytest.importorskip("termios")
 
 
-def in_a_terminal(folder: Path, *words: str, columns: int = 80) -> tuple[int, str]:
-    """The exit code, and all that was written to the terminal."""
+def in_a_terminal(
+    folder: Path, *words: str, columns: int = 80, stdout: int | None = None
+) -> tuple[int, str]:
+    """The exit code, and all that was written to the terminal; `stdout` may be elsewhere."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
@@ -22,7 +25,7 @@ def in_a_terminal(folder: Path, *words: str, columns: int = 80) -> tuple[int, st
         ["-m", "agentquest", *words],
         cwd=folder,
         stdin=slave,
-        stdout=slave,
+        stdout=slave if stdout is None else stdout,
         stderr=slave,
         env={**environment, "TERM": "xterm", "PYTHONIOENCODING": "utf-8"},
         start_new_session=True,
@@ -46,6 +49,14 @@ def test_an_evaluation_shows_its_bar_and_its_figures(tmp_path: Path) -> None:
     assert "3/3" in text
     assert "success 100.0%" in text
     assert "next: agentquest report runs/" in text
+
+
+@pytest.mark.parametrize("option", ["-h", "--dry-run"])
+def test_nothing_is_left_on_a_terminal_where_all_is_printed_elsewhere(
+    tmp_path: Path, option: str
+) -> None:
+    words = ("eval", "agent=oracle", "benchmark=mastermind", option)
+    assert in_a_terminal(tmp_path, *words, stdout=DEVNULL) == (0, "")
 
 
 def test_a_sweep_shows_its_bars(tmp_path: Path) -> None:

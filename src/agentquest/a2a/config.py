@@ -19,7 +19,7 @@ from agentquest.config import RunConfig, load_config
 from agentquest.config.settings import DEFAULT_BENCHMARK
 from agentquest.errors import UnknownName, UserError
 from agentquest.lib import Benchmark
-from agentquest.lib.settings import read_list
+from agentquest.lib.benchmark import TaskTypes
 from agentquest.records.outcome import AgentFaults
 from agentquest.running.factory import make_benchmark
 from agentquest.running.selection import Selection, select
@@ -56,7 +56,7 @@ class AssessmentConfig(TurnRules):
     max_steps: int | None = Field(default=None, ge=1, le=10_000)
     """Turns after which a game is over; not given: the benchmark's own limit."""
 
-    task_types: tuple[int | str, ...] | None = Field(default=None, min_length=1)
+    task_types: TaskTypes = None
     """Task types by number or name, such as "1,2,3"; not given: all."""
 
     coverage_mode: CoverageMode = CoverageMode.STANDARD
@@ -97,11 +97,6 @@ class AssessmentConfig(TurnRules):
             return given
         known = {key: value for key, value in given.items() if value is not None}
         return {**known, **_protocol_settings(known)} if "protocol" in known else known
-
-    @field_validator("task_types", mode="before")
-    @classmethod
-    def _split_lists(cls, value: Any) -> Any:
-        return read_list(value)
 
     @field_validator("*", mode="before")
     @classmethod

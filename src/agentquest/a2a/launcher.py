@@ -118,11 +118,14 @@ async def _run_until_signal(work: Awaitable[T]) -> T:
 
 async def _run(launch: Launch, say: Say) -> GreenAnswer:
     async with AsyncExitStack() as stack:
-        stack.callback(say, "✓ Agents terminated successfully.")
         # The green agent is started last and so stopped first: otherwise it would take the
         # end of the white agent for a failure.
-        white = None if launch.agent_url else await _start("white", launch, stack)
-        green = await _start("green", launch, stack)
+        wanted = {} if launch.agent_url else {"white": launch.white_port}
+        wanted["green"] = launch.green_port
+        ports = {role: await _choose_port(launch.host, wanted[role], role) for role in wanted}
+        stack.callback(say, "✓ Agents terminated successfully.")
+        agents = {role: _start(role, launch, port, stack) for role, port in ports.items()}
+        green, white = agents["green"], agents.get("white")
         say(f"Launching green agent on port {green.port}…")
         if white is not None:
             say(f"Launching white agent ({launch.white_agent_type}) on port {white.port}…")
@@ -211,9 +214,7 @@ class _LaunchedAgent:
         self._output.close()
 
 
-async def _start(role: str, launch: Launch, stack: AsyncExitStack) -> _LaunchedAgent:
-    wanted = launch.green_port if role == "green" else launch.white_port
-    port = await _choose_port(launch.host, wanted, f"--{role}-port")
+def _start(role: str, launch: Launch, port: int, stack: AsyncExitStack) -> _LaunchedAgent:
     agent = _LaunchedAgent(role, launch, port)
     stack.push_async_callback(agent.stop)
     return agent
@@ -242,7 +243,7 @@ def _white_options(launch: Launch) -> list[str]:
     return [*options, "--split", config.split, "--seed", str(config.seed)]
 
 
-async def _choose_port(host: str, port: int, option: str) -> int:
+async def _choose_port(host: str, port: int, role: str) -> int:
     if port == 0:
         return free_port(host)
     if is_free(host, port):
@@ -254,7 +255,8 @@ async def _choose_port(host: str, port: int, option: str) -> int:
         else "another program"
     )
     raise PortInUse(
-        f"port {port} on {host} is in use by {user}; stop it, or try {option} {free_port(host)}"
+        f"port {port} on {host} is in use by {user};"
+        f" stop it, or try --{role}-port {free_port(host)}"
     )
 
 

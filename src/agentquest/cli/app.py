@@ -164,7 +164,7 @@ def main(args: list[str] | None = None) -> None:
         words = [word for word in given if not word.startswith("-")]
         if words and words[0] not in _READ_ONLY:
             sys.path.append(str(Path.cwd()))  # users keep agents and benchmarks of their own there
-        announce_start(words)
+        announce_start(given)
         app = build(words)
         code = app(given, prog_name="agentquest", standalone_mode=False, obj=_open_recorder)
     except AgentQuestError as error:

@@ -14,6 +14,7 @@ from agentquest.cli.terminal import StopSignals, terminal_width, warn
 from agentquest.config import load_config
 from agentquest.config.example import example_config
 from agentquest.errors import UserError
+from agentquest.files import explain_errors
 from agentquest.records.outcome import MEANINGS, End
 from agentquest.reports.render.text import text_summary
 from agentquest.running.monitor import COST_REACHED
@@ -96,10 +97,8 @@ def write_example(
         return
     if file.exists() and not force:
         raise UserError(f"{file} already exists; use --force to overwrite it")
-    try:
+    with explain_errors("write", file):
         file.write_text(example_config(), encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"cannot write {file}: {error.strerror}") from None
     say(f"wrote {file}; next: agentquest eval -c {file}")
 
 

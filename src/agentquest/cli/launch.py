@@ -96,7 +96,7 @@ def command(
     require_a2a()
     from agentquest.a2a.addresses import find_fault
     from agentquest.a2a.launcher import Launch, read_agent_headers
-    from agentquest.a2a.llm_white import needs_model
+    from agentquest.a2a.llm_white import needs_model, read_model_settings, try_model
 
     def tell(text: str) -> None:
         say(text, err=as_json)
@@ -110,7 +110,10 @@ def command(
     tell(f"{_RULE}\nAgentQuest A2A assessment ({config.benchmark})\n{_RULE}")
     white = _choose_white_type(white_agent_type, agent_url, tell)
     if agent_url is None and needs_model(white):
-        _try_model(tell)
+        model = read_model_settings(os.environ)
+        tell(f"asking {model.model} at {model.base_url} …")
+        for remark in asyncio.run(try_model(os.environ)):
+            tell(f"note: {remark}")
     launch = Launch(
         config=config,
         white_agent_type=white,
@@ -150,15 +153,6 @@ def _where_to_continue(log_dir: Path, begun: float) -> str:
         return "no game was played yet"
     newest = max(runs, key=lambda run: run.stat().st_mtime)
     return f"its games are in {newest}; the same command with --resume plays the rest"
-
-
-def _try_model(tell: Callable[[str], None]) -> None:
-    from agentquest.a2a.llm_white import read_model_settings, try_model
-
-    model = read_model_settings(os.environ)
-    tell(f"asking {model.model} at {model.base_url} …")
-    for remark in asyncio.run(try_model(os.environ)):
-        tell(f"note: {remark}")
 
 
 def _choose_white_type(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from typing import Any
 
 from rich.console import Console, Group
@@ -198,7 +198,8 @@ class LiveView(RunEvents):
             MofNCompleteColumn(),
             console=self._console,
         )
-        self._bar = self._progress.add_task("episodes", total=tally.total, completed=tally.scored)
+        self._bar = self._progress.add_task("episodes", total=tally.total)
+        self._counting = Lock()  # so that a frame, drawn in another thread, has whole counts
         self._live = (
             Live(console=self._console, refresh_per_second=4, get_renderable=self._render)
             if sys.stderr.isatty() and not debug
@@ -209,9 +210,12 @@ class LiveView(RunEvents):
         self._lines = Thread(target=self._say_regularly, name="progress", daemon=True)
 
     def _render(self) -> Group:
-        lines = [self._tally.line(), *filter(None, [visible(self._trouble())])]
+        with self._counting:
+            self._progress.update(self._bar, completed=self._tally.scored)
+            bar, figures = self._progress.get_renderable(), self._tally.line()
+        lines = filter(None, [figures, visible(self._trouble())])
         slow = [Text(line, no_wrap=True) for line in self._tally.slowest(_SLOWEST)]
-        return Group(self._progress, *map(Text, lines), *slow)
+        return Group(bar, *map(Text, lines), *slow)
 
     def noted(self, text: str) -> None:
         """Show and log a message about the run as a whole."""
@@ -263,8 +267,8 @@ class LiveView(RunEvents):
 
     def finished(self, spec: EpisodeSpec, record: EpisodeRecord) -> None:
         """Move the bar on, and log how the episode ended and what went wrong."""
-        self._tally.finish(spec.key, record)
-        self._progress.update(self._bar, completed=self._tally.scored)
+        with self._counting:
+            self._tally.finish(spec.key, record)
         steps = counted(len(record.steps), "step")
         self._log.info("end %s: %s after %s", spec.key, record.end.value, steps)
         if record.error is not None:
@@ -286,7 +290,8 @@ class LiveView(RunEvents):
 
     def _say(self) -> None:
         total = self._tally.total
-        line = f"{self._tally.scored}/{total} {plural(total, 'episode')} · {self._tally.line()}"
+        with self._counting:
+            line = f"{self._tally.scored}/{total} {plural(total, 'episode')} · {self._tally.line()}"
         if slow := self._tally.slowest(_SLOWEST):
             line += f" · slowest {'; '.join(slow)}"
         if trouble := visible(self._trouble()):

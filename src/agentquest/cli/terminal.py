@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _NEAREST = str.maketrans("█░━─–·×✓‘’“”", "#.---|x+''\"\"") | {ord("…"): "..."}
 _HANDLER = "agentquest.nearest"
 _SLOW_STARTS = ("eval", "launch", "rerun", "sweep")
+_ONLY_PRINT = frozenset({"-h", "--help", "--dry-run"})
 _SHOW_CURSOR = "\x1b[?25h\n"
 
 
@@ -59,10 +60,11 @@ def _encode_nearest(error: UnicodeError) -> tuple[str, int]:
 def announce_start(words: Sequence[str]) -> None:
     """Show at once that a command has begun whose imports take a while; its own words replace it.
 
-    Only on a terminal: elsewhere nobody waits for it.
+    Only on a terminal: elsewhere nobody waits for it; and not where all words may go elsewhere.
     """
-    if words and words[0] in _SLOW_STARTS and sys.stderr.isatty():
-        sys.stderr.write(f"{words[0]}: starting …\r")
+    command = next((word for word in words if not word.startswith("-")), "")
+    if command in _SLOW_STARTS and sys.stderr.isatty() and _ONLY_PRINT.isdisjoint(words):
+        sys.stderr.write(f"{command}: starting …\r")
         sys.stderr.flush()
 
 

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from pydantic import field_validator
+from pydantic import BeforeValidator, Field
 
 from agentquest.errors import UnknownName, UserError
 from agentquest.lib.agent import Briefing, Explorer
@@ -62,30 +62,34 @@ class RandomExplorer(Explorer):
         return filled(self._random.choice(commands), self._random, text)
 
 
+def _read_task_types(value: Any) -> Any:
+    many = read_list(value)
+    if not isinstance(many, list | tuple):
+        return many
+    # An option that was given twice may hold a list each time.
+    parts = (read_list(each) if isinstance(each, str) else [each] for each in many)
+    return [_number_or_name(part) for some in parts for part in some]
+
+
+def _number_or_name(given: Any) -> Any:
+    number = parse_whole_number(given) if isinstance(given, str) else None
+    return given if number is None else number
+
+
+# Task types as people choose them, by number or name; None means all.
+TaskTypes = Annotated[
+    Annotated[tuple[int | str, ...], Field(min_length=1)] | None, BeforeValidator(_read_task_types)
+]
+
+
 class BenchmarkSettings(Settings):
     """Settings of every benchmark; each adds its own."""
 
     split: str | None = None
     """Which split; null: the benchmark's first."""
 
-    task_types: tuple[int | str, ...] | None = None
+    task_types: TaskTypes = None
     """Task types by number or name, as a list or `1,2,3`; null means all."""
-
-    @field_validator("task_types", mode="before")
-    @classmethod
-    def _split_lists(cls, value: Any) -> Any:
-        many = read_list(value)
-        if not isinstance(many, list | tuple):
-            return many
-        # An option that was given twice may hold a list each time.
-        parts = (read_list(each) if isinstance(each, str) else [each] for each in many)
-        known = (part for some in parts for part in some)
-        return [part if isinstance(part, int) else _number_or_name(part) for part in known]
-
-
-def _number_or_name(text: Any) -> Any:
-    number = parse_whole_number(text) if isinstance(text, str) else None
-    return text if number is None else number
 
 
 class Benchmark(ABC):

@@ -61,12 +61,14 @@ class Row:
 @dataclass(frozen=True)
 class Report:
     """`metrics` is the whole table, `shown` the part that is worth a column here; `ends` has how
-    many episodes ended in each way, and what that means; `tables` is what people read."""
+    many episodes ended in each way, and what that means; `tables` is what people read; `advice`
+    is that one of the `warnings` which says how to complete the run."""
 
     manifest: Manifest
     facts: tuple[tuple[str, str], ...]
     published: tuple[str, ...]
     warnings: tuple[str, ...]
+    advice: str
     notes: tuple[str, ...]
     metrics: tuple[Metric, ...]
     shown: tuple[Metric, ...]
@@ -109,14 +111,17 @@ def build_report(
         ),
         Table("Tokens and cost", ("what", "how much"), _spending(summary)),
     )
+    unscored = _unscored_episodes(manifest, rows)
+    advice = _advise(manifest, running, summary.spent) if unscored else ""
     return Report(
         manifest=manifest,
         facts=_describe_run(manifest, dict.fromkeys(row.setting for row in rows)),
         published=list_published(manifest, summary.overall.figures),
         warnings=(
-            *([damage] if damage else []),
-            *_warnings(manifest, rows, summary, table, running),
+            *filter(None, [damage, *unscored, advice]),
+            *_warnings(manifest, rows, summary, table),
         ),
+        advice=advice,
         notes=_notes(rows, summary, table),
         metrics=table,
         shown=shown,
@@ -355,11 +360,9 @@ def _warnings(
     rows: Sequence[EpisodeRow],
     summary: Summary,
     table: Sequence[Metric],
-    running: bool,
 ) -> tuple[str, ...]:
     """One loud line for each way in which the figures are not what they seem."""
     return (
-        *_unscored_episodes(manifest, rows, running, summary.spent),
         *filter(None, [manifest.provenance.warning]),
         *manifest.changes,
         *_unread_replies(summary),
@@ -401,16 +404,8 @@ def _notes(
     return tuple(lines)
 
 
-def _unscored_episodes(
-    manifest: Manifest, rows: Sequence[EpisodeRow], running: bool, spent: Spent
-) -> list[str]:
+def _unscored_episodes(manifest: Manifest, rows: Sequence[EpisodeRow]) -> list[str]:
     found = []
-    advice = "run the same command again to complete the run."
-    limit = manifest.config.get("cost_limit")
-    if running:
-        advice = "the run is still going on."
-    elif isinstance(limit, float | int) and (spent.cost or 0.0) >= limit:
-        advice = f"the cost limit of {limit:g} is reached: raise cost_limit to complete the run."
     requested = max(manifest.requested, len(rows))
     unscored = [row for row in rows if not row.scored]
     if unscored:
@@ -422,11 +417,20 @@ def _unscored_episodes(
         listed = ", ".join(f"{number} × {cause}" for cause, number in causes.most_common())
         found.append(
             f"Episodes without a score: {len(unscored)} of {requested} ({listed})."
-            f" No figure includes them; {advice}"
+            " No figure includes them."
         )
     if requested > len(rows):
-        found.append(f"Episodes not played yet: {requested - len(rows)} of {requested}; {advice}")
+        found.append(f"Episodes not played yet: {requested - len(rows)} of {requested}.")
     return found
+
+
+def _advise(manifest: Manifest, running: bool, spent: Spent) -> str:
+    limit = manifest.config.get("cost_limit")
+    if running:
+        return "The run is still going on."
+    if isinstance(limit, float | int) and (spent.cost or 0.0) >= limit:
+        return f"The cost limit of {limit:g} is reached: raise cost_limit to complete the run."
+    return "To complete the run, run the same command again."
 
 
 def _unread_replies(summary: Summary) -> list[str]:

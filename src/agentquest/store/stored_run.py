@@ -225,7 +225,8 @@ class StoredRun:
         if self.manifest.metrics:
             self.folder.write_measured(collect_measured(rows, self.table))
         report = self._build_report(running=False)  # the file may outlive this process
-        write_results(self.path, report, rows, self._read, running)
+        with _blame(self.episodes):
+            write_results(self.path, report, rows, self._read, running)
 
     def _read(self, rows: Sequence[EpisodeRow]) -> Iterable[bytes]:
         spans = [span for row in rows if (span := self._index.find(row.key))]

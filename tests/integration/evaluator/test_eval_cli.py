@@ -79,6 +79,7 @@ def test_stopping_says_how_to_go_on_and_loses_nothing_finished(
             )
             assert owed is not None, told
             assert len(finished) == GAMES - int(owed[1])
+            assert (said + told).count("the same command again") == 1
             assert "AgentQuest report: r" in said
         done = agentquest(tmp_path, *arguments)
     assert done.returncode == 0, done.stderr

@@ -114,8 +114,9 @@ def test_episodes_without_a_score_are_said_loudly() -> None:
     report = report_of(by_hand(), manifest(task_ids=["a", "b", "c", "d", "e", "f"]))
     assert report.warnings == (
         "Episodes without a score: 1 of 6 (1 × model server or environment failed)."
-        " No figure includes them; run the same command again to complete the run.",
-        "Episodes not played yet: 2 of 6; run the same command again to complete the run.",
+        " No figure includes them.",
+        "Episodes not played yet: 2 of 6.",
+        "To complete the run, run the same command again.",
     )
     assert "!!! Episodes without a score: 1 of 6" in text_report(report)
 

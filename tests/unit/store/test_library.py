@@ -183,7 +183,7 @@ def test_a_run_that_is_played_is_not_told_to_be_started_again(folder: Path) -> N
     assert any(advice in warning for warning in run.report.warnings)
     with run.open_for_writing():
         assert not any(advice in warning for warning in run.report.warnings)
-        assert any("the run is still going on" in warning for warning in run.report.warnings)
+        assert any("The run is still going on" in warning for warning in run.report.warnings)
         run.save_results()
     assert any(advice in warning for warning in run.report.warnings)
     assert advice in (run.path / "results.json").read_text()

@@ -18,7 +18,7 @@ _DETAILS = frozenset({"steps_of_successes", "repetition"})
 def text_report(report: Report, width: int = WIDTH) -> str:
     """The report in lines of at most `width` characters, where its tables allow it."""
     parts = [
-        *_head(report, width),
+        *_head(report, report.warnings, width),
         pairs(report.facts, width),
     ]
     if report.published:
@@ -32,7 +32,8 @@ def text_report(report: Report, width: int = WIDTH) -> str:
 
 
 def text_summary(report: Report, width: int = WIDTH) -> str:
-    """The lines of a report that matter most; the run's own metrics are among them."""
+    """The lines of a report that matter most, with the run's own metrics; the advice is left to
+    the command that prints them."""
     manifest, overall, spent = report.manifest, report.overall, report.summary.spent
     origin = manifest.provenance
     who = f"agent {manifest.agent}" + (
@@ -52,13 +53,14 @@ def text_summary(report: Report, width: int = WIDTH) -> str:
         tokens = tokens_text(spent, spent.prompt_tokens + spent.completion_tokens)
         calls = counted(spent.calls, "model call")
         lines.append(("spent", f"{calls}, tokens {tokens}, cost {cost_text(spent)}"))
-    return "\n".join([*_head(report, width), pairs(lines, width)])
+    warnings = [one for one in report.warnings if one != report.advice]
+    return "\n".join([*_head(report, warnings, width), pairs(lines, width)])
 
 
-def _head(report: Report, width: int) -> list[str]:
+def _head(report: Report, warnings: Iterable[str], width: int) -> list[str]:
     return [
         wrap_text(f"AgentQuest report: {one_line(report.manifest.run_id)}", width),
-        *(wrap_text(f"!!! {one_line(warning)}", width, "    ") for warning in report.warnings),
+        *(wrap_text(f"!!! {one_line(warning)}", width, "    ") for warning in warnings),
     ]
 
 
