@@ -276,9 +276,7 @@ def _share_with_doors(dice: Dice, room: str, kind: str) -> float:
     if kind in ALWAYS_OPENABLE:
         return 1.0
     shares = OPENABLE_SHARES.get(kind)
-    if shares is None:
-        return 0.0
-    return dice.one_of(shares[room])
+    return 0.0 if shares is None else dice.one_of(shares.get(room, (1.0,)))
 
 
 def _place(

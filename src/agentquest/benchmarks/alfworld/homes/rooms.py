@@ -89,17 +89,12 @@ FURNITURE: dict[str, dict[str, tuple[int, ...]]] = {
 }
 
 ALWAYS_OPENABLE = frozenset({"Fridge", "Microwave", "Safe"})
-# Of the cabinets and drawers of one room, the share that has a door: one drawn per room.
-OPENABLE_SHARES = {
-    "Cabinet": {
-        "kitchen": (1.0, 1.0, 1.0, 0.85, 0.7, 0.5),
-        "living": (1.0,),
-        "bedroom": (1.0,),
-        "bathroom": (1.0,),
-    },
+# Of the cabinets and drawers of one room, the share that has a door: one drawn per room. In rooms
+# that are not listed all have one.
+OPENABLE_SHARES: dict[str, dict[str, tuple[float, ...]]] = {
+    "Cabinet": {"kitchen": (1.0, 1.0, 1.0, 0.85, 0.7, 0.5)},
     "Drawer": {
         "kitchen": (1.0, 1.0, 1.0, 0.8, 0.5, 0.0),
-        "living": (1.0,),
         "bedroom": (1.0, 1.0, 0.8, 0.6),
         "bathroom": (1.0, 1.0, 0.0),
     },
@@ -187,148 +182,125 @@ class Stock(NamedTuple):
     places: str
 
 
-_KITCHEN = {
-    "Apple": Stock(1, "123", "DiningTable:4 Fridge:4 CounterTop:4 SinkBasin:3 Microwave:2 "
-                   "SideTable:2 GarbageCan:2"),
-    "Book": Stock(0.1, "1123", "DiningTable:9 CounterTop:8 Cabinet:2 Drawer:1"),
-    "Bowl": Stock(1, "123", "Cabinet:6 Fridge:5 DiningTable:4 CounterTop:3 SideTable:2 Shelf:1"),
-    "Bread": Stock(1, "11223", "DiningTable:9 CounterTop:9 Fridge:2 SideTable:1"),
-    "ButterKnife": Stock(1, "123", "CounterTop:9 DiningTable:8 Drawer:1 SinkBasin:1 -:1"),
-    "CellPhone": Stock(0.15, "123", "DiningTable:9 CounterTop:6 Drawer:4 Shelf:2"),
-    "CreditCard": Stock(0.1, "123", "Drawer:6 CounterTop:6 Shelf:5 -:1"),
-    "Cup": Stock(1, "1112223334", "DiningTable:4 Cabinet:4 CounterTop:3 Fridge:3 SinkBasin:2 "
-                 "SideTable:2 Shelf:1 Microwave:1"),
-    "DishSponge": Stock(1, "123", "DiningTable:5 CounterTop:4 Cabinet:4 Drawer:4 SinkBasin:1 "
-                        "GarbageCan:1 SideTable:1"),
-    "Egg": Stock(1, "1123", "CounterTop:5 Fridge:4 DiningTable:4 SinkBasin:2 GarbageCan:2 "
-                 "Microwave:2 SideTable:1"),
-    "Fork": Stock(1, "123", "CounterTop:7 DiningTable:7 Drawer:3 SideTable:2 SinkBasin:1"),
-    "Glassbottle": Stock(0.25, "1123", "Cabinet:6 CounterTop:5 DiningTable:5 Shelf:1 SinkBasin:1 "
-                         "Fridge:1 GarbageCan:1"),
-    "Kettle": Stock(0.45, "1123", "StoveBurner:7 CounterTop:6 Cabinet:3 DiningTable:3"),
-    "Knife": Stock(1, "123", "CounterTop:8 DiningTable:6 Drawer:3 SideTable:1 SinkBasin:1 -:1"),
-    "Ladle": Stock(0.35, "112", "CounterTop:9 DiningTable:5 Cabinet:4 Drawer:2"),
-    "Lettuce": Stock(1, "11223", "DiningTable:8 CounterTop:7 Fridge:4 SinkBasin:1 SideTable:1"),
-    "Mug": Stock(1, "112233", "CounterTop:3 DiningTable:3 Fridge:3 SideTable:3 Cabinet:2 "
-                 "Microwave:2 CoffeeMachine:3 Shelf:2 SinkBasin:1 -:1"),
-    "Pan": Stock(1, "1112", "StoveBurner:9 CounterTop:6 DiningTable:2 Cabinet:1 Fridge:1"),
-    "PaperTowelRoll": Stock(0.35, "1", "CounterTop:6 SideTable:5 DiningTable:4 GarbageCan:2"),
-    "PepperShaker": Stock(1, "123", "CounterTop:5 SideTable:4 Shelf:3 DiningTable:3 Cabinet:3 "
-                          "Drawer:2"),
-    "Plate": Stock(1, "112233", "Cabinet:7 DiningTable:5 CounterTop:4 Shelf:2 Fridge:1 "
-                   "SinkBasin:1 -:1"),
-    "Pot": Stock(1, "11122", "StoveBurner:14 CounterTop:2 DiningTable:2 Shelf:1 Fridge:1 "
-                 "Cabinet:1"),
-    "Potato": Stock(1, "1123", "CounterTop:6 Fridge:5 DiningTable:3 SideTable:2 Microwave:2 "
-                    "SinkBasin:2 GarbageCan:1"),
-    "SaltShaker": Stock(1, "123", "Cabinet:5 CounterTop:5 DiningTable:4 Drawer:3 Shelf:1 "
-                        "SideTable:1"),
-    "SoapBottle": Stock(1, "123", "DiningTable:5 CounterTop:4 Cabinet:4 SideTable:4 Shelf:1 "
-                        "GarbageCan:2"),
-    "Spatula": Stock(1, "1223", "CounterTop:8 DiningTable:6 Drawer:3 SinkBasin:2 -:1"),
-    "Spoon": Stock(1, "123", "CounterTop:5 DiningTable:4 Drawer:4 SideTable:3 SinkBasin:2 -:1"),
-    "SprayBottle": Stock(0.1, "12", "Cabinet:8 DiningTable:6 CounterTop:4 GarbageCan:2"),
-    "Statue": Stock(0.15, "112", "Shelf:10 CounterTop:7 DiningTable:3"),
-    "Tomato": Stock(1, "1112223334", "DiningTable:5 Fridge:5 CounterTop:5 SideTable:3 "
-                    "GarbageCan:1 SinkBasin:1"),
-    "Vase": Stock(0.15, "23", "Cabinet:8 Shelf:6 CounterTop:5"),
-    "WineBottle": Stock(0.35, "1123", "CounterTop:5 Cabinet:5 DiningTable:5 Shelf:2 GarbageCan:1 "
-                        "Fridge:1"),
-}  # fmt: skip
-
-_LIVING = {
-    "Book": Stock(0.3, "1123", "Dresser:5 SideTable:4 CoffeeTable:3 DiningTable:3 Sofa:1 "
-                  "ArmChair:1 Drawer:1"),
-    "Boots": Stock(0.2, "1", "-:1"),
-    "Bowl": Stock(0.2, "112", "DiningTable:10 CoffeeTable:4"),
-    "Box": Stock(1, "1112", "Desk:5 DiningTable:4 Sofa:2 CoffeeTable:2 Dresser:1 Cabinet:1 "
-                 "SideTable:1 -:1"),
-    "CellPhone": Stock(0.35, "123", "Drawer:5 ArmChair:3 Desk:2 Dresser:2 Shelf:2 Sofa:1 Safe:1 "
-                       "DiningTable:1 CoffeeTable:1"),
-    "CreditCard": Stock(1, "12223", "Dresser:3 SideTable:2 CoffeeTable:2 Sofa:2 DiningTable:2 "
-                        "ArmChair:2 Shelf:2 Desk:2 Ottoman:1 Drawer:1 TVStand:1"),
-    "KeyChain": Stock(1, "12233", "Dresser:3 Drawer:3 CoffeeTable:2 DiningTable:2 TVStand:2 "
-                      "Safe:1 Sofa:1 SideTable:1 ArmChair:1 -:2"),
-    "Laptop": Stock(1, "11123", "CoffeeTable:5 Sofa:4 DiningTable:4 Dresser:3 ArmChair:1 "
-                    "SideTable:1"),
-    "Newspaper": Stock(0.6, "1123", "DiningTable:4 Dresser:4 Sofa:3 SideTable:3 Shelf:2 "
-                       "ArmChair:2 CoffeeTable:1 Cabinet:1"),
-    "Pen": Stock(0.15, "123", "SideTable:8 Drawer:5 DiningTable:4 CoffeeTable:2"),
-    "Pencil": Stock(0.2, "123", "SideTable:9 CoffeeTable:8 GarbageCan:2"),
-    "Pillow": Stock(1, "1112", "Sofa:15 ArmChair:5"),
-    "Plate": Stock(0.35, "1123", "DiningTable:9 CoffeeTable:5 Shelf:3 SideTable:1"),
-    "RemoteControl": Stock(1, "12233", "Dresser:4 CoffeeTable:3 Sofa:3 SideTable:2 Desk:2 "
-                           "DiningTable:2 Shelf:1 Drawer:1 ArmChair:1"),
-    "Statue": Stock(0.95, "12233", "DiningTable:4 Shelf:4 Dresser:3 TVStand:3 SideTable:3 "
-                    "CoffeeTable:3"),
-    "TissueBox": Stock(0.4, "123", "DiningTable:5 TVStand:4 Cabinet:3 SideTable:3 CoffeeTable:1 "
-                       "Dresser:1"),
-    "Vase": Stock(0.6, "122334", "Shelf:7 DiningTable:3 Dresser:2 CoffeeTable:2 SideTable:1 "
-                  "Cabinet:1 Desk:1 Safe:1"),
-    "Watch": Stock(0.55, "123", "DiningTable:4 TVStand:3 Shelf:3 Safe:3 SideTable:2 "
-                   "CoffeeTable:2 Drawer:1 Dresser:1"),
-    "WateringCan": Stock(0.45, "1", "-:10 Shelf:5 CoffeeTable:3"),
-}  # fmt: skip
-
-_BEDROOM = {
-    "AlarmClock": Stock(1, "1123", "Desk:4 Dresser:4 DiningTable:4 SideTable:4 Shelf:3"),
-    "BaseballBat": Stock(0.5, "1", "-:1"),
-    "BasketBall": Stock(0.45, "1", "-:1"),
-    "Book": Stock(1, "1123", "Bed:6 CounterTop:4 Desk:3 ArmChair:2 DiningTable:2 Drawer:1 "
-                  "Dresser:1"),
-    "Boots": Stock(0.15, "1", "-:1"),
-    "Bowl": Stock(0.5, "1123", "DiningTable:7 Desk:5 Shelf:4 CounterTop:2 SideTable:1"),
-    "Box": Stock(0.5, "1", "-:15 Shelf:3 Desk:2"),
-    "CD": Stock(1, "1233", "DiningTable:4 Drawer:3 Desk:3 Dresser:2 SideTable:2 Cabinet:2 "
-                "Shelf:1 GarbageCan:1 -:2"),
-    "CellPhone": Stock(1, "123", "DiningTable:3 Bed:3 Dresser:3 CounterTop:3 Desk:3 Drawer:2 "
-                       "SideTable:2 Safe:1"),
-    "CreditCard": Stock(1, "1233", "Drawer:5 ArmChair:4 DiningTable:3 CounterTop:2 Desk:2 "
-                        "SideTable:1 Shelf:1 Dresser:1"),
-    "KeyChain": Stock(1, "1123", "Desk:3 DiningTable:3 Shelf:3 Drawer:2 Safe:2 Dresser:2 "
-                      "ArmChair:2 SideTable:1 -:1"),
-    "Laptop": Stock(1, "112", "Bed:10 Desk:4 DiningTable:2 CounterTop:2 ArmChair:2"),
-    "Mug": Stock(0.65, "1123", "DiningTable:5 Cabinet:4 Desk:3 Shelf:3 CounterTop:2 SideTable:1 "
-                 "Dresser:1"),
-    "Pen": Stock(1, "1123", "DiningTable:5 Desk:3 Shelf:3 CounterTop:3 Dresser:2 SideTable:2 "
-                 "Drawer:2"),
-    "Pencil": Stock(1, "1233", "DiningTable:4 Dresser:4 Desk:3 Shelf:3 SideTable:2 Drawer:2 "
-                    "GarbageCan:1"),
-    "Pillow": Stock(1, "11223", "Bed:1"),
-    "RemoteControl": Stock(0.1, "23", "Desk:8 DiningTable:5 SideTable:3 Dresser:1 Drawer:1"),
-    "Statue": Stock(0.15, "112", "Shelf:12 SideTable:8"),
-    "TeddyBear": Stock(0.35, "1", "Bed:5 -:1"),
-    "TennisRacket": Stock(0.4, "1", "-:1"),
-    "TissueBox": Stock(0.15, "13", "Desk:14 Drawer:3 Shelf:3"),
-    "Vase": Stock(0.1, "123", "Shelf:7 Desk:6 SideTable:4 Dresser:2"),
-    "Watch": Stock(0.1, "12", "Dresser:11 Shelf:4 SideTable:4 DiningTable:2"),
-}  # fmt: skip
-
-_BATHROOM = {
-    "Candle": Stock(1, "12233", "Cabinet:4 Shelf:3 CounterTop:3 Drawer:3 Toilet:3 SideTable:2 "
-                    "Dresser:1 -:1"),
-    "Cloth": Stock(1, "11223", "Cabinet:5 BathtubBasin:4 Cart:3 Drawer:3 Shelf:2 CounterTop:2"),
-    "DishSponge": Stock(0.2, "1233", "BathtubBasin:5 Cart:3 Shelf:2 CounterTop:2 Toilet:2 "
-                        "SinkBasin:2 Drawer:1 Cabinet:1 -:1"),
-    "HandTowel": Stock(1, "1112", "HandTowelHolder:1"),
-    "PaperTowelRoll": Stock(0.2, "1", "CounterTop:9 Toilet:6 GarbageCan:4"),
-    "Plunger": Stock(1, "1", "-:1"),
-    "ScrubBrush": Stock(1, "1", "-:1"),
-    "SoapBar": Stock(1, "1112233", "Shelf:4 CounterTop:3 SinkBasin:2 Drawer:2 Toilet:2 "
-                     "BathtubBasin:2 Cabinet:2 GarbageCan:1 -:1"),
-    "SoapBottle": Stock(1, "1223", "Dresser:4 CounterTop:4 Shelf:3 Cabinet:3 Toilet:2 Cart:2 "
-                        "GarbageCan:1 Drawer:1 -:1"),
-    "SprayBottle": Stock(1, "12233", "SideTable:4 Dresser:3 Cart:3 Cabinet:3 CounterTop:2 "
-                         "Shelf:2 Toilet:2 GarbageCan:1"),
-    "TissueBox": Stock(0.25, "1233", "SideTable:7 Shelf:4 CounterTop:3 Cabinet:3 Drawer:2"),
-    "ToiletPaper": Stock(1, "22223", "Cabinet:3 Drawer:2 Shelf:2 Cart:2 CounterTop:2 Toilet:2 "
-                         "ToiletPaperHanger:2 GarbageCan:1 Dresser:1 -:2"),
-    "Towel": Stock(1, "1112", "TowelHolder:1"),
-}  # fmt: skip
-
-STOCK: dict[str, dict[str, Stock]] = {
-    "kitchen": _KITCHEN,
-    "living": _LIVING,
-    "bedroom": _BEDROOM,
-    "bathroom": _BATHROOM,
+_STOCK = {
+    "kitchen": """
+    Apple 1 123 DiningTable:4 Fridge:4 CounterTop:4 SinkBasin:3 Microwave:2 SideTable:2 GarbageCan:2
+    Book 0.1 1123 DiningTable:9 CounterTop:8 Cabinet:2 Drawer:1
+    Bowl 1 123 Cabinet:6 Fridge:5 DiningTable:4 CounterTop:3 SideTable:2 Shelf:1
+    Bread 1 11223 DiningTable:9 CounterTop:9 Fridge:2 SideTable:1
+    ButterKnife 1 123 CounterTop:9 DiningTable:8 Drawer:1 SinkBasin:1 -:1
+    CellPhone 0.15 123 DiningTable:9 CounterTop:6 Drawer:4 Shelf:2
+    CreditCard 0.1 123 Drawer:6 CounterTop:6 Shelf:5 -:1
+    Cup 1 1112223334 DiningTable:4 Cabinet:4 CounterTop:3 Fridge:3 SinkBasin:2 SideTable:2 Shelf:1
+        Microwave:1
+    DishSponge 1 123 DiningTable:5 CounterTop:4 Cabinet:4 Drawer:4 SinkBasin:1 GarbageCan:1
+        SideTable:1
+    Egg 1 1123 CounterTop:5 Fridge:4 DiningTable:4 SinkBasin:2 GarbageCan:2 Microwave:2 SideTable:1
+    Fork 1 123 CounterTop:7 DiningTable:7 Drawer:3 SideTable:2 SinkBasin:1
+    Glassbottle 0.25 1123 Cabinet:6 CounterTop:5 DiningTable:5 Shelf:1 SinkBasin:1 Fridge:1
+        GarbageCan:1
+    Kettle 0.45 1123 StoveBurner:7 CounterTop:6 Cabinet:3 DiningTable:3
+    Knife 1 123 CounterTop:8 DiningTable:6 Drawer:3 SideTable:1 SinkBasin:1 -:1
+    Ladle 0.35 112 CounterTop:9 DiningTable:5 Cabinet:4 Drawer:2
+    Lettuce 1 11223 DiningTable:8 CounterTop:7 Fridge:4 SinkBasin:1 SideTable:1
+    Mug 1 112233 CounterTop:3 DiningTable:3 Fridge:3 SideTable:3 Cabinet:2 Microwave:2
+        CoffeeMachine:3 Shelf:2 SinkBasin:1 -:1
+    Pan 1 1112 StoveBurner:9 CounterTop:6 DiningTable:2 Cabinet:1 Fridge:1
+    PaperTowelRoll 0.35 1 CounterTop:6 SideTable:5 DiningTable:4 GarbageCan:2
+    PepperShaker 1 123 CounterTop:5 SideTable:4 Shelf:3 DiningTable:3 Cabinet:3 Drawer:2
+    Plate 1 112233 Cabinet:7 DiningTable:5 CounterTop:4 Shelf:2 Fridge:1 SinkBasin:1 -:1
+    Pot 1 11122 StoveBurner:14 CounterTop:2 DiningTable:2 Shelf:1 Fridge:1 Cabinet:1
+    Potato 1 1123 CounterTop:6 Fridge:5 DiningTable:3 SideTable:2 Microwave:2 SinkBasin:2
+        GarbageCan:1
+    SaltShaker 1 123 Cabinet:5 CounterTop:5 DiningTable:4 Drawer:3 Shelf:1 SideTable:1
+    SoapBottle 1 123 DiningTable:5 CounterTop:4 Cabinet:4 SideTable:4 Shelf:1 GarbageCan:2
+    Spatula 1 1223 CounterTop:8 DiningTable:6 Drawer:3 SinkBasin:2 -:1
+    Spoon 1 123 CounterTop:5 DiningTable:4 Drawer:4 SideTable:3 SinkBasin:2 -:1
+    SprayBottle 0.1 12 Cabinet:8 DiningTable:6 CounterTop:4 GarbageCan:2
+    Statue 0.15 112 Shelf:10 CounterTop:7 DiningTable:3
+    Tomato 1 1112223334 DiningTable:5 Fridge:5 CounterTop:5 SideTable:3 GarbageCan:1 SinkBasin:1
+    Vase 0.15 23 Cabinet:8 Shelf:6 CounterTop:5
+    WineBottle 0.35 1123 CounterTop:5 Cabinet:5 DiningTable:5 Shelf:2 GarbageCan:1 Fridge:1""",
+    "living": """
+    Book 0.3 1123 Dresser:5 SideTable:4 CoffeeTable:3 DiningTable:3 Sofa:1 ArmChair:1 Drawer:1
+    Boots 0.2 1 -:1
+    Bowl 0.2 112 DiningTable:10 CoffeeTable:4
+    Box 1 1112 Desk:5 DiningTable:4 Sofa:2 CoffeeTable:2 Dresser:1 Cabinet:1 SideTable:1 -:1
+    CellPhone 0.35 123 Drawer:5 ArmChair:3 Desk:2 Dresser:2 Shelf:2 Sofa:1 Safe:1 DiningTable:1
+        CoffeeTable:1
+    CreditCard 1 12223 Dresser:3 SideTable:2 CoffeeTable:2 Sofa:2 DiningTable:2 ArmChair:2 Shelf:2
+        Desk:2 Ottoman:1 Drawer:1 TVStand:1
+    KeyChain 1 12233 Dresser:3 Drawer:3 CoffeeTable:2 DiningTable:2 TVStand:2 Safe:1 Sofa:1
+        SideTable:1 ArmChair:1 -:2
+    Laptop 1 11123 CoffeeTable:5 Sofa:4 DiningTable:4 Dresser:3 ArmChair:1 SideTable:1
+    Newspaper 0.6 1123 DiningTable:4 Dresser:4 Sofa:3 SideTable:3 Shelf:2 ArmChair:2 CoffeeTable:1
+        Cabinet:1
+    Pen 0.15 123 SideTable:8 Drawer:5 DiningTable:4 CoffeeTable:2
+    Pencil 0.2 123 SideTable:9 CoffeeTable:8 GarbageCan:2
+    Pillow 1 1112 Sofa:15 ArmChair:5
+    Plate 0.35 1123 DiningTable:9 CoffeeTable:5 Shelf:3 SideTable:1
+    RemoteControl 1 12233 Dresser:4 CoffeeTable:3 Sofa:3 SideTable:2 Desk:2 DiningTable:2 Shelf:1
+        Drawer:1 ArmChair:1
+    Statue 0.95 12233 DiningTable:4 Shelf:4 Dresser:3 TVStand:3 SideTable:3 CoffeeTable:3
+    TissueBox 0.4 123 DiningTable:5 TVStand:4 Cabinet:3 SideTable:3 CoffeeTable:1 Dresser:1
+    Vase 0.6 122334 Shelf:7 DiningTable:3 Dresser:2 CoffeeTable:2 SideTable:1 Cabinet:1 Desk:1
+        Safe:1
+    Watch 0.55 123 DiningTable:4 TVStand:3 Shelf:3 Safe:3 SideTable:2 CoffeeTable:2 Drawer:1
+        Dresser:1
+    WateringCan 0.45 1 -:10 Shelf:5 CoffeeTable:3""",
+    "bedroom": """
+    AlarmClock 1 1123 Desk:4 Dresser:4 DiningTable:4 SideTable:4 Shelf:3
+    BaseballBat 0.5 1 -:1
+    BasketBall 0.45 1 -:1
+    Book 1 1123 Bed:6 CounterTop:4 Desk:3 ArmChair:2 DiningTable:2 Drawer:1 Dresser:1
+    Boots 0.15 1 -:1
+    Bowl 0.5 1123 DiningTable:7 Desk:5 Shelf:4 CounterTop:2 SideTable:1
+    Box 0.5 1 -:15 Shelf:3 Desk:2
+    CD 1 1233 DiningTable:4 Drawer:3 Desk:3 Dresser:2 SideTable:2 Cabinet:2 Shelf:1 GarbageCan:1 -:2
+    CellPhone 1 123 DiningTable:3 Bed:3 Dresser:3 CounterTop:3 Desk:3 Drawer:2 SideTable:2 Safe:1
+    CreditCard 1 1233 Drawer:5 ArmChair:4 DiningTable:3 CounterTop:2 Desk:2 SideTable:1 Shelf:1
+        Dresser:1
+    KeyChain 1 1123 Desk:3 DiningTable:3 Shelf:3 Drawer:2 Safe:2 Dresser:2 ArmChair:2 SideTable:1
+        -:1
+    Laptop 1 112 Bed:10 Desk:4 DiningTable:2 CounterTop:2 ArmChair:2
+    Mug 0.65 1123 DiningTable:5 Cabinet:4 Desk:3 Shelf:3 CounterTop:2 SideTable:1 Dresser:1
+    Pen 1 1123 DiningTable:5 Desk:3 Shelf:3 CounterTop:3 Dresser:2 SideTable:2 Drawer:2
+    Pencil 1 1233 DiningTable:4 Dresser:4 Desk:3 Shelf:3 SideTable:2 Drawer:2 GarbageCan:1
+    Pillow 1 11223 Bed:1
+    RemoteControl 0.1 23 Desk:8 DiningTable:5 SideTable:3 Dresser:1 Drawer:1
+    Statue 0.15 112 Shelf:12 SideTable:8
+    TeddyBear 0.35 1 Bed:5 -:1
+    TennisRacket 0.4 1 -:1
+    TissueBox 0.15 13 Desk:14 Drawer:3 Shelf:3
+    Vase 0.1 123 Shelf:7 Desk:6 SideTable:4 Dresser:2
+    Watch 0.1 12 Dresser:11 Shelf:4 SideTable:4 DiningTable:2""",
+    "bathroom": """
+    Candle 1 12233 Cabinet:4 Shelf:3 CounterTop:3 Drawer:3 Toilet:3 SideTable:2 Dresser:1 -:1
+    Cloth 1 11223 Cabinet:5 BathtubBasin:4 Cart:3 Drawer:3 Shelf:2 CounterTop:2
+    DishSponge 0.2 1233 BathtubBasin:5 Cart:3 Shelf:2 CounterTop:2 Toilet:2 SinkBasin:2 Drawer:1
+        Cabinet:1 -:1
+    HandTowel 1 1112 HandTowelHolder:1
+    PaperTowelRoll 0.2 1 CounterTop:9 Toilet:6 GarbageCan:4
+    Plunger 1 1 -:1
+    ScrubBrush 1 1 -:1
+    SoapBar 1 1112233 Shelf:4 CounterTop:3 SinkBasin:2 Drawer:2 Toilet:2 BathtubBasin:2 Cabinet:2
+        GarbageCan:1 -:1
+    SoapBottle 1 1223 Dresser:4 CounterTop:4 Shelf:3 Cabinet:3 Toilet:2 Cart:2 GarbageCan:1
+        Drawer:1 -:1
+    SprayBottle 1 12233 SideTable:4 Dresser:3 Cart:3 Cabinet:3 CounterTop:2 Shelf:2 Toilet:2
+        GarbageCan:1
+    TissueBox 0.25 1233 SideTable:7 Shelf:4 CounterTop:3 Cabinet:3 Drawer:2
+    ToiletPaper 1 22223 Cabinet:3 Drawer:2 Shelf:2 Cart:2 CounterTop:2 Toilet:2 ToiletPaperHanger:2
+        GarbageCan:1 Dresser:1 -:2
+    Towel 1 1112 TowelHolder:1""",
 }
+
+
+def _read_stock(table: str) -> dict[str, Stock]:
+    """A line for each thing: its name, share, copies and places."""
+    lines = table.replace("\n        ", " ").strip().splitlines()
+    rows = (line.split(maxsplit=3) for line in lines)
+    return {kind: Stock(float(share), copies, places) for kind, share, copies, places in rows}
+
+
+STOCK = {room: _read_stock(table) for room, table in _STOCK.items()}

@@ -28,27 +28,15 @@ OBJECT_TYPES = _words(
     """
 )
 
-RECEPTACLE_TYPES = _words(
-    """
-    ArmChair BathtubBasin Bed Cabinet Cart CoffeeMachine CoffeeTable CounterTop Desk DiningTable
-    Drawer Dresser Fridge GarbageCan HandTowelHolder LaundryHamper Microwave Ottoman PaintingHanger
-    Safe Shelf SideTable SinkBasin Sofa StoveBurner TVStand Toaster Toilet ToiletPaperHanger
-    TowelHolder
-    """
-)
-
 # Parts of a room that are named in a problem but have neither a type nor a place.
 UNTYPED = frozenset({"Faucet", "Lamp", "ShowerCurtain", "ShowerHead"})
 
 VESSELS = frozenset(_words("Bowl Box Cup Mug Pan Plate Pot"))
-CLEANABLE = frozenset(
-    _words(
-        """
-    Apple Bowl ButterKnife Cloth Cup DishSponge Egg Fork Kettle Knife Ladle Lettuce Mug Pan Plate
-    Pot Potato SoapBar Spatula Spoon Tomato
-    """
-    )
+_CLEANABLE = (
+    "Apple Bowl ButterKnife Cloth Cup DishSponge Egg Fork Kettle Knife Ladle Lettuce Mug Pan Plate"
+    " Pot Potato SoapBar Spatula Spoon Tomato"
 )
+CLEANABLE = frozenset(_words(_CLEANABLE))
 HEATABLE = frozenset(_words("Apple Bread Cup Egg Mug Plate Potato Tomato"))
 COOLABLE = frozenset(
     _words("Apple Bowl Bread Cup Egg Lettuce Mug Pan Plate Pot Potato Tomato WineBottle")
@@ -97,8 +85,10 @@ _CAN_CONTAIN = {
     "GarbageCan": "Apple Bread CD Cloth DishSponge Egg HandTowel Lettuce Newspaper Pen Pencil"
     " Potato SoapBar SoapBottle SprayBottle TissueBox ToiletPaper Tomato WineBottle",
     "HandTowelHolder": "HandTowel",
+    "LaundryHamper": "",
     "Microwave": "Apple Bowl Bread Cup Egg Glassbottle Mug Plate Potato Tomato",
     "Ottoman": _SEATS,
+    "PaintingHanger": "",
     "Safe": "CD CellPhone CreditCard KeyChain Statue Vase Watch",
     "Shelf": "AlarmClock Book Bowl Box CD Candle CellPhone Cloth CreditCard Cup DishSponge"
     " Glassbottle HandTowel Kettle KeyChain Mug Newspaper Pen Pencil PepperShaker Plate Pot"
@@ -114,14 +104,16 @@ _CAN_CONTAIN = {
     "Sofa": _SEATS,
     "StoveBurner": "Kettle Pan Pot",
     "TVStand": "TissueBox",
+    "Toaster": "",
     "Toilet": "Candle Cloth DishSponge HandTowel SoapBar SoapBottle SprayBottle TissueBox"
     " ToiletPaper",
     "ToiletPaperHanger": "ToiletPaper",
     "TowelHolder": "Towel",
 }
+RECEPTACLE_TYPES = tuple(_CAN_CONTAIN)
 
 
 @cache
 def can_contain(receptacle: str) -> tuple[str, ...]:
     """The object types that may be put into a receptacle type; some take nothing."""
-    return _words(_CAN_CONTAIN.get(receptacle, ""))
+    return _words(_CAN_CONTAIN[receptacle])
