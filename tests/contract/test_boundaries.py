@@ -56,7 +56,7 @@ from agentquest.adapters.arenas import shared_arena
 from agentquest.adapters.openenv_server import OpenEnvServer, Terms, WireSession
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.engine.game_files import read_game
-from agentquest.benchmarks.alfworld.game import ParsedGames
+from agentquest.benchmarks.alfworld.game import open_game
 from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
 from agentquest.benchmarks.webshop.game import WebshopGame
 from agentquest.benchmarks.webshop.shop.shop import Shop
@@ -335,7 +335,7 @@ BOUNDARIES: dict[str, tuple[bytes, Callable[[bytes, Path], object]]] = {
         _in_file("traj_data.json", lambda folder: read_game(folder)),
     ),
     "problem": (HOME.problem.encode(), _in_file("initial_state.pddl", _problem)),
-    "name of a game": (b"builtin:x/y/z", _text(ParsedGames(None).game)),
+    "name of a game": (b"builtin:x/y/z", _text(lambda name: open_game(name, None))),
     "products": (_bytes([PRODUCT]), _in_file("items_shuffle_1000.json", _shop)),
     "instructions": (_bytes(INSTRUCTIONS), _in_file("items_ins_v2_1000.json", _shop)),
     "people's instructions": (_bytes(PEOPLES), _in_file("items_human_ins.json", _shop)),

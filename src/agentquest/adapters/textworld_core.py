@@ -11,7 +11,7 @@ from typing import Any
 
 from agentquest.benchmarks.alfworld.engine.dialects import Dialect
 from agentquest.benchmarks.alfworld.engine.game_files import GAME_FILE, read_json
-from agentquest.benchmarks.alfworld.game import AlfWorldGame, ParsedGames
+from agentquest.benchmarks.alfworld.game import AlfWorldGame, open_game
 from agentquest.benchmarks.alfworld.tasks import BUILTIN
 from agentquest.errors import UserError
 from agentquest.safe_text import say
@@ -148,16 +148,6 @@ class Wrapper:
             self._wrapped_env.close()
 
 
-_GAMES: dict[str, ParsedGames] = {}  # by dialect, parsed once for all of the process
-
-
-def _parsed_games(asked: str) -> ParsedGames:
-    """Those of a dialect, or of each game's own where none is asked for."""
-    if asked and asked not in {each.value for each in Dialect}:
-        raise UserError(f"the dialect ({DIALECT}, or env.dialect) is 0.3 or 0.4, not {asked!r}")
-    return _GAMES.setdefault(asked, ParsedGames(Dialect(asked) if asked else None))
-
-
 class AlfredGame(Environment):
     """One game of ALFWorld."""
 
@@ -172,7 +162,10 @@ class AlfredGame(Environment):
         """Open a game file, or a built-in game by its name."""
         self._path = str(path)
         problem = self._path.removesuffix(f"/{GAME_FILE}" if is_builtin(self._path) else "")
-        self.game = _parsed_games(self.dialect or os.environ.get(DIALECT, "")).game(problem)
+        asked = self.dialect or os.environ.get(DIALECT, "")
+        if asked and asked not in {each.value for each in Dialect}:
+            raise UserError(f"the dialect ({DIALECT}, or env.dialect) is 0.3 or 0.4, not {asked!r}")
+        self.game = open_game(problem, Dialect(asked) if asked else None)
 
     def reset(self) -> GameState:
         """Begin the game; raises UserError unless AlfredDemangler stands before it."""

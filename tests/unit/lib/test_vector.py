@@ -2,12 +2,13 @@
 
 import gc
 import weakref
+from functools import lru_cache
 
 import numpy as np
 import pytest
 
 from agentquest.benchmarks.alfworld.benchmark import AlfWorldBenchmark
-from agentquest.benchmarks.alfworld.game import AlfWorldGame, ParsedGames
+from agentquest.benchmarks.alfworld.game import AlfWorldGame, open_game
 from agentquest.errors import UserError
 from agentquest.lib import Arena, Session, SessionVector
 
@@ -116,11 +117,13 @@ def test_games_asked_for_lately_are_read_once_and_share_a_world(
         module, "open_problem", lambda problem: opened.append(problem) or read(problem)
     )
     names = [task.problem for task in AlfWorldBenchmark(data_path="builtin").tasks()[:4]]
-    games = ParsedGames(None, keep=2)
-    held = games.game(names[0])
+    monkeypatch.setattr(module, "_read_engine", lru_cache(2)(module._read_engine.__wrapped__))
+    held = open_game(names[0], None)
     for name in names[1:]:
-        games.game(name)
-    games.game(names[3])
+        open_game(name, None)
+    open_game(names[3], None)
     assert opened == names, "the last was asked for lately"
-    assert games.game(names[0]).engine.world is held.engine.world, "which is still being played"
+    assert open_game(names[0], None).engine.world is held.engine.world, (
+        "which is still being played"
+    )
     assert opened == [*names, names[0]]

@@ -14,7 +14,7 @@ from agentquest.benchmarks.alfworld.engine.dialects import Dialect
 from agentquest.benchmarks.alfworld.engine.dialects import dialect as dialect_named
 from agentquest.benchmarks.alfworld.engine.narrator import ROOM, TASK
 from agentquest.benchmarks.alfworld.explorer import AlfWorldExplorer
-from agentquest.benchmarks.alfworld.game import AlfWorldGame, ParsedGames
+from agentquest.benchmarks.alfworld.game import AlfWorldGame, open_game
 from agentquest.benchmarks.alfworld.reading import kind_of, read_goal, read_statements
 from agentquest.benchmarks.alfworld.task_types import TASK_TYPE_NAMES, task_type
 from agentquest.benchmarks.alfworld.tasks import (
@@ -96,7 +96,6 @@ class AlfWorldBenchmark(Benchmark):
     def __init__(self, settings: BenchmarkSettings | None = None, **given: Any) -> None:
         super().__init__(settings, **given)
         self.dialect = dialect_named(self.settings.dialect)
-        self._parsed = ParsedGames(self.dialect)
 
     @classmethod
     def type_named(cls, wanted: str | int) -> str:
@@ -111,7 +110,7 @@ class AlfWorldBenchmark(Benchmark):
         return AlfWorldDriver(task.problem, self.dialect, settings.goals, settings.goal_seed)
 
     def game(self, task: Task) -> AlfWorldGame:
-        return self._parsed.game(task.problem)
+        return open_game(task.problem, self.dialect)
 
     def briefing(self, driver: Driver, task: Task, demonstrations: int) -> Briefing:
         dialect = Dialect(driver.facts()["dialect"])

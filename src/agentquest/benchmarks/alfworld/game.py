@@ -9,8 +9,6 @@ from agentquest.benchmarks.alfworld.engine.narrator import NOTHING_HAPPENS
 from agentquest.benchmarks.alfworld.tasks import open_problem
 from agentquest.lib.game import Game
 
-KEPT = 256
-
 
 class AlfWorldGame(Game):
     """One game in progress."""
@@ -44,18 +42,12 @@ class AlfWorldGame(Game):
         return list(self.engine.plan().commands)
 
 
-class ParsedGames:
-    """Opens games; those asked for lately are not read again."""
+def open_game(problem: str, dialect: Dialect | None) -> AlfWorldGame:
+    """A new game of the problem, which shares its world with others of the same."""
+    return AlfWorldGame(_read_engine(problem, dialect))
 
-    def __init__(self, dialect: Dialect | None, keep: int = KEPT) -> None:
-        self._given = dialect, keep
-        self._read = lru_cache(keep)(
-            lambda problem: AlfWorldEngine.from_text(open_problem(problem), dialect)
-        )
 
-    def __reduce__(self) -> tuple[type["ParsedGames"], tuple[Dialect | None, int]]:
-        return ParsedGames, self._given
-
-    def game(self, problem: str) -> AlfWorldGame:
-        """A new game of the problem, which shares its world with others of the same."""
-        return AlfWorldGame(self._read(problem))
+@lru_cache(256)
+def _read_engine(problem: str, dialect: Dialect | None) -> AlfWorldEngine:
+    """The games asked for lately are not read again."""
+    return AlfWorldEngine.from_text(open_problem(problem), dialect)

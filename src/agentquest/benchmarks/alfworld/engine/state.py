@@ -35,8 +35,8 @@ def initial_state(table: FactTable) -> State:
         location=_start(table),
         held=_find_held(table),
         opened=table.mask("opened"),
-        contents=_contents(table),
-        places=_places(table),
+        contents=table.group("inreceptacle", "receptacle", 1),
+        places=tuple(map(_mask, table.group("objectatlocation", "object", 0))),
         clean=table.mask("isclean"),
         hot=table.mask("ishot"),
         cool=table.mask("iscool"),
@@ -60,15 +60,5 @@ def _find_held(table: FactTable) -> int:
     return table.index[held.pop()] if held else NOTHING
 
 
-def _contents(table: FactTable) -> tuple[tuple[int, ...], ...]:
-    inside: list[list[int]] = [[] for _ in table.ids["receptacle"]]
-    for thing, receptacle in table.pairs("inreceptacle"):
-        inside[receptacle].append(thing)
-    return tuple(map(tuple, inside))
-
-
-def _places(table: FactTable) -> tuple[int, ...]:
-    masks = [0] * len(table.ids["object"])
-    for thing, place in table.pairs("objectatlocation"):
-        masks[thing] |= 1 << place
-    return tuple(masks)
+def _mask(numbers: tuple[int, ...]) -> int:
+    return sum(1 << number for number in numbers)

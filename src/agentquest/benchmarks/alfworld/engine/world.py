@@ -122,10 +122,13 @@ class FactTable:
                 self.index[name] = len(group)
                 group.append(name)
 
-    def pairs(self, predicate: str) -> list[tuple[int, int]]:
-        """The numbered facts of a predicate with two arguments, sorted and without repetitions."""
+    def group(self, predicate: str, kind: str, place: int) -> tuple[tuple[int, ...], ...]:
+        """For each thing of a kind, what a predicate joins it to; `place` is its own place."""
+        groups: list[list[int]] = [[] for _ in self.ids[kind]]
         index = self.index
-        return sorted({(index[a], index[b]) for a, b in self.rows.get(predicate, ())})
+        for pair in sorted({(index[a], index[b]) for a, b in self.rows.get(predicate, ())}):
+            groups[pair[place]].append(pair[1 - place])
+        return tuple(map(tuple, groups))
 
     def mask(self, predicate: str) -> int:
         """The things with a predicate of one argument, one bit each."""
@@ -161,14 +164,7 @@ def _word(word: str) -> str:
 def build_world(table: FactTable, cleaners: frozenset[str]) -> World:
     """The world that the facts describe; `cleaners` are the receptacle types that clean things."""
     names = {group: tuple([table.names[name] for name in ids]) for group, ids in table.ids.items()}
-    locations_of = _group(table.pairs("receptacleatlocation"), len(names["receptacle"]))
-    at = _group(
-        sorted((place, r) for r, places in enumerate(locations_of) for place in places),
-        len(names["location"]),
-    )
-    inner = _group(
-        sorted((outer, o) for o, outer in table.pairs("inreceptacleobject")), len(names["object"])
-    )
+    locations_of = table.group("receptacleatlocation", "receptacle", 0)
     leading = {f"go to {names['receptacle'][r]}": r for r, at in enumerate(locations_of) if at}
     return World(
         object_names=names["object"],
@@ -177,8 +173,8 @@ def build_world(table: FactTable, cleaners: frozenset[str]) -> World:
         receptacle_types=table.types("receptacletype", "receptacle"),
         location_names=names["location"],
         receptacle_locations=locations_of,
-        receptacles_at=at,
-        inside_objects=inner,
+        receptacles_at=table.group("receptacleatlocation", "location", 1),
+        inside_objects=table.group("inreceptacleobject", "object", 1),
         openable=table.mask("openable"),
         pickupable=table.mask("pickupable"),
         cleanable=table.mask("cleanable"),
@@ -211,10 +207,3 @@ def _number_names(ids: list[str]) -> dict[str, str]:
 def _base_name(mangled: str) -> str:
     base = mangled.partition("_bar_")[0]
     return f"{base}basin" if "basin" in mangled else base
-
-
-def _group(pairs: list[tuple[int, int]], size: int) -> tuple[tuple[int, ...], ...]:
-    groups: list[list[int]] = [[] for _ in range(size)]
-    for key, value in pairs:
-        groups[key].append(value)
-    return tuple(map(tuple, groups))
