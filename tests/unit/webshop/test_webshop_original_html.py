@@ -22,10 +22,10 @@ from agentquest.benchmarks.webshop.original.html import (
     search_page,
 )
 from agentquest.benchmarks.webshop.original.links import (
-    EnvironmentLinks,
-    SiteLinks,
+    environment_address,
     read_dict,
     read_list,
+    site_address,
 )
 from agentquest.benchmarks.webshop.shop.shop import Session, Shop
 from growth import MOST, growth, repeated
@@ -85,41 +85,42 @@ def test_pages_have_what_scrapers_look_for(attribute_shop):
 
 
 def test_addresses_of_the_environment_are_queries():
-    links = EnvironmentLinks()
-    assert links.index("5") == "/?session_id=5"
-    assert links.search_results("a b/é", ["men's", "", 'x"&=+'], 2) == (
+    assert Frame(environment_address, "5", "").index == "/?session_id=5"
+    assert Frame(environment_address, "a b/é", "", ["men's", "", 'x"&=+']).results(2) == (
         "/?session_id=a+b%2F%C3%A9&keywords=men's&keywords=&keywords=x%22%26%3D%2B&page=2"
     )
-    assert links.search_results("s", [NASTY], 1) == (
+    assert Frame(environment_address, "s", "", [NASTY]).results(1) == (
         "/?session_id=s&keywords=~-._%2F%3A;%25%23%3F%40!$()*,%5B%5D%7B%7D%7C%5C%5E%60%3C%3E&page=1"
     )
     search = {"session_id": "5", "asin": "B0", "keywords": ["x"], "page": 1}
     part = {"sub_page": "Features", "options": {"a": "it's"}}
-    assert links.address("item_sub_page", **search, **part) == (
+    assert environment_address("item_sub_page", **search, **part) == (
         "/?session_id=5&asin=B0&keywords=x&page=1&sub_page=Features&options=%7B'a'%3A+%22it's%22%7D"
     )
     bought = {"session_id": "5", "asin": "B0", "options": {}}
-    assert links.address("done", **bought) == "/?session_id=5&asin=B0&options=%7B%7D"
+    assert environment_address("done", **bought) == "/?session_id=5&asin=B0&options=%7B%7D"
 
 
 def test_addresses_of_the_site_are_paths():
-    links = SiteLinks()
-    assert links.index("a b") == "/a%20b"
-    assert links.search_results("s", ["red", ""], 2) == "/search_results/s/%5B'red',%20''%5D/2"
-    assert links.search_results("s", NASTY, 1) == (
+    assert Frame(site_address, "a b", "").index == "/a%20b"
+    assert (
+        Frame(site_address, "s", "", ["red", ""]).results(2)
+        == "/search_results/s/%5B'red',%20''%5D/2"
+    )
+    assert Frame(site_address, "s", "", NASTY).results(1) == (
         "/search_results/s/~-._/:;%25%23%3F%40!$()*,%5B%5D%7B%7D%7C%5C%5E%60%3C%3E/1"
     )
     options = {"color": "it's", "size": 'é "q"'}
     search = {"session_id": "5", "asin": "B0", "keywords": "plain text", "page": "1"}
-    assert links.address("item_page", **search, options=options) == (
+    assert site_address("item_page", **search, options=options) == (
         "/item_page/5/B0/plain%20text/1/%7B'color':%20%22it's%22,%20'size':%20'%C3%A9%20%22q%22'%7D"
     )
     bought = {"session_id": "5", "asin": "B0", "options": {}}
-    assert links.address("done", **bought) == "/done/5/B0/%7B%7D"
+    assert site_address("done", **bought) == "/done/5/B0/%7B%7D"
 
 
 def test_half_a_surrogate_pair_breaks_no_page(attribute_shop):
-    frame = Frame(SiteLinks(), "\ud800", "i want \ud800", ["\ud800"], 1)
+    frame = Frame(site_address, "\ud800", "i want \ud800", ["\ud800"], 1)
     search_page(frame)
     product = attribute_shop.catalogue.product(0)
     item_page(frame, product, {"size": "\ud800"})

@@ -91,7 +91,10 @@ def serve(
 
     Example: agentquest serve webshop --site
     """
-    _check_options(site, original_pages, records)
+    if site and original_pages:
+        raise ConfigError("--site and --original-pages use the same port: choose one")
+    if records is not None and not site:
+        raise ConfigError("--records is for people's episodes: it needs --site")
     require("serve", "starlette", "uvicorn", why="serving")
     from agentquest.benchmarks.webshop.serving import running
     from agentquest.benchmarks.webshop.serving.requests import SessionLimits
@@ -124,13 +127,6 @@ def serve(
         say(f"data: {folder or BUILTIN}", err=True)
         _announce(shop, {use: each.url for use, each in served.items()})
         serve_all(*served.values())
-
-
-def _check_options(site: bool, original_pages: bool, records: Path | None) -> None:
-    if site and original_pages:
-        raise ConfigError("--site and --original-pages use the same port: choose one")
-    if records is not None and not site:
-        raise ConfigError("--records is for people's episodes: it needs --site")
 
 
 def _open_shop(

@@ -7,7 +7,7 @@ the best of those it looked at. It reads page text only, and explains every acti
 
 import re
 from dataclasses import dataclass, field
-from enum import Enum
+from typing import Literal
 
 from agentquest.benchmarks.webshop.search.analysis import analyse
 from agentquest.benchmarks.webshop.shop.pages import SEPARATOR
@@ -31,18 +31,7 @@ _SMALL_TALK = frozenset(
         " prefer preferably offers with price lower than dollars"
     )
 )
-
-
 Choice = tuple[str, str]  # action, thought
-
-
-class PageKind(Enum):
-    """The kinds of page that the explorer distinguishes."""
-
-    SEARCH = "search"  # or any page that is none of the others
-    RESULTS = "results"
-    PRODUCT = "product"
-    PART = "part"  # description, features or reviews of a product
 
 
 @dataclass(frozen=True)
@@ -75,9 +64,10 @@ class Offer:
 
 @dataclass(frozen=True)
 class Reading:
-    """One page."""
+    """One page; `part` is a description, features or reviews of a product, and a page that is
+    nothing else is one to search from."""
 
-    kind: PageKind
+    kind: Literal["search", "results", "product", "part"]
     nodes: tuple[str, ...]
 
     @property
@@ -111,14 +101,11 @@ def read_page(text: str) -> Reading:
     """A page's text, split into its pieces, and what kind of page they make."""
     nodes = tuple(text.strip().split(SEPARATOR))
     if "Back to Search" not in nodes:
-        kind = PageKind.SEARCH
-    elif any(_PAGE.fullmatch(node) for node in nodes):
-        kind = PageKind.RESULTS
-    elif nodes[-1] == "Buy Now" and any(node.startswith("Price: ") for node in nodes):
-        kind = PageKind.PRODUCT
-    else:
-        kind = PageKind.PART
-    return Reading(kind, nodes)
+        return Reading("search", nodes)
+    if any(_PAGE.fullmatch(node) for node in nodes):
+        return Reading("results", nodes)
+    is_product = nodes[-1] == "Buy Now" and any(node.startswith("Price: ") for node in nodes)
+    return Reading("product" if is_product else "part", nodes)
 
 
 def read_wish(instruction: str) -> Wish:
@@ -188,13 +175,13 @@ class WebshopExplorer(Explorer):
         if page.instruction and wish != self._memory.wish:
             self._memory = _Memory(wish)
         match page.kind:
-            case PageKind.RESULTS:
+            case "results":
                 choice = self._on_results(page)
-            case PageKind.PRODUCT:
+            case "product":
                 choice = self._on_product(page)
-            case PageKind.PART:
+            case "part":
                 choice = "click[< prev]", "I have read this part and go back to the product."
-            case PageKind.SEARCH:
+            case "search":
                 choice = self._search()
         action, self.thought = choice
         return action

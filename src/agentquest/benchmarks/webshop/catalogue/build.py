@@ -42,7 +42,7 @@ from agentquest.platform import sync_folder
 from agentquest.words import parse_whole_number
 
 Progress = Callable[[int, int], None]
-RawProduct = tuple[str, str | None, str | None]  # texts of: product, listing, human
+RawProduct = tuple[str, str, str]  # JSON of: product, listing, human (null where there is none)
 
 BATCH = 500
 SMALL = 32 << 20  # bytes; up to this file size, starting workers costs more than it saves
@@ -60,7 +60,7 @@ class ProductBatch:
 def prepare(batch: list[RawProduct], sources: tuple[Path | None, ...]) -> ProductBatch:
     """Rows, columns and search terms of a batch; raises DataError for one it cannot read."""
     products = [
-        read_product(json.loads(raw), _parse_optional(listing), _parse_optional(human), sources)
+        read_product(json.loads(raw), json.loads(listing), json.loads(human), sources)
         for raw, listing, human in batch
     ]
     return ProductBatch(
@@ -68,10 +68,6 @@ def prepare(batch: list[RawProduct], sources: tuple[Path | None, ...]) -> Produc
         facts=[_facts(product) for product in products],
         terms=count_terms(product.document for product in products),
     )
-
-
-def _parse_optional(text: str | None) -> Any:
-    return None if text is None else json.loads(text)
 
 
 def _facts(product: Product) -> dict[str, Any]:
@@ -237,7 +233,7 @@ def _raw_products(
         seen.add(asin)
         if position % BATCH == 0:
             on_read(read)
-        yield text, listings.get(asin), human.get(asin)
+        yield text, listings.get(asin) or "null", human.get(asin) or "null"
 
 
 def _by_asin(path: Path | None) -> Iterator[tuple[str, str]]:

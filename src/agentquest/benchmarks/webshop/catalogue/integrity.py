@@ -43,7 +43,8 @@ def damage(folder: Path) -> str | None:
         if entries is None:
             return f"{MANIFEST} is missing or damaged"
         signature = _signature(folder, entries)
-        if _sound.get(folder) == signature or _was_verified(folder, signature, entries):
+        is_large = sum(size for size, _ in entries.values()) > _LARGE
+        if _sound.get(folder) == signature or (is_large and _was_verified(folder, signature)):
             _sound[folder] = signature
             return None
         for name, (size, digest) in entries.items():
@@ -55,7 +56,9 @@ def damage(folder: Path) -> str | None:
     except OSError as error:
         return f"{Path(error.filename or folder).name}: {error.strerror}"
     _sound[folder] = signature
-    _remember(folder, signature, entries)
+    if is_large:
+        with suppress(OSError):  # a cache that cannot be written to costs time, nothing else
+            write_atomically(folder / _VERIFIED, json.dumps(signature))
     return None
 
 
@@ -81,23 +84,11 @@ def _signature(folder: Path, entries: dict[str, tuple[int, str]]) -> Signature:
     return signature
 
 
-def _was_verified(folder: Path, signature: Signature, entries: dict[str, tuple[int, str]]) -> bool:
-    if not _is_large(entries):
-        return False
+def _was_verified(folder: Path, signature: Signature) -> bool:
     try:
         return bool(json.loads((folder / _VERIFIED).read_text("utf-8")) == signature)
     except (OSError, ValueError):
         return False
-
-
-def _remember(folder: Path, signature: Signature, entries: dict[str, tuple[int, str]]) -> None:
-    if _is_large(entries):
-        with suppress(OSError):  # a cache that cannot be written to costs time, nothing else
-            write_atomically(folder / _VERIFIED, json.dumps(signature))
-
-
-def _is_large(entries: dict[str, tuple[int, str]]) -> bool:
-    return sum(size for size, _ in entries.values()) > _LARGE
 
 
 def _hash(text: str) -> str:

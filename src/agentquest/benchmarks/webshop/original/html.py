@@ -15,7 +15,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from agentquest.benchmarks.webshop.catalogue.products import RATING, Product
-from agentquest.benchmarks.webshop.original.links import STYLE, Keywords, Links, Options
+from agentquest.benchmarks.webshop.original.links import STYLE, Address, Keywords, Options
 from agentquest.benchmarks.webshop.shop.pages import write_script_json
 from agentquest.benchmarks.webshop.shop.prices import NO_LIMIT
 
@@ -62,7 +62,7 @@ _TARGET = (
 class Frame:
     """What all pages of a session share; `keywords` and `page` are those of the last search."""
 
-    links: Links
+    address: Address
     session: str
     instruction: str
     keywords: Keywords = ()
@@ -70,12 +70,17 @@ class Frame:
 
     def top(self) -> Markup:
         """Everything above the page's own content: head, instruction, the way back to search."""
-        return _fill(
-            _TOP,
-            head=_SHOP_HEAD,
-            instruction=self.instruction,
-            index=self.links.index(self.session),
-        )
+        return _fill(_TOP, head=_SHOP_HEAD, instruction=self.instruction, index=self.index)
+
+    @property
+    def index(self) -> str:
+        """The address of the search page."""
+        return self.address("", session_id=self.session)
+
+    def results(self, page: int | str) -> str:
+        """The address of a page of the search's results."""
+        search = {"keywords": self.keywords, "page": page}
+        return self.address("search_results", session_id=self.session, **search)
 
     def item_page(self, product: Product, options: Options) -> str:
         """The address of a product with these options chosen."""
@@ -87,12 +92,12 @@ class Frame:
 
     def _product_page(self, kind: str, product: Product, **parts: object) -> str:
         search = {"asin": product.asin, "keywords": self.keywords, "page": self.page}
-        return self.links.address(kind, session_id=self.session, **search, **parts)
+        return self.address(kind, session_id=self.session, **search, **parts)
 
     def purchase(self, product: Product, options: Options) -> str:
         """The address that buys a product."""
         bought = {"session_id": self.session, "asin": product.asin, "options": options}
-        return self.links.address("done", **bought)
+        return self.address("done", **bought)
 
 
 _TOP = Markup(
@@ -138,7 +143,7 @@ def search_page(frame: Frame) -> Markup:
         _SEARCH,
         head=_PLAIN_HEAD,
         instruction=frame.instruction,
-        index=frame.links.index(frame.session),
+        index=frame.index,
         end=_PLAIN_END,
     )
 
@@ -197,8 +202,7 @@ _NO_TURN = Markup('            <div class="col-sm-2">\n            </div>\n')
 
 
 def _turn(frame: Frame, label: str, page: int) -> Markup:
-    address = frame.links.search_results(frame.session, frame.keywords, page)
-    return _fill(_TURN, address, label)
+    return _fill(_TURN, frame.results(page), label)
 
 
 _TURN = Markup(
@@ -262,7 +266,6 @@ def item_page(
     frame: Frame, product: Product, options: Options, show_attributes: bool = False
 ) -> Markup:
     """A product with its options, of which `options` are chosen, and the buttons to its parts."""
-    results = frame.links.search_results(frame.session, frame.keywords, frame.page)
     attributes = _NOTHING
     if show_attributes:
         shown = _part(frame, product, options, "Attributes", "attributes")
@@ -270,7 +273,7 @@ def item_page(
     return _fill(
         _ITEM,
         top=frame.top(),
-        back=_fill(_BACK, results),
+        back=_fill(_BACK, frame.results(frame.page)),
         image=product.image,
         groups=_groups(frame, product, options),
         title=product.title,
@@ -312,17 +315,15 @@ _ITEM = Markup(
 
 
 def _groups(frame: Frame, product: Product, options: Options) -> Markup:
-    return _NOTHING.join(
-        _fill(
-            _GROUP,
-            group,
-            _NOTHING.join(
-                _choice(frame, product, dict(options) | {group: value}, group, number)
-                for number, value in enumerate(values)
-            ),
-        )
-        for group, values in product.options.items()
-    )
+    groups = []
+    for group, values in product.options.items():
+        choices = (
+            _fill(_CHOICE, name=group, number=number, value=value,
+                  address=frame.item_page(product, {**options, group: value}))
+            for number, value in enumerate(values)
+        )  # fmt: skip
+        groups.append(_fill(_GROUP, group, _NOTHING.join(choices)))
+    return _NOTHING.join(groups)
 
 
 _GROUP = Markup(
@@ -332,19 +333,6 @@ _GROUP = Markup(
     "              </div>\n"
     "            </div>\n          "
 )
-
-
-def _choice(
-    frame: Frame, product: Product, chosen: dict[str, str], group: str, number: int
-) -> Markup:
-    """One value of a group; `chosen` are the options once it is clicked."""
-    return _fill(
-        _CHOICE,
-        name=group,
-        number=number,
-        value=chosen[group],
-        address=frame.item_page(product, chosen),
-    )
 
 
 _BLANK = " " * 18

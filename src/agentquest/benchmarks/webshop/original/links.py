@@ -8,8 +8,7 @@ evaluates; here they are parsed, and can hold nothing but texts.
 """
 
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import quote, quote_plus
 
 STYLE = "/static/style.css"
@@ -24,42 +23,24 @@ _SINGLE = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\", "'": "'", '"': '"', "0":
 Keywords = Sequence[str] | str
 """The site passes the text of an address on as it came; otherwise a list of words."""
 Options = Mapping[str, str]
+Address = Callable[..., str]
+"""The address of a page, by the original's name for its kind and all that it depends on."""
 
 
-class Links(ABC):
-    """Where a page's links lead."""
-
-    @abstractmethod
-    def address(self, kind: str, **parts: object) -> str:
-        """The address of a page, by the original's name for its kind and all that it depends on."""
-
-    def index(self, session: str) -> str:
-        """The search page."""
-        return self.address("", session_id=session)
-
-    def search_results(self, session: str, keywords: Keywords, page: int | str) -> str:
-        """A page of the results of a search."""
-        return self.address("search_results", session_id=session, keywords=keywords, page=page)
+def site_address(kind: str, **parts: object) -> str:
+    """A path, as in the original's web site; the search page is named by its session alone."""
+    steps = [*filter(None, [kind]), *map(_as_python, parts.values())]
+    return "".join(f"/{quote(step, _PATH_SAFE, errors='replace')}" for step in steps)
 
 
-class SiteLinks(Links):
-    """Paths, as in the original's web site; the search page is named by its session alone."""
-
-    def address(self, kind: str, **parts: object) -> str:
-        steps = [*filter(None, [kind]), *map(_as_python, parts.values())]
-        return "".join(f"/{quote(step, _PATH_SAFE, errors='replace')}" for step in steps)
-
-
-class EnvironmentLinks(Links):
-    """Queries, as in the original's environment for agents."""
-
-    def address(self, kind: str, **parts: object) -> str:
-        pairs = [
-            f"{name}={quote_plus(_as_python(each), _QUERY_SAFE, errors='replace')}"
-            for name, value in parts.items()
-            for each in (value if isinstance(value, list | tuple) else [value])
-        ]
-        return f"/?{'&'.join(pairs)}"
+def environment_address(kind: str, **parts: object) -> str:
+    """A query, as in the original's environment for agents."""
+    pairs = [
+        f"{name}={quote_plus(_as_python(each), _QUERY_SAFE, errors='replace')}"
+        for name, value in parts.items()
+        for each in (value if isinstance(value, list | tuple) else [value])
+    ]
+    return f"/?{'&'.join(pairs)}"
 
 
 def _as_python(value: object) -> str:

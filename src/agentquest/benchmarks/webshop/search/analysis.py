@@ -196,38 +196,17 @@ def _escape(point: int) -> str:
     return f"\\U{point:08x}"
 
 
-_STEP2 = {
-    "ational": "ate",
-    "tional": "tion",
-    "enci": "ence",
-    "anci": "ance",
-    "izer": "ize",
-    "bli": "ble",
-    "alli": "al",
-    "entli": "ent",
-    "eli": "e",
-    "ousli": "ous",
-    "ization": "ize",
-    "ation": "ate",
-    "ator": "ate",
-    "alism": "al",
-    "iveness": "ive",
-    "fulness": "ful",
-    "ousness": "ous",
-    "aliti": "al",
-    "iviti": "ive",
-    "biliti": "ble",
-    "logi": "log",
-}
-_STEP3 = {
-    "icate": "ic",
-    "ative": "",
-    "alize": "al",
-    "iciti": "ic",
-    "ical": "ic",
-    "ful": "",
-    "ness": "",
-}
+def _read_rules(text: str) -> dict[str, str]:
+    """Endings and what replaces them."""
+    return dict(rule.split(":") for rule in text.split())
+
+
+_STEP2 = _read_rules(
+    "ational:ate tional:tion enci:ence anci:ance izer:ize bli:ble alli:al entli:ent eli:e"
+    " ousli:ous ization:ize ation:ate ator:ate alism:al iveness:ive fulness:ful ousness:ous"
+    " aliti:al iviti:ive biliti:ble logi:log"
+)
+_STEP3 = _read_rules("icate:ic ative: alize:al iciti:ic ical:ic ful: ness:")
 # Longer endings stand before the shorter ones that they end with.
 _ENDINGS = "al ance ence er ic able ible ant ement ment ent sion tion ou ism ate iti ous ive ize"
 _STEP4 = tuple(_ENDINGS.split())

@@ -26,7 +26,7 @@ from agentquest.benchmarks.webshop.original.html import (
     search_page,
     sub_page,
 )
-from agentquest.benchmarks.webshop.original.links import STYLE, SiteLinks, read_dict, read_list
+from agentquest.benchmarks.webshop.original.links import STYLE, read_dict, read_list, site_address
 from agentquest.benchmarks.webshop.serving.requests import (
     MAX_NAME,
     SessionLimits,
@@ -45,7 +45,6 @@ HOME = "abc"
 _MOST_SCANNED = 20_000  # products that a search by attribute may look through
 _SHOWN_DETAILS = ("r_type", "r_att", "w_att", "query_match", "category_match", "title_score",
          "r_option", "w_option", "r_price", "w_price")  # fmt: skip
-_LINKS = SiteLinks()
 
 
 def original_app(shop: Shop, limits: SessionLimits) -> Starlette:
@@ -90,7 +89,7 @@ class _OriginalSite:
         self.rng.setstate(shop.goals.state_after_shuffle)
 
     async def home(self, request: Request) -> Response:
-        return RedirectResponse(_LINKS.index(HOME), 302)
+        return RedirectResponse(f"/{HOME}", 302)
 
     async def index(self, request: Request) -> Response:
         """The search page, where a session begins; a search leads to its results."""
@@ -100,10 +99,11 @@ class _OriginalSite:
             goal = self._new_goal(session)
             add_session(self.goals, session, goal, request)
         fields = await read_form(request) if request.method == "POST" else {}
+        keywords = fields.get("search_query", "").lower().split(" ")
+        frame = Frame(site_address, session, goal.instruction_text, keywords)
         if "search_query" in fields:
-            keywords = fields["search_query"].lower().split(" ")
-            return RedirectResponse(_LINKS.search_results(session, keywords, 1), 302)
-        return _html(search_page(Frame(_LINKS, session, goal.instruction_text)))
+            return RedirectResponse(frame.results(1), 302)
+        return _html(search_page(frame))
 
     def _new_goal(self, session: str) -> Goal:
         """Goal 7 for `fixed_7`; a drawn one for any other name."""
@@ -136,7 +136,7 @@ class _OriginalSite:
         shown = found[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
         products = [self.shop.catalogue.product(number) for number in shown]
         session = request.path_params["session"]
-        frame = Frame(_LINKS, session, goal.instruction_text, keywords, page)
+        frame = Frame(site_address, session, goal.instruction_text, keywords, page)
         return _html(results_page(frame, page, len(found), products))
 
     def _search(self, keywords: list[str]) -> list[int]:
@@ -169,9 +169,8 @@ class _OriginalSite:
 
     def _open_product(self, request: Request) -> tuple[Frame, Product, dict[str, str]]:
         goal, given = self._goal(request), request.path_params
-        frame = Frame(
-            _LINKS, given["session"], goal.instruction_text, given["keywords"], given["page"]
-        )
+        search = given["keywords"], given["page"]
+        frame = Frame(site_address, given["session"], goal.instruction_text, *search)
         return frame, self._product(request), _read(read_dict, given["options"], "options")
 
     def _product(self, request: Request) -> Product:

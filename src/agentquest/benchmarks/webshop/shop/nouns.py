@@ -26,7 +26,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 logger = logging.getLogger(__name__)
 
@@ -48,29 +48,18 @@ _ENDINGS = (
 _NEVER = ("number", "break")
 
 
-class Nouns(Protocol):
-    """Finds the nouns of a title; `name` says by which means."""
-
-    @property
-    def name(self) -> str:
-        """How records name the means: our own tagger, or spaCy's model and its version."""
-        ...
-
-    def __call__(self, title: str, bought: bool = False) -> tuple[str, ...]:
-        """Lower-cased, repeats included; `bought` is the product that is judged."""
-
-
 class TitleNouns:
-    """Our own tagger for product titles."""
+    """Our own tagger for product titles; `name` is how records name it."""
 
     name = BUILT_IN
 
     def __call__(self, title: str, bought: bool = False) -> tuple[str, ...]:
+        """Lower-cased, repeats included; `bought` is the product that is judged."""
         return title_nouns(title, BOUGHT if bought else WANTED)
 
 
 class SpacyNouns:
-    """A spaCy model, as in the original; `model` is a name or a folder."""
+    """A spaCy model, as in the original, and its version; `model` is a name or a folder."""
 
     def __init__(self, model: str) -> None:
         spacy = importlib.import_module("spacy")
@@ -88,6 +77,9 @@ class SpacyNouns:
 
     def _tag(self, title: str) -> tuple[str, ...]:
         return tuple(t.text.lower() for t in self._pipeline(title) if t.pos_ in _NOUN_TAGS)
+
+
+Nouns = TitleNouns | SpacyNouns
 
 
 @lru_cache(maxsize=1)

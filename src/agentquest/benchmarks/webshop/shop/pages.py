@@ -97,14 +97,10 @@ def _as_rich_text(page: Page, visited: Collection[str]) -> str:
     return "".join([*reversed(clicked), *lines])
 
 
-def _as_url(page: Page, visited: Collection[str]) -> str:
-    return page.url
-
-
 MODES: dict[str, Callable[[Page, Collection[str]], str]] = {
     "text": _as_text,
     "text_rich": _as_rich_text,
-    "url": _as_url,
+    "url": lambda page, visited: page.url,
 }
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from agentquest.benchmarks.webshop.catalogue.catalogue import Catalogue
 from agentquest.benchmarks.webshop.catalogue.products import Product
 from agentquest.benchmarks.webshop.original import html
-from agentquest.benchmarks.webshop.original.links import EnvironmentLinks
+from agentquest.benchmarks.webshop.original.links import environment_address
 from agentquest.benchmarks.webshop.shop import pages
 from agentquest.benchmarks.webshop.shop.goals import Goal, Goals, make_goals
 from agentquest.benchmarks.webshop.shop.nouns import Nouns, best_nouns
@@ -282,7 +282,7 @@ def parse_action(action: str) -> tuple[str, str | None]:
 def page_html(session: Session) -> str:
     """The session's current page in the original's HTML; at first the search page."""
     frame = html.Frame(
-        EnvironmentLinks(),
+        environment_address,
         session.id,
         session.instruction,
         session.keywords,
