@@ -8,6 +8,7 @@ from agentquest.lib.agent import (
     Episode,
     Explorer,
     InformedAgent,
+    Oracle,
 )
 from agentquest.lib.arena import Arena
 from agentquest.lib.benchmark import Benchmark, BenchmarkSettings
@@ -15,7 +16,6 @@ from agentquest.lib.driver import Driver, Outcome
 from agentquest.lib.game import Game
 from agentquest.lib.loop_agent import LoopAgent
 from agentquest.lib.metrics import Metrics, repetition_rate, repetitions, similarity
-from agentquest.lib.oracle import Oracle
 from agentquest.lib.parsing import Parser, parse_action
 from agentquest.lib.people import TerminalView
 from agentquest.lib.session import Session, Turn

@@ -12,11 +12,10 @@ oracle, and every record says so.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
-from agentquest.lib.oracle import Oracle
 from agentquest.lib.parsing import PARSE_FAILURE
 from agentquest.lib.settings import Settings
 from agentquest.lib.types import Observation
@@ -138,6 +137,16 @@ class Agent(ABC):
     async def close(self) -> None:
         """Called once, however the episode ended."""
         return None
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """A shortest plan from the current state of one episode, asked again after every step.
+
+    It has the commands that solve the task from here; none when solved or unreachable.
+    """
+
+    plan: Callable[[], list[str]]
 
 
 class InformedAgent(Agent):

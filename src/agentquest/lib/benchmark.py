@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from pydantic import BeforeValidator, Field
 
 from agentquest.errors import UnknownName, UserError
-from agentquest.lib.agent import Briefing, Explorer
+from agentquest.lib.agent import Briefing, Explorer, Oracle
 from agentquest.lib.commands import filled, make_tool
 from agentquest.lib.driver import Driver
 from agentquest.lib.game import DriverGame, Game
-from agentquest.lib.oracle import Oracle
 from agentquest.lib.people import TerminalView
 from agentquest.lib.settings import Settings, read_list, suggestion, validated
 from agentquest.lib.types import Moment, Observation, Task

@@ -9,9 +9,8 @@ Example games for prompts are played in the same way.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
-from agentquest.lib.agent import Demonstration, Explorer
+from agentquest.lib.agent import Demonstration, Explorer, Oracle
 from agentquest.lib.driver import Driver
-from agentquest.lib.oracle import Oracle
 from agentquest.lib.types import Observation
 
 

@@ -164,7 +164,7 @@ def _choose(turn: str, found: list[_Found], marked: bool) -> Parsed:
         raw, repeated = _without_label(one.raw)
         if _OTHER.match(raw.lstrip(_BEFORE_LABEL)):
             return Parsed(None, _thought(turn[: one.start]), How.MISSING)
-        command, cut = clean_command(raw)
+        command, cut = _clean_command(raw)
         if command and is_echo(command):
             echoed = True
             continue
@@ -326,7 +326,7 @@ def _bare(turn: str, commands: Sequence[str]) -> list[_Found]:
 
 
 def _is_command(line: str, commands: Sequence[str]) -> bool:
-    text = clean_command(line).command
+    text, _ = _clean_command(line)
     if not text or len(text) > _LONGEST_BARE or is_echo(text) or len(line) > 2 * _LONGEST_BARE:
         return False
     if "[" not in text and _TALK.search(text):
@@ -348,13 +348,6 @@ def _thought(text: str) -> str:
     return (text.lstrip()[label.end() :] if label else text).strip()
 
 
-class Clean(NamedTuple):
-    """A command, and whether words that are not part of it were cut off behind it."""
-
-    command: str
-    cut: bool
-
-
 def without_marks(text: str) -> tuple[str, bool]:
     """The text of the turn, between its opening marks and its end mark."""
     pieces: list[str] = []
@@ -373,16 +366,17 @@ def without_marks(text: str) -> tuple[str, bool]:
     return "".join([*pieces, text[start:]]), found
 
 
-def clean_command(raw: str) -> Clean:
-    """The command in what follows a label, without decoration and remarks."""
+def _clean_command(raw: str) -> tuple[str, bool]:
+    """The command in what follows a label, without decoration and remarks, and whether words that
+    are not part of it were cut off behind it."""
     raw = raw[: 2 * LONGEST_COMMAND]
     text = _LANGUAGE.sub("", raw.strip().strip("*_")).strip()
     marked = _marked_off(text)
     if marked is not None:
-        return Clean(strip_decoration(marked), True)
+        return strip_decoration(marked), True
     text = strip_decoration(text)
     kept = strip_decoration(_without_remark(text))
-    return Clean(kept, kept != text)
+    return kept, kept != text
 
 
 def _marked_off(text: str) -> str | None:

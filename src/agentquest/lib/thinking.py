@@ -35,22 +35,13 @@ class Spoken(NamedTuple):
     reasoning: str
 
 
-def split_thinking(content: str) -> Spoken:
+def split_thinking(content: str, tag: re.Pattern[str] = _TEMPLATE_TAG) -> Spoken:
     """Separate the answer from the thoughts that a chat template marks.
 
     A block that never closes is all thought: the model was cut off inside it. A closing tag
     without an opening one ends a thought that began with the reply, because some chat
     templates write the opening tag into the prompt. Content without marks is returned as it is.
     """
-    return _split(content, _TEMPLATE_TAG)
-
-
-def split_thoughts(content: str) -> Spoken:
-    """Separate the answer from all thoughts, also from those in tags that prompts ask for."""
-    return _split(content, _ANY_TAG)
-
-
-def _split(content: str, tag: re.Pattern[str]) -> Spoken:
     spoken, thoughts = _split_channels(content)
     start, opened = 0, ""
     words: list[str] = []
@@ -72,6 +63,11 @@ def _split(content: str, tag: re.Pattern[str]) -> Spoken:
         return Spoken(spoken, join_texts(thoughts))
     (thoughts if opened else words).append(spoken[start:])
     return Spoken(join_texts(words), join_texts(thoughts))
+
+
+def split_thoughts(content: str) -> Spoken:
+    """Separate the answer from all thoughts, also from those in tags that prompts ask for."""
+    return split_thinking(content, _ANY_TAG)
 
 
 def _read_tag(mark: re.Match[str]) -> tuple[bool, str]:

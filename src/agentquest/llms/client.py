@@ -140,11 +140,7 @@ class HttpModel(ChatModel, ABC):
         raise explain_failure(failure, self.settings, tools)
 
     def status(self) -> Status:
-        throttle = self.limits.throttle
-        waiting = throttle.waiting + self.limits.concurrency.waiting
-        return self._monitor.status(
-            waiting=waiting, held_s=throttle.held_s, held_by=throttle.held_by, pace=throttle.pace
-        )
+        return self._monitor.status(self.limits)
 
     async def close(self) -> None:
         await self._transport.close()

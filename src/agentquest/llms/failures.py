@@ -1,13 +1,4 @@
-"""How a model call fails for good.
-
-    ModelError
-    └── ModelFailure            status and a short message
-        ├── AuthenticationFailed   401, 403: the key is missing, wrong or not allowed
-        ├── QuotaExhausted         402, or 429 for an account that is out of credit
-        ├── ContextTooLong         the prompt does not fit the model (a ContextExceeded)
-        ├── BadRequest             400, 404, 422 …: asking again cannot help
-        └── ModelUnavailable       retries or time ran out
-            └── ServerAway         the server answered before, went down, and stayed down
+"""How a model call fails for good; records name the class.
 
 `Transient` is the signal inside this package that an attempt failed for a reason that may
 pass; it never leaves the package.
@@ -25,11 +16,11 @@ class ModelFailure(ModelError):
 
 
 class AuthenticationFailed(ModelFailure):
-    """The server does not accept the key."""
+    """401, 403: the key is missing, wrong or not allowed."""
 
 
 class QuotaExhausted(ModelFailure):
-    """The account has no credit left; waiting does not help."""
+    """402, or 429 for an account that is out of credit: waiting does not help."""
 
 
 class ContextTooLong(ModelFailure, ContextExceeded):
@@ -37,7 +28,7 @@ class ContextTooLong(ModelFailure, ContextExceeded):
 
 
 class BadRequest(ModelFailure):
-    """The server will never answer this request."""
+    """400, 404, 422 …: the server will never answer this request."""
 
 
 class ModelUnavailable(ModelFailure):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from agentquest.llms.clock import Clock
 from agentquest.llms.failures import Transient
+from agentquest.llms.limits import RequestLimits
 from agentquest.words import counted
 
 logger = logging.getLogger(__name__)
@@ -97,17 +98,17 @@ class Monitor:
         """A call is over, however it went."""
         self._tries.pop(call, None)
 
-    def status(self, *, waiting: int, held_s: float, held_by: str, pace: float | None) -> Status:
-        """The state of the client now; the arguments come from the limits."""
-        now = self._clock.now()
+    def status(self, limits: RequestLimits) -> Status:
+        """The state of the client now."""
+        now, throttle = self._clock.now(), limits.throttle
         failing = self._failing_since
         return Status(
             in_flight=len(self._open),
             oldest_s=now - next(iter(self._open.values())) if self._open else 0.0,
-            waiting=waiting,
-            held_s=held_s,
-            held_by=held_by,
-            pace=pace,
+            waiting=throttle.waiting + limits.concurrency.waiting,
+            held_s=throttle.held_s,
+            held_by=throttle.held_by,
+            pace=throttle.pace,
             failing_s=None if failing is None else now - failing,
             away=self._away,
             tries=max(self._tries.values(), default=1),

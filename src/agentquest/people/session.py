@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from enum import Enum
 
+from agentquest.lib.agent import Oracle
 from agentquest.lib.commands import has_blank
 from agentquest.lib.driver import Driver
-from agentquest.lib.oracle import Oracle
 from agentquest.lib.people import PlayedGame, PlayedMove, TerminalView, fits
 from agentquest.lib.types import Task
 from agentquest.records.how import How
