@@ -44,7 +44,7 @@ def test_answers_are_read_as_the_evaluator_reads_them():
     assert "Could not parse" in told
     assert player.session.last.steps == 2
     player.answer("Action: inventory")
-    assert player.over
+    assert player.session.last.over
     assert "Action: <command>" in system_prompt(arena)
 
 

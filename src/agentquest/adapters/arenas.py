@@ -67,11 +67,6 @@ class TextPlayer:
         except ParseError as error:
             return self.describe(self.session.miss(str(error)))
 
-    @property
-    def over(self) -> bool:
-        """Whether the episode has ended."""
-        return self.session.last.over
-
     def describe(self, turn: Turn) -> str:
         """A turn's text, with the possible commands if these are shown."""
         if self._show_admissible and not turn.over:

@@ -108,7 +108,7 @@ def play(arena: Arena, max_steps: int, show_admissible: bool) -> Solver:
                     "truncated": turn.truncated,
                 },
             )
-            if player.over:
+            if turn.over:
                 break
             state.messages.append(ChatMessageUser(content=told))
         return state

@@ -98,7 +98,7 @@ class GameEnv(vf.Env[GameEnvConfig]):
             segment = await interaction.turn()
             while not segment.terminated:
                 told = player.answer(segment.last_reply)
-                if player.over:
+                if player.session.last.over:
                     break
                 segment = await interaction.turn(told)
         turn, trace = player.session.last, interaction.trace

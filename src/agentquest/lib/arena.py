@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from agentquest.errors import UnknownName, UserError
 from agentquest.lib.benchmark import Benchmark
-from agentquest.lib.game import Game
 from agentquest.lib.types import Task
 
 Wanted = Task | str | int
@@ -48,10 +47,6 @@ class Arena:
                 + (f"they are numbered 0 to {len(tasks) - 1}" if tasks else "it has none")
             )
         return tasks[wanted]
-
-    def game(self, task: Task) -> Game:
-        """A new game of the task; games share what does not change."""
-        return self.benchmark.game(task)
 
     def _of(self, split: str | None) -> Benchmark:
         name = self.split if split is None else self.benchmark.split_named(split)

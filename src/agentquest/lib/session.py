@@ -77,7 +77,7 @@ class Session:
         else:
             found = self.arena.task(0 if task is None else task, split)
         if self._game is None or found != self._task:
-            self._game = self.arena.game(found)
+            self._game = self.arena.benchmark.game(found)
             self._task = found
         game = self._game
         text = game.reset()

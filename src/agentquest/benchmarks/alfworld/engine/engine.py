@@ -200,7 +200,9 @@ def _parse(text: str, cleaners: frozenset[str]) -> ParsedProblem:
 
 def _check_limits(world: World, state: State, goal: Goal) -> None:
     """Raise DataError for a goal or a world beyond what ALFRED has."""
-    _check_goal(goal)
+    for is_asked, what in _beyond(goal):
+        if is_asked:
+            raise DataError(f"the goal asks {what}, which none of ALFRED's does")
     if goal.all_closed and (world.has_double_places or goal.lamps & world.pickupable):
         raise DataError(
             "the goal wants all doors closed in a home with a receptacle at two locations"
@@ -228,19 +230,13 @@ def _check_limits(world: World, state: State, goal: Goal) -> None:
             )
 
 
-def _check_goal(goal: Goal) -> None:
-    item = goal.item
-    if goal.place is not None and goal.hold is not None:
-        raise _beyond("to place an object and to hold one")
-    if goal.all_closed and item.sliced:
-        raise _beyond("for slices and for all doors to be closed")
-    if item.treatments > 1:
-        raise _beyond("to treat one object in two ways")
-    if item.treatments and goal.place is not None and goal.place.count > 1:
-        raise _beyond("to treat two objects")
-    if item.treatments and goal.hold is not None:
-        raise _beyond("to look at a treated object")
-
-
-def _beyond(what: str) -> DataError:
-    return DataError(f"the goal asks {what}, which none of ALFRED's does")
+def _beyond(goal: Goal) -> tuple[tuple[bool, str], ...]:
+    item, place = goal.item, goal.place
+    many = place is not None and place.count > 1
+    return (
+        (bool(place and goal.hold), "to place an object and to hold one"),
+        (goal.all_closed and item.sliced, "for slices and for all doors to be closed"),
+        (item.treatments > 1, "to treat one object in two ways"),
+        (item.treatments > 0 and many, "to treat two objects"),
+        (item.treatments > 0 and goal.hold is not None, "to look at a treated object"),
+    )

@@ -199,11 +199,6 @@ class Layout:
         """What an agent is shown of the room at the start: the kind of each receptacle."""
         return tuple(sorted(r.kind for r in self.receptacles))
 
-    @property
-    def has_desk_lamp(self) -> bool:
-        """Whether a desk lamp stands on a receptacle, so that things can be looked at under it."""
-        return any(f.kind == "DeskLamp" and f.inside for f in self.fittings)
-
 
 @cache
 def layout(scene: int) -> Layout:

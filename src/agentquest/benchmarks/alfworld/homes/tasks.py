@@ -115,9 +115,10 @@ def starting_places(task: HomeTask, home: Layout, thing: str) -> dict[str, int]:
 def _tasks_in(task_type: str, scene: int) -> Mapping[str, tuple[str, ...]]:
     """The tasks of a type that a room can set: target -> things that may be asked for."""
     home = layout(scene)
+    standing = {f.kind for f in home.fittings if f.inside}  # so that a lamp lights something
     possible: dict[str, tuple[str, ...]] = {}
     for target in _RECEPTACLES[task_type]:
-        if not (home.has_desk_lamp if task_type == LOOK else target in home.by_kind):
+        if target not in (standing if task_type == LOOK else home.by_kind):
             continue
         things = tuple(t for t in home.kinds if _fits(HomeTask(task_type, t, target, scene), home))
         if things:

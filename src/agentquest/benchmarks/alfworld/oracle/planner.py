@@ -18,7 +18,7 @@ from agentquest.benchmarks.alfworld.engine.goals import Goal
 from agentquest.benchmarks.alfworld.engine.rules import Move, Rule, apply, command_of, tools
 from agentquest.benchmarks.alfworld.engine.state import NOTHING, State
 from agentquest.benchmarks.alfworld.engine.world import World
-from agentquest.benchmarks.alfworld.oracle.relevant import find_positions, members, treatment_of
+from agentquest.benchmarks.alfworld.oracle.relevant import members, treatment_of
 from agentquest.benchmarks.alfworld.oracle.search import shortest_moves
 
 
@@ -150,7 +150,10 @@ class Errands:
         self.goal = goal
         self.item = goal.item
         self.treatment = treatment_of(goal.item)
-        self.containers = find_positions(state)
+        self.containers: dict[int, list[int]] = {}
+        for receptacle, inside in enumerate(state.contents):
+            for thing in inside:
+                self.containers.setdefault(thing, []).append(receptacle)
         # Of equally short plans the first one is kept. People expect the lowest numbers, which
         # the things with the highest ids have.
         self.things = members(goal.item.things)[::-1]

@@ -68,12 +68,3 @@ class Relevant:
             places=tuple([m if o in counting else 0 for o, m in enumerate(state.places)]),
             left=frozenset(),
         )
-
-
-def find_positions(state: State) -> dict[int, list[int]]:
-    """The receptacles that each thing is in."""
-    found: dict[int, list[int]] = {}
-    for receptacle, inside in enumerate(state.contents):
-        for thing in inside:
-            found.setdefault(thing, []).append(receptacle)
-    return found

@@ -64,64 +64,7 @@ def api_app(shop: Shop, limits: SessionLimits) -> Starlette:
         Route("/healthz", api.health, methods=["GET"]),
         Route("/openapi.json", api.openapi, methods=["GET"]),
     ]
-    return make_app(routes, json_refusal, lambda app: api.clients.expire_regularly())
-
-
-class _Api:
-    def __init__(self, shop: Shop, limits: SessionLimits) -> None:
-        self.shop = shop
-        self.clients = Clients(shop, limits)
-
-    async def test(self, request: Request) -> Response:
-        return write_json({"test": "okay"})
-
-    async def health(self, request: Request) -> Response:
-        return write_json(
-            {
-                "data_hash": self.shop.catalogue.digest,
-                "goals": len(self.shop.goals),
-                "goals_kind": self.shop.goals.kind,
-                "products": len(self.shop.catalogue),
-                "seed": self.shop.seed,
-                "sessions": len(self.clients),
-                "status": "ok",
-                "strict": self.shop.strict,
-                "tagger": self.shop.nouns.name,
-            }
-        )
-
-    async def openapi(self, request: Request) -> Response:
-        return write_json(openapi_document())
-
-    async def reset(self, request: Request) -> Response:
-        fields = await read_json(request, ("session",))
-        name = read_session_name(fields.get("session"))
-        session, cookie = await self.clients.start(request, name)
-        answer = write_json(WebshopUtils.reset_answer(session))
-        if cookie is not None:
-            answer.set_cookie(COOKIE, cookie, httponly=True, samesite="strict")
-        return answer
-
-    async def step(self, request: Request) -> Response:
-        fields = await read_json(request, ("action", "session"))
-        action = read_action(fields)
-        client = self.clients.find(request, read_session_name(fields.get("session")))
-        self._refuse_crashes(action)
-        async with client.lock:
-            answer = await run_step(len(self.shop.catalogue), lambda: _step(client.session, action))
-        self.clients.mark_used(client)
-        return answer
-
-    def _refuse_crashes(self, action: str) -> None:
-        """The original crashes on some searches; a strict shop says so, others ignore them."""
-        if not self.shop.strict:
-            return
-        name, argument = parse(action)
-        if name == "search" and argument:
-            keywords = argument.split(" ")
-            if not Shop.understands(keywords):
-                message = f"the special search {keywords[0]} fails in the original too"
-                raise HTTPException(422, f"{message}: nothing was done")
+    return make_app(routes, json_refusal, lambda app: api.expire_regularly())
 
 
 def _step(session: Session, action: str) -> Response:
@@ -150,8 +93,8 @@ class ClientSession:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
-class Clients:
-    """All clients of one server, and their sessions."""
+class _Api:
+    """The routes, and all clients of one server with their sessions."""
 
     def __init__(self, shop: Shop, limits: SessionLimits) -> None:
         self.shop = shop
@@ -161,14 +104,60 @@ class Clients:
         self._by_number: dict[int, set[Key]] = defaultdict(set)
         self._by_connection: dict[str, Key] = {}
 
-    def __len__(self) -> int:
-        return len(self._store)
+    async def test(self, request: Request) -> Response:
+        return write_json({"test": "okay"})
 
-    def expire_regularly(self) -> AbstractAsyncContextManager[None]:
-        """While this is open, idle sessions are dropped without a request."""
-        return self._store.expire_regularly(self._forget_all)
+    async def health(self, request: Request) -> Response:
+        return write_json(
+            {
+                "data_hash": self.shop.catalogue.digest,
+                "goals": len(self.shop.goals),
+                "goals_kind": self.shop.goals.kind,
+                "products": len(self.shop.catalogue),
+                "seed": self.shop.seed,
+                "sessions": len(self._store),
+                "status": "ok",
+                "strict": self.shop.strict,
+                "tagger": self.shop.nouns.name,
+            }
+        )
 
-    async def start(self, request: Request, name: SessionName) -> tuple[Session, str | None]:
+    async def openapi(self, request: Request) -> Response:
+        return write_json(openapi_document())
+
+    async def reset(self, request: Request) -> Response:
+        fields = await read_json(request, ("session",))
+        name = read_session_name(fields.get("session"))
+        session, cookie = await self._start(request, name)
+        answer = write_json(WebshopUtils.reset_answer(session))
+        if cookie is not None:
+            answer.set_cookie(COOKIE, cookie, httponly=True, samesite="strict")
+        return answer
+
+    async def step(self, request: Request) -> Response:
+        fields = await read_json(request, ("action", "session"))
+        action = read_action(fields)
+        client = self._find(request, read_session_name(fields.get("session")))
+        self._refuse_crashes(action)
+        async with client.lock:
+            answer = await run_step(len(self.shop.catalogue), lambda: _step(client.session, action))
+        # Sessions in use outlast those that were only started.
+        finished = client.session.bought is not None
+        self._store.mark(client.key, Stage.FINISHED if finished else Stage.IN_USE)
+        return answer
+
+    def _refuse_crashes(self, action: str) -> None:
+        """The original crashes on some searches; a strict shop says so, others ignore them."""
+        if not self.shop.strict:
+            return
+        name, argument = parse(action)
+        if name == "search" and argument:
+            keywords = argument.split(" ")
+            if not Shop.understands(keywords):
+                message = f"the special search {keywords[0]} fails in the original too"
+                raise HTTPException(422, f"{message}: nothing was done")
+
+    async def _start(self, request: Request, name: SessionName) -> tuple[Session, str | None]:
         """The client's session, (re)started at the search page; and a cookie, if it needs one."""
         sender = _Sender(request)
         key = self._key(sender, name) or self._by_connection.get(sender.connection)
@@ -189,7 +178,7 @@ class Clients:
         self._set_connection(client, sender.connection)
         return client.session, key[1]
 
-    def find(self, request: Request, name: SessionName) -> ClientSession:
+    def _find(self, request: Request, name: SessionName) -> ClientSession:
         """The session that a step is for."""
         sender = _Sender(request)
         key = self._key(sender, name) or self._find_anonymous(sender, name)
@@ -205,11 +194,6 @@ class Clients:
             )
         self._set_connection(client, sender.connection)
         return client
-
-    def mark_used(self, client: ClientSession) -> None:
-        """Note that a step was made: sessions in use outlast those that were only started."""
-        finished = client.session.bought is not None
-        self._store.mark(client.key, Stage.FINISHED if finished else Stage.IN_USE)
 
     def _key(self, sender: _Sender, name: SessionName) -> Key | None:
         """The client that a request itself identifies; None if it does not."""
@@ -247,6 +231,10 @@ class Clients:
                 del self._by_connection[client.connection]
             client.connection = connection
             self._by_connection[connection] = client.key
+
+    def expire_regularly(self) -> AbstractAsyncContextManager[None]:
+        """While this is open, idle sessions are dropped without a request."""
+        return self._store.expire_regularly(self._forget_all)
 
     async def _forget_all(self, clients: Iterable[ClientSession]) -> None:
         for client in clients:

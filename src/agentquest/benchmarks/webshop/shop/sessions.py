@@ -58,7 +58,9 @@ class Sessions:
         """Start or restart `session` at the search page."""
         with self._lock:
             if isinstance(session, int):
-                self._check_goal(session)
+                count = len(self.shop.goals)
+                if not 0 <= session < count:
+                    raise UserError(f"session {session}: goals are numbered 0 to {count - 1}")
             elif session is not None:
                 check_name(session)
             name = _new_name(self.rng) if session is None else str(session)
@@ -72,11 +74,6 @@ class Sessions:
         """Drop a session; it need not exist."""
         with self._lock:
             self._sessions.pop(name, None)
-
-    def _check_goal(self, number: int) -> None:
-        count = len(self.shop.goals)
-        if not 0 <= number < count:
-            raise UserError(f"session {number}: goals are numbered 0 to {count - 1}")
 
     def _add(self, name: str, goal: Goal) -> Session:
         shop = self.shop
