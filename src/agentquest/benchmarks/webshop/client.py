@@ -27,11 +27,10 @@ _LONGEST_REFUSAL = 500  # characters of a refusal
 class ShopClient:
     """One shopper on a server at `base_url`; `token` is for servers that ask for one."""
 
-    def __init__(self, base_url: str, timeout: float = TIMEOUT, token: str | None = None) -> None:
+    def __init__(self, base_url: str, token: str | None = None) -> None:
         if not is_web_address(base_url):
             raise ConfigError(f"base_url must be an http address, not {base_url!r}")
         self.base_url = base_url.rstrip("/")
-        self.timeout = timeout
         self.session = uuid.uuid4().hex
         self.data_hash = ""  # a server need not say what it sells
         self.valid = True  # nor whether it carried out the last action
@@ -69,8 +68,8 @@ class ShopClient:
         content = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(url, content, headers)  # the scheme was checked above
         try:
-            with urllib.request.urlopen(request, timeout=self.timeout) as response:
-                text = _read_body(response, url, self.timeout)
+            with urllib.request.urlopen(request, timeout=TIMEOUT) as response:
+                text = _read_body(response, url)
         except urllib.error.HTTPError as error:
             with error:
                 reason = error.read(_LONGEST_REFUSAL).decode("utf-8", "replace")
@@ -84,15 +83,15 @@ class ShopClient:
             raise NetworkError(f"{url}: the server's answer is not JSON") from error
 
 
-def _read_body(response: http.client.HTTPResponse, url: str, timeout: float) -> bytes:
-    deadline = time.monotonic() + timeout
+def _read_body(response: http.client.HTTPResponse, url: str) -> bytes:
+    deadline = time.monotonic() + TIMEOUT
     received = bytearray()
     while piece := response.read1(_PIECE):
         received += piece
         if len(received) > LONGEST_ANSWER:
             raise NetworkError(f"{url}: the answer is larger than {LONGEST_ANSWER} bytes")
         if time.monotonic() > deadline:
-            raise NetworkError(f"{url}: the answer took longer than {timeout:g} seconds")
+            raise NetworkError(f"{url}: the answer took longer than {TIMEOUT:g} seconds")
     return bytes(received)
 
 

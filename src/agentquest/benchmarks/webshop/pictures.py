@@ -5,7 +5,6 @@ button, an id with a title and a price is a product.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from htpy import Node, button, div, input, label, p, span
 from markupsafe import Markup
@@ -21,30 +20,18 @@ _BUY = "buy now"
 _NO_OPTION = (*_NAVIGATION, *_ABOUT, _BUY)
 
 
-@dataclass(frozen=True)
-class _Look:
-    """What has been clicked on the page (`picked`), what is clicked next, and whether a person
-    can click it now (`acts`)."""
-
-    picked: frozenset[str] = frozenset()
-    chosen: str = ""
-    acts: bool = False
-
-
 def draw_pages(moments: Sequence[Moment]) -> Iterator[Markup | None]:
     """The page at each moment, with what was clicked on it; None if the text is not a page."""
     actions = [moment.action.lower() for moment in moments]
     for place, moment in enumerate(moments):
         chosen = actions[place + 1] if place + 1 < len(actions) else ""
-        picked = _picked_options(actions[1 : place + 1], moment.admissible)
-        yield _draw_page(moment, _Look(picked, chosen))
+        yield _draw_page(moment, actions[1 : place + 1], chosen)
 
 
 def draw_controls(moments: Sequence[Moment]) -> Markup | None:
     """The newest page, as the content of a form to click on."""
     actions = [moment.action.lower() for moment in moments[1:]]
-    newest = moments[-1]
-    return _draw_page(newest, _Look(_picked_options(actions, newest.admissible), acts=True))
+    return _draw_page(moments[-1], actions, acts=True)
 
 
 def _picked_options(actions: Sequence[str], admissible: Sequence[str]) -> frozenset[str]:
@@ -59,19 +46,23 @@ def _picked_options(actions: Sequence[str], admissible: Sequence[str]) -> frozen
     return frozenset(found)
 
 
-def _draw_page(moment: Moment, look: _Look) -> Markup | None:
+def _draw_page(
+    moment: Moment, actions: Sequence[str], chosen: str = "", acts: bool = False
+) -> Markup | None:
+    """The page after these actions; `chosen` is the next one, `acts`: a person can click now."""
     if SEPARATOR not in moment.observation:
         return None
-    pieces = [piece.strip() for piece in moment.observation.split(SEPARATOR)]
-    return Markup(div(".shop")[_Page(pieces, moment.admissible, look).parts()])
+    return Markup(div(".shop")[_Page(moment, actions, chosen, acts).parts()])
 
 
 class _Page:
-    def __init__(self, pieces: list[str], admissible: Sequence[str], look: _Look) -> None:
-        self._pieces = pieces
+    def __init__(self, moment: Moment, actions: Sequence[str], chosen: str, acts: bool) -> None:
+        admissible = moment.admissible
+        self._pieces = [piece.strip() for piece in moment.observation.split(SEPARATOR)]
+        self._picked = _picked_options(actions, admissible)
+        self._chosen, self._acts = chosen, acts
         self._clicks = {_argument(one.lower()) for one in admissible if one.startswith(_CLICK)}
         self._searches = any(one.startswith(_SEARCH) for one in admissible)
-        self._look = look
 
     def parts(self) -> Iterator[Node]:
         pieces = self._pieces
@@ -111,11 +102,11 @@ class _Page:
         return p(".product")[self._button(title, "title", number), span[price]]
 
     def _search(self) -> Node:
-        if self._look.acts:
+        if self._acts:
             words = label["Search for ", input(name="blank", autocomplete="off")]
             search = button(name="fill", value=f"{_SEARCH}<query>]")["Search"]
             return p(".search")[words, " ", search]
-        chosen = self._look.chosen
+        chosen = self._chosen
         words_chosen = _argument(chosen) if chosen.startswith(_SEARCH) else ""
         return p(".search")[span(".box")[words_chosen or "Search"]]
 
@@ -124,10 +115,10 @@ class _Page:
         command = f"{_CLICK}{name}]"
         kinds = {
             f"click {kind}": True,
-            "picked": name in self._look.picked,
-            "chosen": command == self._look.chosen,
+            "picked": name in self._picked,
+            "chosen": command == self._chosen,
         }
-        if self._look.acts:
+        if self._acts:
             return button(class_=kinds, name="command", value=command)[text]
         return span(class_=kinds)[text]
 

@@ -11,7 +11,6 @@ import json
 import re
 from enum import Enum
 from functools import lru_cache
-from typing import NamedTuple
 
 from agentquest.benchmarks.alfworld.engine.pddl import strip_comments
 from agentquest.errors import DataError, UnknownName
@@ -82,28 +81,19 @@ def cleaners_of(domain: str) -> frozenset[str]:
     return _CLEANERS_BY_DOMAIN[fingerprint]
 
 
-class Grammar(NamedTuple):
-    """A TWL2 grammar's dialect (None if unknown), and its goal ("" if none was found)."""
-
-    dialect: Dialect | None
-    goal: str
-    fingerprint: str
-
-
-def read_grammar(grammar: str) -> Grammar:
-    """Recognise a grammar by everything but its goal sentence.
-
-    Raises DataError if the goal sentence cannot be read.
+def read_grammar(grammar: str) -> tuple[Dialect | None, str, str]:
+    """A TWL2 grammar's dialect (None if unknown), its goal ("" if none was found) and its
+    fingerprint, of everything but its goal; raises DataError if the goal cannot be read.
     """
     found = _TASK_LINE.search(grammar)
     if found is None:
-        return Grammar(None, "", _grammar_fingerprint(grammar))
+        return None, "", _grammar_fingerprint(grammar)
     try:
         goal = plain_goal(json.loads(f'"{found.group(1)}"'))
     except ValueError as error:
         raise DataError(f"the grammar's goal sentence is not a text: {error}") from None
     rest = _grammar_fingerprint(grammar[: found.start(1)] + "#" + grammar[found.end(1) :])
-    return Grammar(_GRAMMARS.get(rest), goal, rest)
+    return _GRAMMARS.get(rest), goal, rest
 
 
 def plain_goal(goal: str) -> str:

@@ -8,6 +8,7 @@ copies of a game.
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from functools import lru_cache
+from sys import intern
 
 from agentquest.benchmarks.alfworld.engine.pddl import Fact, Problem
 from agentquest.errors import DataError
@@ -147,18 +148,13 @@ class FactTable:
 
 
 # Homes have most words and tables in common, so equal ones are shared.
-@lru_cache(maxsize=4096)
-def _shared_word(word: str) -> str:
-    return word
-
-
 @lru_cache(maxsize=64)
 def _shared_table(table: frozenset[Fact]) -> frozenset[Fact]:
     return table
 
 
 def _word(word: str) -> str:
-    return _shared_word(word) if len(word) <= _LONGEST_WORD else word
+    return intern(word) if len(word) <= _LONGEST_WORD else word
 
 
 def build_world(table: FactTable, cleaners: frozenset[str]) -> World:

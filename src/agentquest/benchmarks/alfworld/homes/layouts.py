@@ -78,13 +78,10 @@ class Point(NamedTuple):
     z: int
 
 
-def _sign(value: int) -> str:
-    return "_minus_" if value < 0 else "_plus_" if value > 0 else ""
-
-
 def _metres(centimetres: int) -> str:
     whole, rest = divmod(abs(centimetres), 100)
-    return f"{_sign(centimetres)}{whole:02d}_dot_{rest:02d}"
+    sign = "_minus_" if centimetres < 0 else "_plus_" if centimetres > 0 else ""
+    return f"{sign}{whole:02d}_dot_{rest:02d}"
 
 
 def thing_name(kind: str, at: Point) -> str:
