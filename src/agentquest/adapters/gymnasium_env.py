@@ -41,7 +41,6 @@ from agentquest.errors import UserError
 from agentquest.lib import Session, SessionVector
 from agentquest.lib.vector import check_commands
 
-NAMESPACE = "agentquest"
 LONGEST_OBSERVATION = 1_000_000
 LONGEST_ACTION = 10_000
 _SAMPLED = 24
@@ -333,7 +332,7 @@ def register() -> None:
     """An id per benchmark, and one per split of it: `agentquest/<benchmark>[-<split>]-v0`."""
     for name in registry.names("benchmark"):
         for split in (None, *registry.load("benchmark", name).splits):
-            env_id = f"{NAMESPACE}/{name}{f'-{split}' if split else ''}-v0"
+            env_id = f"agentquest/{name}{f'-{split}' if split else ''}-v0"
             if env_id in gymnasium.registry:
                 continue
             gymnasium.register(

@@ -13,8 +13,6 @@ from agentquest.version import __version__
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable  # new in Python 3.11
 
-_FOLDER = "openenv_template"
-_ENDING = ".tmpl"
 _MOST_ACTIONS = 100
 
 
@@ -35,7 +33,7 @@ def write_package(arena: Arena, folder: Path, max_steps: int) -> None:
         "task_counts": json.dumps(counts),
     }
     try:
-        _copy(resources.files("agentquest.adapters") / _FOLDER, folder, words)
+        _copy(resources.files("agentquest.adapters") / "openenv_template", folder, words)
         probe = json.dumps(_probe(arena, max_steps), indent=2) + "\n"
         (folder / "validation" / "runtime.json").write_text(probe, encoding="utf-8")
     except OSError as error:
@@ -49,7 +47,7 @@ def _copy(source: "Traversable", target: Path, words: dict[str, str]) -> None:
             _copy(entry, target / entry.name, words)
             continue
         text = Template(entry.read_text(encoding="utf-8")).substitute(words)
-        (target / entry.name.removesuffix(_ENDING)).write_text(text, encoding="utf-8")
+        (target / entry.name.removesuffix(".tmpl")).write_text(text, encoding="utf-8")
 
 
 def _probe(arena: Arena, max_steps: int) -> dict[str, object]:

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 
 from agentquest.errors import UserError
 
-_ALFWORLD_CACHE = "~/.cache/alfworld"
 _FOR_CHILDREN = str(Path(__file__).parent / "for_children")
 _PATH = "PYTHONPATH"
 ASKED = "AGENTQUEST_DROPIN"  # which stand-ins children are to have; not set: all
@@ -168,7 +167,7 @@ def _alfworld_modules() -> dict[str, dict[str, Any]]:
     from agentquest.adapters import textworld_core as core
     from agentquest.adapters import textworld_gym as gym
 
-    data = os.environ.setdefault("ALFWORLD_DATA", os.path.expanduser(_ALFWORLD_CACHE))  # noqa: PTH111
+    data = os.environ.setdefault("ALFWORLD_DATA", os.path.expanduser("~/.cache/alfworld"))  # noqa: PTH111
     environment = _names(
         ours, "TASK_TYPES AlfredDemangler AlfredExpert AlfredExpertType AlfredInfos AlfredTWEnv"
     )

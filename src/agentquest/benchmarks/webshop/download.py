@@ -18,7 +18,6 @@ from agentquest.downloads.requests import AttemptFailed, DownloadFailed, request
 from agentquest.errors import NetworkError
 
 OFFICIAL_URL = "https://drive.usercontent.google.com"
-_BY_HAND_URL = "https://drive.google.com/uc"
 _LONGEST_PAGE = 200_000
 _PAGE_TIMEOUT_S = 30.0
 _LONGEST_TAG = 2000
@@ -43,7 +42,7 @@ class OfficialFile:
     @property
     def by_hand(self) -> str:
         """The address for a browser."""
-        return f"{_BY_HAND_URL}?{urlencode({'export': 'download', 'id': self.id})}"
+        return f"https://drive.google.com/uc?{urlencode({'export': 'download', 'id': self.id})}"
 
 
 _HUMAN = OfficialFile(

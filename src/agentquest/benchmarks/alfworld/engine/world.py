@@ -36,7 +36,6 @@ _SIGNATURES: dict[str, tuple[str, ...]] = {
     "receptacleatlocation": ("receptacle", "location"),
     "receptacletype": ("receptacle", "rtype"),
 }
-_DISTANCES = frozenset({"=", "distance"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +101,7 @@ class FactTable:
         seen: set[str] = set()
         for fact in problem.facts:
             predicate, arguments = fact[0], fact[1:]
-            if predicate in _DISTANCES:
+            if predicate in ("=", "distance"):
                 continue
             expected = _SIGNATURES.get(predicate)
             if expected is None:

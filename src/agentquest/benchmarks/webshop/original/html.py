@@ -45,7 +45,6 @@ _SHOP_HEAD = Markup(
 _FLEX = '<div class="d-flex align-items-center justify-content-between mt-1">'
 _BOLD = "font-weight-bold my-2"
 _BOXES = {"Description": "description", "Features": "bulletpoints", "Reviews": "reviews"}
-_CODE_LENGTH = 10
 _TARGET = (
     ("asin", "asin", "asin", "p"),
     ("options", "options", "goal_options", "h4"),
@@ -478,7 +477,7 @@ class Verdict:
 def completion_code(session: str) -> str:
     """What a crowd worker pastes to show that the task was done, made as the original makes it."""
     digest = hashlib.sha1(session.encode("utf-8", "replace"), usedforsecurity=False)
-    return digest.hexdigest()[:_CODE_LENGTH].upper()
+    return digest.hexdigest()[:10].upper()
 
 
 def goal_record(goal: Mapping[str, Any]) -> dict[str, Any]:

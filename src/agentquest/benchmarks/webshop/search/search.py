@@ -75,17 +75,14 @@ class SmallIndex:
             gains.append(weight - weight / self.divisors[start:end])
         # Adds in 64 bits and in this order: term by term, as the large index does.
         totals = np.bincount(np.concatenate(docs), np.concatenate(gains), self.documents)
-        return self._best(totals.astype(np.float64, copy=False), limit)
-
-    def _best(self, totals: NDArray[np.float64], limit: int) -> list[tuple[int, float]]:
-        docs = np.flatnonzero(totals)
-        scores = totals[docs].astype(np.float32)
-        if len(docs) > limit:
-            at = len(docs) - limit
+        best = np.flatnonzero(totals)
+        scores = totals[best].astype(np.float32)
+        if len(best) > limit:
+            at = len(best) - limit
             kept = np.flatnonzero(scores >= np.partition(scores, at)[at])
-            docs, scores = docs[kept], scores[kept]
-        order = np.lexsort((self.ranks[docs], -scores))[:limit]
-        return list(zip(docs[order].tolist(), scores[order].tolist(), strict=True))
+            best, scores = best[kept], scores[kept]
+        order = np.lexsort((self.ranks[best], -scores))[:limit]
+        return list(zip(best[order].tolist(), scores[order].tolist(), strict=True))
 
 
 @dataclass(frozen=True)

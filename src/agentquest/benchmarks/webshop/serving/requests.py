@@ -29,7 +29,6 @@ from agentquest.http.sessions import SessionStore, StoreFull
 MAX_NAME = 200
 MAX_NUMBER = 10**15
 INLINE_PRODUCTS = 20_000  # up to this many, a step costs less than handing it to a thread
-_MAX_FIELDS = 20
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -88,7 +87,7 @@ async def read_form(request: Request) -> dict[str, str]:
         pairs = parse_qsl(
             body.decode("ascii"),
             keep_blank_values=True,
-            max_num_fields=_MAX_FIELDS,
+            max_num_fields=20,
             errors="strict",
         )
     except ValueError as error:

@@ -16,7 +16,6 @@ from agentquest.lib.people import PlayedGame, PlayedMove
 from agentquest.records.outcome import End
 
 MAX_STEPS = 100
-_CODE_BYTES = 5
 
 
 def _now() -> str:
@@ -34,7 +33,7 @@ class SiteSession:
     number: int
     participant: str = ""
     token: str = field(default_factory=lambda: secrets.token_urlsafe(16))
-    code: str = field(default_factory=lambda: secrets.token_hex(_CODE_BYTES).upper())
+    code: str = field(default_factory=lambda: secrets.token_hex(5).upper())
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     started_at: str = field(default_factory=_now)
     moves: list[PlayedMove] = field(default_factory=list)

@@ -31,8 +31,6 @@ from typing import Any, NamedTuple
 logger = logging.getLogger(__name__)
 
 BUILT_IN = "agentquest-titles-2"
-_NOUN_TAGS = frozenset({"NOUN", "PROPN"})
-_UNNEEDED = ("parser", "ner", "lemmatizer", "senter")
 _SIZES = ("_sm", "_md", "_lg", "_trf")  # the original's is the small one
 WANTED, BOUGHT = 0.0, 1.0  # how much must speak for a noun
 _TOKEN = re.compile(
@@ -45,7 +43,6 @@ _ENDINGS = (
     "ing", "ant", "ent", "ary", "proof", "free", "er", "or", "ion", "ment", "ness", "ity", "ers",
     "ies", "es", "s", "y",
 )  # fmt: skip
-_NEVER = ("number", "break")
 
 
 class TitleNouns:
@@ -64,7 +61,8 @@ class SpacyNouns:
     def __init__(self, model: str) -> None:
         spacy = importlib.import_module("spacy")
         self._model = model
-        self._pipeline: Any = spacy.load(model, exclude=list(_UNNEEDED))
+        unneeded = ["parser", "ner", "lemmatizer", "senter"]
+        self._pipeline: Any = spacy.load(model, exclude=unneeded)
         meta = self._pipeline.meta
         self.name = f"{meta['lang']}_{meta['name']}-{meta['version']}/spacy-{spacy.__version__}"
         self._of = lru_cache(maxsize=65_536)(self._tag)
@@ -76,7 +74,8 @@ class SpacyNouns:
         return self._of(title)
 
     def _tag(self, title: str) -> tuple[str, ...]:
-        return tuple(t.text.lower() for t in self._pipeline(title) if t.pos_ in _NOUN_TAGS)
+        tokens = self._pipeline(title)
+        return tuple(token.text.lower() for token in tokens if token.pos_ in ("NOUN", "PROPN"))
 
 
 Nouns = TitleNouns | SpacyNouns
@@ -148,7 +147,7 @@ def title_nouns(title: str, least: float = WANTED) -> tuple[str, ...]:
     return tuple(
         token.text.lower()
         for at, token in enumerate(sequence)
-        if token.shape not in _NEVER and _weight(sequence, at) > least
+        if token.shape not in ("number", "break") and _weight(sequence, at) > least
     )
 
 

@@ -20,7 +20,6 @@ from agentquest.benchmarks.webshop.shop.goals import Goal
 from agentquest.benchmarks.webshop.shop.nouns import Nouns
 
 ALIKE = 85
-_CATEGORY_SEPARATOR = "›"
 _NOT_ALPHANUMERIC = re.compile(r"(?ui)\W")
 
 # The benchmark's own vocabulary of colours; the first that is found in a value stands for it.
@@ -139,7 +138,7 @@ def _kind_of_product(product: Product, goal: Goal, nouns: Nouns) -> dict[str, An
 
 
 def _category_parts(category: str) -> set[str]:
-    return {part.strip() for part in category.split(_CATEGORY_SEPARATOR)}
+    return {part.strip() for part in category.split("›")}
 
 
 def _has_attribute(product: Product, wanted: str) -> bool:

@@ -16,7 +16,6 @@ from agentquest.benchmarks.webshop.shop.shop import Session, Shop
 from agentquest.errors import UserError
 
 DEFAULT_LIMIT = 10_000
-_NAME_LENGTH = 10
 
 
 def check_name(name: str) -> None:
@@ -86,4 +85,4 @@ class Sessions:
 
 
 def _new_name(rng: random.Random) -> str:
-    return "".join(rng.choices(string.ascii_lowercase, k=_NAME_LENGTH))
+    return "".join(rng.choices(string.ascii_lowercase, k=10))
