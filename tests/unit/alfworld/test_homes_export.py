@@ -2,13 +2,16 @@
 
 import importlib.util
 import json
+import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 from agentquest.benchmarks.alfworld import homes
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
-from agentquest.benchmarks.alfworld.engine.game_files import GameText
+from agentquest.benchmarks.alfworld.engine.game_files import GAME_FILE, GameText
+from agentquest.benchmarks.alfworld.game import open_game
 from agentquest.benchmarks.alfworld.homes.export import reference_logic, write_game
 from agentquest.errors import DataError, UserError
 
@@ -50,6 +53,20 @@ def test_a_folder_without_game_file_is_the_same_game(tmp_path: Path) -> None:
         read = AlfWorldEngine.load(folder)
         assert read.reset() == ours.reset()
         assert read.admissible == ours.admissible
+
+
+def test_a_game_whose_files_were_written_anew_is_another(tmp_path: Path) -> None:
+    """Opened games are kept for a while, by their files as they were."""
+    played = tmp_path / "played"
+    worlds = []
+    for day, folder in enumerate(write_all(tmp_path)[:2]):
+        (folder / GAME_FILE).unlink()
+        for file in folder.iterdir():
+            os.utime(file, (day, day))
+        shutil.copytree(folder, played, dirs_exist_ok=True)
+        worlds.append(open_game(str(played), None).engine.world)
+        assert open_game(str(played), None).engine.world is worlds[-1]
+    assert worlds[0].object_names != worlds[1].object_names
 
 
 def test_an_id_that_leads_elsewhere_is_no_game() -> None:

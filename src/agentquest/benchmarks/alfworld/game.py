@@ -1,10 +1,13 @@
 """ALFWorld's engine as training loops play it; copies of a game share its world."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
+from pathlib import Path
 
 from agentquest.benchmarks.alfworld.engine.dialects import Dialect
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
+from agentquest.benchmarks.alfworld.engine.game_files import GAME_FILE, PROBLEM_FILE
 from agentquest.benchmarks.alfworld.engine.narrator import NOTHING_HAPPENS
 from agentquest.benchmarks.alfworld.tasks import open_problem
 from agentquest.lib.game import Game
@@ -44,10 +47,19 @@ class AlfWorldGame(Game):
 
 def open_game(problem: str, dialect: Dialect | None) -> AlfWorldGame:
     """A new game of the problem, which shares its world with others of the same."""
-    return AlfWorldGame(_read_engine(problem, dialect))
+    return AlfWorldGame(_read_engine(problem, dialect, _times_written(problem)))
 
 
 @lru_cache(256)
-def _read_engine(problem: str, dialect: Dialect | None) -> AlfWorldEngine:
-    """The games asked for lately are not read again."""
+def _read_engine(problem: str, dialect: Dialect | None, written: tuple[int, ...]) -> AlfWorldEngine:
+    """The games asked for lately are not read again, unless their files were `written` since."""
     return AlfWorldEngine.from_text(open_problem(problem), dialect)
+
+
+def _times_written(problem: str) -> tuple[int, ...]:
+    """Of the files of a game on disk; a built-in one has none."""
+    times = []
+    for name in ("", GAME_FILE, PROBLEM_FILE):
+        with suppress(OSError, ValueError):  # a name that no file has
+            times.append(Path(problem, name).stat().st_mtime_ns)
+    return tuple(times)
