@@ -126,7 +126,7 @@ def _flips(site: Addresses, runs: Sequence[StoredRun], tasks: Sequence[Tasks]) -
 
 
 def _trial(row: EpisodeRow) -> Markup:
-    kind = outcome(row.scored, row.success)
+    kind = outcome(row)
     return _TRIAL(badge(kind, KINDS[kind]), counted(row.steps, "step"))
 
 

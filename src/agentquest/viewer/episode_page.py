@@ -101,7 +101,7 @@ def episode_page(
 
 
 def _facts(record: EpisodeRecord) -> Iterator[h.Node]:
-    kind = outcome(record.scored, record.success)
+    kind = outcome(record)
     spent = add_up_calls(record.calls)
     tokens = tokens_text(spent, spent.prompt_tokens + spent.completion_tokens)
     shown: Mapping[str, Piece] = {

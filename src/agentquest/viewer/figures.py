@@ -29,10 +29,6 @@ _HEADING = Template('<th scope="col"%s>%s</th>')
 _HINT = Template(' title="%s"')
 _ROW = Template('<tr%s><th scope="row">%s</th>%s</tr>')
 _TOTAL = Markup(' class="total"')
-_TILE = Template(
-    '<div class="tile"><span class="name">%s</span><span class="head">%s</span>'
-    '<span class="rest">%s</span></div>'
-)
 _TEXT_CELL = Template("<td>%s</td>")
 _NUMBER_CELL = Template('<td class="number">%s%s</td>')
 _SMALL = Template(" <small>%s</small>")
@@ -53,7 +49,12 @@ def opening(report: Report, standing: Standing | None) -> Iterator[h.Node]:
     yield facts(report.facts)
     for warning in report.warnings:
         yield alert(warning)
-    yield h.div(".tiles")[join(_tiles(report, standing))]
+    yield h.div(".tiles")[
+        (
+            h.div(".tile")[h.span(".name")[name], h.span(".head")[head], h.span(".rest")[rest]]
+            for name, head, rest in _tiles(report, standing)
+        )
+    ]
     if report.published:
         yield h.h2["Published scores for this protocol"]
         yield h.ul[(h.li[line] for line in report.published)]
@@ -85,8 +86,8 @@ def figures(report: Report) -> h.Element:
 def pictures(rows: Sequence[EpisodeRow]) -> h.Element:
     """Progress curves and distributions."""
     scored = [one for one in rows if one.scored]
-    present = {_kind(one) for one in rows}
-    steps = [(float(one.steps), _kind(one)) for one in scored]
+    present = set(map(outcome, rows))
+    steps = [(float(one.steps), outcome(one)) for one in scored]
     parts = [
         h.p(".legend")[legend({k: text for k, text in KINDS.items() if k in present})],
         h.div(".grid")[
@@ -98,23 +99,19 @@ def pictures(rows: Sequence[EpisodeRow]) -> h.Element:
     return _section("pictures", "How the episodes went", parts)
 
 
-def _tiles(report: Report, standing: Standing | None) -> Iterator[Markup]:
+def _tiles(report: Report, standing: Standing | None) -> Iterator[tuple[str, str, str]]:
     shown = {metric.key for metric in report.shown}
     if standing is not None:
         solved, *others = standing.counts
-        yield _TILE("so far", solved, f"{', '.join(others)}; {standing.outlook}")
+        yield "so far", solved, f"{', '.join(others)}; {standing.outlook}"
     for key, title in _TILES.items():
         if key in shown and not (standing and key == "success"):
             head, _, rest = report.overall.cells[key].text.partition(" ")
-            yield _TILE(title, head, rest)
+            yield title, head, rest
     spent = report.summary.spent
     if spent.calls:
         tokens = tokens_text(spent, spent.prompt_tokens + spent.completion_tokens)
-        yield _TILE("tokens", tokens, f"in {counted(spent.calls, 'call')}")
-
-
-def _kind(one: EpisodeRow) -> str:
-    return outcome(one.scored, one.success)
+        yield "tokens", tokens, f"in {counted(spent.calls, 'call')}"
 
 
 def _curves(scored: Sequence[EpisodeRow]) -> h.Node:
@@ -122,7 +119,7 @@ def _curves(scored: Sequence[EpisodeRow]) -> h.Node:
     if not steps:
         return None
     every = -(-len(scored) // _FAINT_CURVES)
-    faint = [(_kind(one), (0.0, *one.progress_curve)) for one in scored[::every]]
+    faint = [(outcome(one), (0.0, *one.progress_curve)) for one in scored[::every]]
     which = "each scored episode" if every == 1 else f"{len(faint)} of {len(scored):,} episodes"
     return figure(
         f"Progress by step: the mean (episodes that have ended keep their last value)"
@@ -132,7 +129,7 @@ def _curves(scored: Sequence[EpisodeRow]) -> h.Node:
 
 
 def _tokens(rows: Sequence[EpisodeRow]) -> h.Node:
-    spent = [(one.spent.tokens, _kind(one)) for one in rows if one.spent.calls]
+    spent = [(one.spent.tokens, outcome(one)) for one in rows if one.spent.calls]
     values = [(float(tokens), kind) for tokens, kind in spent if tokens is not None]
     if not values:
         return None

@@ -22,7 +22,7 @@ def invalid_actions(one: EpisodeRow) -> int:
 # What episodes can be filtered by: a value, or the least that a figure must be.
 CHOICES: dict[str, Callable[[EpisodeRow], str]] = {
     "type": lambda one: one.task_type,
-    "outcome": lambda one: outcome(one.scored, one.success),
+    "outcome": outcome,
     "end": lambda one: one.end.value,
 }
 LEAST: dict[str, Callable[[EpisodeRow], float]] = {

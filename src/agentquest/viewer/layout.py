@@ -5,14 +5,17 @@ Pages are htpy nodes: text is escaped by its type, markup is an element or a `Ma
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain, repeat
 
 import htpy as h
 from markupsafe import Markup
 
 from agentquest.lib.markup import Piece, Template, join
 from agentquest.metrics.report import short_rate
+from agentquest.metrics.rows import EpisodeRow
 from agentquest.metrics.statistics import Estimate
 from agentquest.metrics.summary import Standing
+from agentquest.records.episode import EpisodeRecord
 from agentquest.safe_text import visible
 
 KINDS = {"won": "solved", "lost": "not solved", "unscored": "no score"}
@@ -25,7 +28,6 @@ _KEY = Template('<span class="key %s">%s</span>')
 fold = Template("<details><summary>%s</summary>%s</details>")  # a part that is closed at first
 _PRE = Template("<pre%s%s>%s</pre>")
 _REACHABLE = Markup(' tabindex="0" role="region" aria-label="a long text"')
-_FACT = Template("<div><dt>%s</dt><dd>%s</dd></div>")
 _CHOICE = Template('<label>%s<select name="%s"><option value="">%s</option>%s</select></label>')
 _OPTION = Template("<option%s>%s</option>")
 _SELECTED = Markup(" selected")
@@ -35,17 +37,12 @@ _TABLE = Template(
     "<thead><tr>%s</tr></thead><tbody>%s</tbody></table></div>"
 )
 _DATA = Template(' data-%s="%s"')
-_FORM = Template(
-    '<form class="filters"%s>%s<label>%s<input type="search" name="text" value="%s"></label>'
-    "<button>Show</button></form>"
-)
 _INTERVAL = Template(
     '<span class="rate"><b>%s</b> <span class="soft">%s</span></span>'
     '<svg class="mini" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
     '<rect class="band" x="%.1f" y="0" width="%.1f" height="8"/>'
     '<rect class="dot" x="%.1f" y="0" width="1.6" height="8"/></svg>'
 )
-_STANDING = Template("%s<br><small>%s</small>")
 
 
 def render(*nodes: h.Node) -> str:
@@ -70,11 +67,11 @@ def up_link(href: str | None, text: str) -> h.Node:
     return href and h.p(".up")[link(href, text)]
 
 
-def outcome(scored: bool, success: bool) -> str:
+def outcome(episode: EpisodeRow | EpisodeRecord) -> str:
     """The style class for how an episode went; `KINDS` has the word."""
-    if not scored:
+    if not episode.scored:
         return "unscored"
-    return "won" if success else "lost"
+    return "won" if episode.success else "lost"
 
 
 def legend(kinds: Mapping[str, str]) -> Markup:
@@ -95,18 +92,7 @@ def pre(text: str, kind: str = "", content: Piece | None = None) -> Markup:
 
 def facts(pairs: Iterable[tuple[str, Piece]]) -> h.Element:
     """Names and values."""
-    return h.dl(".facts")[join(_FACT(name, value) for name, value in pairs)]
-
-
-class TableRow(tuple[Piece, ...]):
-    """The cells of a row, and the values that the script of an exported page filters by."""
-
-    known: Mapping[str, str]
-
-    def __new__(cls, cells: Iterable[Piece], known: Mapping[str, str]) -> "TableRow":
-        row = super().__new__(cls, cells)
-        row.known = known
-        return row
+    return h.dl(".facts")[(h.div[h.dt[name], h.dd[value]] for name, value in pairs)]
 
 
 def table(
@@ -114,8 +100,10 @@ def table(
     rows: Iterable[Sequence[Piece]],
     kind: str = "",
     caption: str = "",
+    filtered_by: Iterable[Mapping[str, str]] = (),
 ) -> Markup:
-    """A heading that begins with `#` is of numbers."""
+    """A heading that begins with `#` is of numbers. `filtered_by` has, for each row, the values
+    that the script of an exported page filters by."""
     numeric = [heading.startswith("#") for heading in headings]
     head = join(
         _HEADING(_CLASS("number") if number else "", heading.lstrip("#"))
@@ -126,19 +114,16 @@ def table(
         + "".join('<td class="number">%s</td>' if number else "<td>%s</td>" for number in numeric)
         + "</tr>"
     )
-    body = join(row(_filter_data(cells), *cells) for cells in rows)
+    body = join(
+        row(join(_DATA(name, value) for name, value in values.items()), *cells)
+        for cells, values in zip(rows, chain(filtered_by, repeat({})), strict=False)
+    )
     return scrolling_table(kind, caption, head, body)
 
 
 def scrolling_table(kind: str, caption: str, head: Markup, body: Markup) -> Markup:
     """A table that scrolls by itself where it is wider than the page."""
     return _TABLE(caption or kind, _CLASS(kind) if kind else "", caption, head, body)
-
-
-def _filter_data(row: Sequence[Piece]) -> str:
-    if not isinstance(row, TableRow):
-        return ""
-    return join(_DATA(name, value) for name, value in row.known.items())
 
 
 def known_columns(
@@ -151,12 +136,7 @@ def known_columns(
         for place, column in enumerate(zip(*rows, strict=True))
         if any(cell not in empty for cell in column)
     ] or [*range(len(headings))]
-    return [headings[place] for place in full], [_some_cells(row, full) for row in rows]
-
-
-def _some_cells(row: Sequence[Piece], places: Sequence[int]) -> Sequence[Piece]:
-    cells = [row[place] for place in places]
-    return TableRow(cells, row.known) if isinstance(row, TableRow) else cells
+    return [headings[place] for place in full], [[row[place] for place in full] for row in rows]
 
 
 def number(value: float | None, decimals: int = 0) -> str:
@@ -176,9 +156,9 @@ def interval(estimate: Estimate | None) -> Piece:
     return _INTERVAL(value, ends, low, max(high - low, 0.8), max(dot - 0.8, 0))
 
 
-def standing(found: Standing) -> Markup:
+def standing(found: Standing) -> h.Fragment:
     """How far a run is, in place of a rate: its counts, and what they leave open."""
-    return _STANDING(", ".join(found.counts), found.outlook)
+    return h.fragment[", ".join(found.counts), h.br, h.small[found.outlook]]
 
 
 def choice(
@@ -191,10 +171,12 @@ def choice(
 
 def filter_form(
     served: bool, listed: str, fields: Iterable[Markup], label: str, text: str
-) -> Markup:
+) -> h.Element:
     """What a list is filtered by, `text` last: the server does it, or the script where there is
     none."""
-    return _FORM("" if served else _DATA("here", listed), join(fields), label, text)
+    return h.form(".filters", data_here=None if served else listed)[
+        fields, h.label[label, h.input(type="search", name="text", value=text)], h.button["Show"]
+    ]
 
 
 @lru_cache(maxsize=256)

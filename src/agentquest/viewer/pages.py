@@ -8,9 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import htpy as h
-from markupsafe import Markup
 
-from agentquest.lib.markup import Template, join
 from agentquest.store.library import Library
 from agentquest.viewer.addresses import Addresses
 from agentquest.viewer.glossary_page import glossary_page
@@ -23,20 +21,6 @@ POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self';"
     " base-uri 'none'; form-action 'none'"
 )
-_POLICY = Template('<meta http-equiv="Content-Security-Policy" content="%s">')
-_NAVIGATION = Template('<a href="%s"%s>%s</a>')
-_HERE = Markup(' aria-current="page"')
-_FOLLOW = Template(' data-follow="%s"')
-_TOP = Template(
-    '<!doctype html><html lang="en"><head><meta charset="utf-8">%s'
-    '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    '<meta name="color-scheme" content="light dark"><title>%s · AgentQuest</title>'
-    '<link rel="icon" href="%s"><link rel="stylesheet" href="%s"><script src="%s" defer></script>'
-    '</head><body%s><a class="skip" href="#content">Skip to content</a>'
-    '<header class="top"><span class="brand">AgentQuest</span><nav aria-label="Pages">%s</nav>'
-    '</header><main id="content" tabindex="-1">'
-)
-_END = Markup("</main></body></html>")
 
 
 @dataclass(frozen=True)
@@ -75,15 +59,27 @@ def problem_page(site: Addresses, title: str, why: str) -> str:
 def page(site: Addresses, title: str, body: h.Node, here: str = "", follow: str = "") -> str:
     """A whole page; the script asks `follow` whether something has changed."""
     links = (
-        _NAVIGATION(address, _HERE if name == here else "", one.title)
+        h.a(href=address, aria_current="page" if name == here else None)[one.title]
         for name, one in PAGES.items()
         if (address := site.page(name))
     )
-    top = _TOP(
-        "" if site.served else _POLICY(POLICY),
-        title,
-        *(site.asset(name) for name in ("icon.svg", "viewer.css", "viewer.js")),
-        _FOLLOW(follow) if follow else "",
-        join(links),
+    policy = h.meta(http_equiv="Content-Security-Policy", content=POLICY)
+    return render(
+        h.html(lang="en")[
+            h.head[
+                h.meta(charset="utf-8"),
+                None if site.served else policy,
+                h.meta(name="viewport", content="width=device-width, initial-scale=1"),
+                h.meta(name="color-scheme", content="light dark"),
+                h.title[f"{title} · AgentQuest"],
+                h.link(rel="icon", href=site.asset("icon.svg")),
+                h.link(rel="stylesheet", href=site.asset("viewer.css")),
+                h.script(src=site.asset("viewer.js"), defer=True),
+            ],
+            h.body(data_follow=follow or None)[
+                h.a(".skip", href="#content")["Skip to content"],
+                h.header(".top")[h.span(".brand")["AgentQuest"], h.nav(aria_label="Pages")[links]],
+                h.main("#content", tabindex="-1")[body],
+            ],
+        ]
     )
-    return render(top, body, _END)

@@ -26,7 +26,6 @@ from agentquest.viewer.filters import (
 )
 from agentquest.viewer.layout import (
     KINDS,
-    TableRow,
     badge,
     choice,
     filter_form,
@@ -91,9 +90,10 @@ def episode_list(
     own = [metric for metric in run.report.shown if metric.key not in _NO_COLUMN]
     headings = (*_HEADINGS, *(f"#{metric.heading}" for metric in own))
     rows = [_row(site, run, one, found, own) for one in shown]
+    known = () if site.served else map(_filter_values, shown)
     listed: h.Node
     if rows:
-        listed = table(*known_columns(headings, rows), "episodes sortable", "Episodes")
+        listed = table(*known_columns(headings, rows), "episodes sortable", "Episodes", known)
     else:
         listed = h.p["No episode matches. ", link(site.run(run.name), "All episodes")]
     return h.section[
@@ -122,10 +122,10 @@ def _unlinked(site: Addresses, run: StoredRun) -> h.Node:
 def _row(
     site: Addresses, run: StoredRun, row: EpisodeRow, found: Found, own: Sequence[Metric]
 ) -> Sequence[Piece]:
-    kind, task = outcome(row.scored, row.success), row.task_id
+    kind, task = outcome(row), row.task_id
     trial = f", trial {row.trial + 1}" if run.manifest.trials > 1 or row.trial else ""
     repetition = row.values.get("repetition")
-    cells = (
+    return (
         badge(kind, KINDS[kind]),
         link(site.episode(run.name, row.key, found.steps.get(row.key)), row.goal or "(no goal)"),
         _TASK(task, task, row.task_type, trial),
@@ -140,10 +140,10 @@ def _row(
         f"{row.seconds:.1f}",
         *(_value(metric, row) for metric in own),
     )
-    if site.served:
-        return cells
-    known = {name: str(value_of(row)) for name, value_of in {**CHOICES, **LEAST}.items()}
-    return TableRow(cells, known)
+
+
+def _filter_values(row: EpisodeRow) -> Mapping[str, str]:
+    return {name: str(value_of(row)) for name, value_of in {**CHOICES, **LEAST}.items()}
 
 
 def _value(metric: Metric, one: EpisodeRow) -> str:
@@ -151,7 +151,7 @@ def _value(metric: Metric, one: EpisodeRow) -> str:
     return "–" if value is None else metric.format_value(value)
 
 
-def _filters(site: Addresses, rows: Sequence[EpisodeRow], query: Mapping[str, str]) -> Markup:
+def _filters(site: Addresses, rows: Sequence[EpisodeRow], query: Mapping[str, str]) -> h.Element:
     fields = [
         choice(name, name, sorted(set(map(value_of, rows))), query.get(name, ""))
         for name, value_of in CHOICES.items()
@@ -228,7 +228,7 @@ def _linked_squares(site: Addresses, run: StoredRun, rows: Sequence[EpisodeRow])
 
 
 def _square(site: Addresses, run: str, row: EpisodeRow) -> Markup:
-    kind = outcome(row.scored, row.success)
+    kind = outcome(row)
     title = f"{row.goal} ({KINDS[kind]}, {counted(row.steps, 'step')})"
     return _SQUARE(kind, _tenths(row), site.episode(run, row.key) or "#episodes", title, title)
 
@@ -242,7 +242,7 @@ def _one_picture(rows: Sequence[EpisodeRow]) -> h.Element:
     paths: dict[tuple[str, int], list[str]] = {}
     counts = dict.fromkeys(KINDS, 0)
     for place, one in enumerate(rows):
-        kind = outcome(one.scored, one.success)
+        kind = outcome(one)
         counts[kind] += 1
         x, y = place % _ACROSS * _APART, place // _ACROSS * _APART
         square = f"M{x} {y}h{_SIDE}v{_SIDE}h-{_SIDE}z"

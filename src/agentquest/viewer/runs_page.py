@@ -10,7 +10,6 @@ from agentquest.records.manifest import Manifest
 from agentquest.store.library import BrokenRun, Library, RunSummary
 from agentquest.viewer.addresses import Addresses
 from agentquest.viewer.layout import (
-    TableRow,
     alert,
     badge,
     choice,
@@ -73,8 +72,9 @@ def _tables(site: Addresses, runs: Sequence[RunSummary], by: str) -> Iterator[h.
         if name:
             yield h.h2[f"{name} ", h.small[counted(len(members), "run")]]
         headings = ("choose", *_HEADINGS) if site.served else _HEADINGS
-        known = known_columns(headings, [_row(site, run) for run in members])
-        yield table(*known, "runs sortable", f"Runs {name}".strip())
+        rows = known_columns(headings, [_row(site, run) for run in members])
+        known = () if site.served else map(_filter_values, members)
+        yield table(*rows, "runs sortable", f"Runs {name}".strip(), known)
 
 
 def leaderboard_page(
@@ -192,7 +192,11 @@ def _row(site: Addresses, run: RunSummary) -> Sequence[Piece]:
     )
     if site.served:
         return (_CHECKBOX(run.name, run.name), *cells)
-    return TableRow(cells, {name: value_of(run, name) for name in FILTERS})
+    return cells
+
+
+def _filter_values(run: RunSummary) -> Mapping[str, str]:
+    return {name: value_of(run, name) for name in FILTERS}
 
 
 def value_of(run: RunSummary, name: str) -> str:
@@ -211,7 +215,7 @@ def _matching(runs: Sequence[RunSummary], query: Mapping[str, str]) -> Sequence[
     return runs
 
 
-def _filters(site: Addresses, runs: Sequence[RunSummary], query: Mapping[str, str]) -> Markup:
+def _filters(site: Addresses, runs: Sequence[RunSummary], query: Mapping[str, str]) -> h.Element:
     fields = [
         choice(name, name, sorted({value_of(run, name) for run in runs}), query.get(name, ""))
         for name in FILTERS

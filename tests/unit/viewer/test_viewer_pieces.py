@@ -14,7 +14,7 @@ from agentquest.metrics.statistics import Estimate
 from agentquest.safe_text import visible
 from agentquest.viewer.compare_page import align, first_difference
 from agentquest.viewer.glossary_page import TERMS
-from agentquest.viewer.layout import TableRow, interval, known_columns, link, number, render, table
+from agentquest.viewer.layout import interval, known_columns, link, number, render, table
 from agentquest.viewer.prompt_page import mark_new_lines
 from agentquest.viewer.replay import analyse_episode, first_harmful_step, open_game
 from report_runs import BUILT_IN, manifest, play, record, step
@@ -58,7 +58,7 @@ def test_a_template_escapes_text_and_nothing_else() -> None:
 
 
 def test_cells_headings_and_captions_are_escaped() -> None:
-    text = render(table([HARM], [[HARM], TableRow([h.b["x"]], {"type": HARM})], HARM, HARM))
+    text = render(table([HARM], [[HARM], [h.b["x"]]], HARM, HARM, [{}, {"type": HARM}]))
     assert HARM not in text
     assert f"<td>{SAFE}</td>" in text
     assert f'<tr data-type="{SAFE}"><td><b>x</b></td></tr>' in text
@@ -73,12 +73,10 @@ def test_what_nobody_sees_is_visible_wherever_it_is() -> None:
 
 
 def test_columns_in_which_every_cell_is_empty_are_left_out() -> None:
-    rows = [TableRow(["1", "–", ""], {"a": "b"}), ["–", "–", h.b["x"]]]
+    rows = [["1", "–", ""], ["–", "–", h.b["x"]]]
     headings, cells = known_columns(["one", "two", "three"], rows)
     assert headings == ["one", "three"]
     assert [len(row) for row in cells] == [2, 2]
-    assert isinstance(cells[0], TableRow)
-    assert cells[0].known == {"a": "b"}
     assert known_columns(["one"], [["–"]])[0] == ["one"]
 
 
