@@ -21,7 +21,7 @@ from agentquest.store.library import Library, RunSummary
 from agentquest.store.stored_run import StoredRun
 from agentquest.viewer.addresses import MOST_EPISODES
 
-_MEANINGS = "; ".join(f"{name}: {one.meaning}" for name, one in FORMATS.items())
+_MEANINGS = "; ".join(f"{name}: {meaning}" for name, (meaning, _) in FORMATS.items())
 
 
 class ReportFormat(str, Enum):

@@ -1,40 +1,29 @@
-"""Runs in the formats of other people's tools.
-
-A format is a row of the table: the function that writes a run into a folder and returns what
-it wrote, loaded when it is asked for, and what the format is.
-"""
+"""Runs in the formats of other people's tools."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
 
 from agentquest.errors import UserError
 from agentquest.files import replace_with_draft
 from agentquest.store.stored_run import StoredRun
 
-
-class ExportFormat(NamedTuple):
-    """`module:function` in this folder, and the format in a few words."""
-
-    writer: str
-    meaning: str
-
-
+# The format in a few words, and `module:function` in this folder: what writes a run into a folder
+# and returns what it wrote, loaded when it is asked for.
 FORMATS = {
-    "csv": ExportFormat("tables:write_csv", "one row per episode"),
-    "parquet": ExportFormat("tables:write_parquet", "one row per episode"),
-    "eval": ExportFormat("inspect_log:write_inspect_log", "a log for Inspect"),
-    "inspect": ExportFormat("inspect_log:write_inspect_log", "the same as eval"),
-    "atif": ExportFormat("atif:write_atif", "one trajectory per episode"),
-    "hf": ExportFormat("hf_dataset:write_hf_dataset", "a Hugging Face dataset"),
+    "csv": ("one row per episode", "tables:write_csv"),
+    "parquet": ("one row per episode", "tables:write_parquet"),
+    "eval": ("a log for Inspect", "inspect_log:write_inspect_log"),
+    "inspect": ("the same as eval", "inspect_log:write_inspect_log"),
+    "atif": ("one trajectory per episode", "atif:write_atif"),
+    "hf": ("a Hugging Face dataset", "hf_dataset:write_hf_dataset"),
 }
 
 
 def export_run(run: StoredRun, name: str, folder: Path) -> Path:
     """Write a run into a folder in the format of this name; returns the file or folder made."""
-    module, function = FORMATS[name].writer.split(":")
+    module, function = FORMATS[name][1].split(":")
     written: Path = getattr(import_module(f"{__name__}.{module}"), function)(run, folder)
     return written
 

@@ -26,7 +26,8 @@ from agentquest.words import slug
 
 Json = dict[str, Any]
 VERSION = "ATIF-v1.7"
-_EXTRA = ("action", "how", "valid", "reward", "progress")
+_OF_EPISODES = ("scored", "success", "reward", "progress")
+_OF_STEPS = ("action", "how", "valid", "reward", "progress")
 _TASK = (
     *("benchmark", "task_id", "task_type", "split", "trial", "seed"),
     *("goal", "config_hash", "data_hash"),
@@ -67,16 +68,13 @@ def trajectory(record: EpisodeRecord) -> Json:
             "final_metrics": {
                 **_totals(record.calls),
                 "total_steps": len(steps),
-                "extra": {
-                    "end": record.end.value,
-                    "scored": record.scored,
-                    "success": record.success,
-                    "reward": record.reward,
-                    "progress": record.progress,
-                },
+                "extra": {"end": record.end.value, **_pick(record, _OF_EPISODES)},
             },
             "notes": "; ".join(_notes(record)),
-            "extra": _task(record),
+            "extra": {
+                **_pick(record, _TASK),
+                "error": record.error.model_dump() if record.error else None,
+            },
         }
     )
 
@@ -108,7 +106,7 @@ def _step(step: Step, made: Sequence[ToolCall], answered: ToolCall | None, momen
         "tool_calls": calls or None,
         "observation": {"results": [result]},
         "llm_call_count": len(step.calls),
-        "extra": {name: getattr(step, name) for name in _EXTRA},
+        "extra": _pick(step, _OF_STEPS),
     }
     if step.calls:  # the format allows these two only where a model was asked
         exported["reasoning_content"] = step.reasoning or None
@@ -150,9 +148,8 @@ def _notes(record: EpisodeRecord) -> Iterator[str]:
         yield "no score"
 
 
-def _task(record: EpisodeRecord) -> Json:
-    error = record.error.model_dump() if record.error else None
-    return {**{name: getattr(record, name) for name in _TASK}, "error": error}
+def _pick(source: EpisodeRecord | Step, names: Sequence[str]) -> Json:
+    return {name: getattr(source, name) for name in names}
 
 
 def _without_none(content: Json) -> Json:

@@ -6,7 +6,7 @@ such chat: its turns are the reply and what was seen then.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from itertools import zip_longest
 from typing import Any
@@ -96,7 +96,8 @@ class Clock:
 def _as_sent(record: EpisodeRecord, turn: Turn, following: Turn) -> list[Message] | None:
     """The turn as the next prompt repeats it; None where that prompt is no longer chat."""
     step, prompt = turn[0][0], record.prompt(following[0][0])
-    place = _last_reply(prompt)
+    replies = [place for place, message in enumerate(prompt) if message.role == "assistant"]
+    place = replies[-1] if replies else None
     said = reply_of(step)
     if place is None or (prompt[place].content, prompt[place].tool_calls) != (
         said.content,
@@ -104,11 +105,6 @@ def _as_sent(record: EpisodeRecord, turn: Turn, following: Turn) -> list[Message
     ):
         return None
     return [said, *prompt[place + 1 :]]
-
-
-def _last_reply(prompt: Sequence[Message]) -> int | None:
-    places = [place for place, message in enumerate(prompt) if message.role == "assistant"]
-    return places[-1] if places else None
 
 
 def _rebuild(turn: Turn) -> Iterator[Message]:

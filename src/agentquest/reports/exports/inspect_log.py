@@ -50,7 +50,9 @@ def write_inspect_log(run: StoredRun, folder: Path) -> Path:
             ended = max(ended, record.started_at)
             cache_writes += _cache_writes(record.calls)
             summaries.append(_summary_of(record))
-            archive.writestr(_file_of(record), _text(_sample_of(record)))
+            # Trials are epochs, which count from 1.
+            sample = f"samples/{record.task_id}_epoch_{record.trial + 1}.json"
+            archive.writestr(sample, _text(_sample_of(record)))
         archive.writestr("summaries.json", _text(summaries))
         archive.writestr("header.json", _text(_header(run, cache_writes, ended)))
     return folder / name
@@ -164,11 +166,6 @@ def _summary_of(record: EpisodeRecord) -> Json:
     limit = summary.pop("limit")
     summary["limit"] = limit["type"] if limit else None
     return summary
-
-
-def _file_of(record: EpisodeRecord) -> str:
-    """The sample's place in the log's archive; trials are epochs, which count from 1."""
-    return f"samples/{record.task_id}_epoch_{record.trial + 1}.json"
 
 
 def _head(record: EpisodeRecord) -> Json:

@@ -15,6 +15,8 @@ from agentquest.metrics.statistics import Estimate
 from agentquest.records.outcome import End
 from agentquest.safe_text import csv_text
 
+_TOKENS = ("prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens")
+
 
 def csv_report(report: Report) -> str:
     """The table; figures of the run as a whole stand in its last row only."""
@@ -26,7 +28,7 @@ def csv_report(report: Report) -> str:
 
 
 def write_cells(file: IO[str], names: Iterable[str], rows: Iterable[Mapping[str, object]]) -> None:
-    """The rows below their names; a cell that a row lacks is empty, text is never a formula."""
+    """The rows below their names; what a row lacks or is None is empty, text is never a formula."""
     writer = csv.DictWriter(file, list(names), restval="", lineterminator="\n")
     writer.writeheader()
     for row in rows:
@@ -78,23 +80,17 @@ def _figure(name: str, estimate: Estimate | None) -> dict[str, object]:
 def _of_the_whole_run(report: Report) -> dict[str, object]:
     """Columns that only the row of all episodes has; tokens and cost are empty where unknown."""
     spent = report.summary.spent
-    counted = spent.uncounted_calls < spent.calls
+    is_counted = spent.uncounted_calls < spent.calls
     cells: dict[str, object] = {}
     for name, cell in report.trials:
         cells.update(_figure(name, cell.estimate))
     return {
         **cells,
         "calls": spent.calls,
-        "prompt_tokens": spent.prompt_tokens if counted else "",
-        "completion_tokens": spent.completion_tokens if counted else "",
-        "reasoning_tokens": spent.reasoning_tokens if counted else "",
-        "cached_tokens": spent.cached_tokens if counted else "",
-        "cost": spent.cost if spent.calls and spent.cost is not None else "",
+        **{name: getattr(spent, name) if is_counted else None for name in _TOKENS},
+        "cost": spent.cost if spent.calls else None,
         "uncounted_calls": spent.uncounted_calls,
         "unpriced_calls": spent.unpriced_calls,
         "replaced_calls": report.summary.replaced.calls,
-        **{
-            name: "" if value is None else value
-            for name, value in asdict(report.summary.pace).items()
-        },
+        **asdict(report.summary.pace),
     }
