@@ -250,7 +250,7 @@ class TestTheAddressOnTheCard:
     def test_it_is_valid_whatever_kind_of_address_it_is(self, monkeypatch, host):
         monkeypatch.delenv("AGENT_URL", raising=False)
         server = ServerSettings(Access(host, insecure=True))
-        with server.listen() as sock:
+        with server.access.listen() as sock:
             url = urlsplit(server.url(sock))
             with socket.create_connection((url.hostname, url.port), timeout=5):
                 pass
@@ -258,7 +258,7 @@ class TestTheAddressOnTheCard:
 
     def test_on_all_addresses_it_is_one_that_others_can_reach(self):
         server = ServerSettings(Access("0.0.0.0", insecure=True))
-        with server.listen() as sock:
+        with server.access.listen() as sock:
             url = server.url(sock)
             host = url.removeprefix("http://").partition(":")[0]
             assert host not in ("0.0.0.0", "")
@@ -268,10 +268,10 @@ class TestTheAddressOnTheCard:
     def test_otherwise_it_is_the_host_that_was_asked_for(self, monkeypatch):
         monkeypatch.delenv("AGENT_URL", raising=False)
         server = ServerSettings(Access("localhost"))
-        with server.listen() as sock:
+        with server.access.listen() as sock:
             assert server.url(sock) == f"http://localhost:{sock.getsockname()[1]}/"
         named = ServerSettings(Access("localhost"), card_url="http://a.example/")
-        with named.listen() as sock:
+        with named.access.listen() as sock:
             assert named.url(sock) == "http://a.example/"
 
 

@@ -264,7 +264,7 @@ def test_an_export_takes_the_place_of_an_earlier_one_only(tmp_path: Path) -> Non
 @pytest.mark.parametrize("number", [0, 1, 7, 49, 50, 1000, 123_456, 10**9])
 def test_histograms_hold_every_value(number: int) -> None:
     values = [(0.0, "won"), (float(number), "lost"), (number / 2, "won")]
-    drawn = histogram("T", "steps", values, ("won", "lost"))
+    drawn = histogram("T", "steps", values)
     counts = re.findall(r"<title>(\d+) (?:won|lost)</title>", drawn)
     assert sum(map(int, counts)) == 3
     assert len(re.findall("<rect", drawn)) <= 30
@@ -275,7 +275,7 @@ def test_charts_take_hostile_labels_and_no_values() -> None:
     for drawn in (
         interval_chart(HARM, [(HARM, None, HARM)]),
         curve_chart(HARM, [], [], 0),
-        histogram(HARM, HARM, [], ("won",)),
+        histogram(HARM, HARM, []),
         scatter(HARM, HARM, HARM, []),
         scatter(HARM, HARM, HARM, [Dot(0, 0, "won", HARM)]),
     ):

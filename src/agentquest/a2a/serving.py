@@ -81,10 +81,6 @@ class ServerSettings:
     card_url: str | None = None
     launch_id: str | None = None
 
-    def listen(self) -> socket.socket:
-        """Bind the port; raises PortInUse if it is taken."""
-        return self.access.listen(self.port)
-
     def url(self, sock: socket.socket) -> str:
         """The address on the card: one that other machines can reach, if any can."""
         given = self.card_url or os.environ.get("AGENT_URL")
@@ -187,7 +183,7 @@ def serve_agent(
     """
     # The SDK logs a traceback for every malformed request, and clients must not fill a log.
     logging.getLogger("a2a").setLevel(logging.CRITICAL)
-    with settings.listen() as sock:
+    with settings.access.listen(settings.port) as sock:
         url = settings.url(sock)
         card = make_card(url, settings.launch_id)
         app = guard_app(build_application(card, executor, resources), settings.rules(sock))

@@ -4,7 +4,7 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, Any
@@ -154,7 +154,16 @@ def _draw_success(rate: Estimate | None) -> str:
 
 
 def _replay_episodes(console: Console, good: RunResult, bad: RunResult) -> None:
-    win, failure = _shortest_win(good.records), _nearest_failure(bad.records)
+    """The shortest win, and the failure that came closest to its goal: there is a step at which
+    it went wrong."""
+
+    def closeness(record: EpisodeRecord) -> tuple[float, str]:
+        return max((step.progress for step in record.steps), default=0.0), record.key
+
+    won = (record for record in good.records if record.success)
+    lost = (record for record in bad.records if record.scored and not record.success)
+    win = min(won, key=lambda record: (len(record.steps), record.key), default=None)
+    failure = max(lost, key=closeness, default=None)
     for title, result, record in (("A win", good, win), ("A failure", bad, failure)):
         if record is not None:
             console.print()
@@ -196,21 +205,6 @@ def _find_own_command() -> str:
 def _shorten_path(program: Path) -> str:
     here = Path.cwd()
     return shlex.quote(str(program.relative_to(here) if here in program.parents else program))
-
-
-def _shortest_win(records: Iterable[EpisodeRecord]) -> EpisodeRecord | None:
-    won = (record for record in records if record.success)
-    return min(won, key=lambda record: (len(record.steps), record.key), default=None)
-
-
-def _nearest_failure(records: Iterable[EpisodeRecord]) -> EpisodeRecord | None:
-    """The failure that came closest to its goal: there is a step at which it went wrong."""
-
-    def closeness(record: EpisodeRecord) -> tuple[float, str]:
-        return max((step.progress for step in record.steps), default=0.0), record.key
-
-    lost = (record for record in records if record.scored and not record.success)
-    return max(lost, key=closeness, default=None)
 
 
 def _replay(record: EpisodeRecord, manifest: Manifest, width: int) -> Iterator[str]:

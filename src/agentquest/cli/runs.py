@@ -139,7 +139,8 @@ def listing(runs: Sequence[RunSummary], width: int) -> str:
         for run in runs
         if run.standing is not None
     ]
-    few = [run.name for run in runs if not run.standing and _has_few_tasks(run)]
+    rates = ((run.name, run.figures.success) for run in runs if not run.standing)
+    few = [name for name, rate in rates if rate and rate.of_few_tasks]
     marked = [wrap_text(f"fewer than {FEW} tasks: {', '.join(few)}", width, "  ")] if few else []
     below = map("\n".join, (playing, marked, notes))
     return "\n\n".join(filter(None, [text_table(table, width), more, *below]))
@@ -166,10 +167,6 @@ def _success(run: RunSummary) -> str:
         return "{:.0%} to {:.0%}".format(*run.standing.bounds)
     rate = run.figures.success
     return NOTHING if rate is None else "{} [{}]".format(*short_rate(rate))
-
-
-def _has_few_tasks(run: RunSummary) -> bool:
-    return run.figures.success is not None and run.figures.success.of_few_tasks
 
 
 def _matches(run: RunSummary, tags: Sequence[str] | None, state: str | None, match: str) -> bool:

@@ -18,8 +18,11 @@ from enum import Enum
 from typing import Any, cast
 
 import h11
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from agentquest.http.guard import has_body
 
 _TIMED_OUT = b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 CONNECTION = "connection"
@@ -147,8 +150,7 @@ class Connections:
     async def _run_request(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         """A WebSocket is a request too: its application says how long the answer lasts."""
         connection: Connection = scope["state"][CONNECTION]
-        headers = dict(scope["headers"])
-        has_body = headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
+        is_awaited = has_body(Headers(scope=scope))
 
         async def receive_part() -> Message:
             message = await receive()
@@ -156,9 +158,9 @@ class Connections:
                 connection.enter(Phase.ANSWER)
             return message
 
-        connection.enter(Phase.BODY if has_body else Phase.ANSWER)
+        connection.enter(Phase.BODY if is_awaited else Phase.ANSWER)
         try:
-            await app(scope, receive_part if has_body else receive, send)
+            await app(scope, receive_part if is_awaited else receive, send)
         except asyncio.CancelledError:
             if not self._ending:  # our own end is not an error to report
                 raise

@@ -54,11 +54,10 @@ def json_refusal(status: int, text: str) -> Response:
 class Refused(Exception):
     """A request that no application gets to see."""
 
-    def __init__(self, status: int, text: str, headers: dict[str, str] | None = None) -> None:
+    def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
         self.status = status
         self.text = text
-        self.headers = headers or {}
 
 
 class Names:
@@ -213,7 +212,8 @@ def guard_app(app: ASGIApp, rules: Rules) -> ASGIApp:
             rules.check_body(body)
         except Refused as refused:
             response = rules.refusal(refused.status, refused.text)
-            response.headers.update(refused.headers)
+            if refused.status == 401:
+                response.headers["WWW-Authenticate"] = "Bearer"
             await response(scope, receive, send)
             return
         except ClientDisconnect:  # nobody waits for an answer
@@ -263,8 +263,7 @@ def _check_token(headers: Mapping[str, str], token: str) -> None:
     kind, _, given = headers.get("authorization", "").partition(" ")
     known = secrets.compare_digest(given.strip().encode(), token.encode())
     if kind.lower() != "bearer" or not known:
-        text = "a token is required: send it as Authorization: Bearer"
-        raise Refused(401, text, headers={"WWW-Authenticate": "Bearer"})
+        raise Refused(401, "a token is required: send it as Authorization: Bearer")
 
 
 def _check_json(headers: Mapping[str, str]) -> None:

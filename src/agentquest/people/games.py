@@ -58,9 +58,9 @@ class WebGame:
 class Games:
     """The games in progress; `folder` is where their runs are, one for each benchmark."""
 
-    def __init__(self, folder: Path, most: int = _MOST_GAMES) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._games: SessionStore[str, WebGame] = SessionStore(most, _IDLE_S)
+        self._games: SessionStore[str, WebGame] = SessionStore(_MOST_GAMES, _IDLE_S)
 
     def find(self, name: str) -> WebGame:
         """The game of that name; raises UserError if it is no longer open."""

@@ -54,10 +54,8 @@ class CompletingReader(PlainReader):
 
     def __init__(self) -> None:
         from prompt_toolkit import PromptSession
-        from prompt_toolkit.history import InMemoryHistory
 
-        self._history = InMemoryHistory()
-        self._session: PromptSession[str] = PromptSession(history=self._history)
+        self._session: PromptSession[str] = PromptSession()
         self._menus: PromptSession[str] = PromptSession()
 
     def ask(

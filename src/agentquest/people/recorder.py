@@ -8,7 +8,7 @@ this is the same game. An unfinished one is `cancelled`: it has no score.
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NoReturn
@@ -98,7 +98,8 @@ class GameRecorder:
 async def _replay(spec: EpisodeSpec, benchmark: Benchmark, game: PlayedGame) -> EpisodeRecord:
     replay = asyncio.current_task()
     assert replay is not None
-    player = make_player(spec, _Person(spec.context, benchmark, game.moves, replay.cancel))
+    person = _Person(iter(game.moves), replay.cancel)
+    player = make_player(spec, _WithPerson(spec.context, benchmark, person))
     try:
         record = await player.play()
     except asyncio.CancelledError:
@@ -120,25 +121,20 @@ async def _replay(spec: EpisodeSpec, benchmark: Benchmark, game: PlayedGame) -> 
     )
 
 
-class _Person(Resources):
-    """An ordinary run, except that the agent repeats what the person did."""
+class _WithPerson(Resources):
+    """An ordinary run, except for its agent."""
 
-    def __init__(
-        self,
-        context: RunContext,
-        benchmark: Benchmark,
-        moves: Sequence[PlayedMove],
-        cancel: Callable[[], object],
-    ) -> None:
+    def __init__(self, context: RunContext, benchmark: Benchmark, person: Agent) -> None:
         super().__init__(context, benchmark)
-        self._moves = moves
-        self._cancel = cancel
+        self._person = person
 
     def agent(self) -> Agent:
-        return _Repeats(iter(self._moves), self._cancel)
+        return self._person
 
 
-class _Repeats(Agent):
+class _Person(Agent):
+    """Repeats what the person did."""
+
     def __init__(self, moves: Iterator[PlayedMove], cancel: Callable[[], object]) -> None:
         self._moves = moves
         self._cancel = cancel

@@ -6,7 +6,7 @@ the game does not understand it, it costs a step, as it costs an agent one.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from enum import Enum
@@ -183,12 +183,15 @@ class PlaySession:
         possible = self.observation.admissible
         self.observation = self.driver.step(self.driver.action_class(value=command))
         meant = None if self.observation.valid else self.view.suggestion(command, possible)
+        hint = f"Did you mean `{meant}`?" if meant else ""
+        if meant and meant not in possible:
+            hint += " It is not possible from here."
         self._note(command)
         outcome = self.driver.outcome
         warning = "" if outcome.done or outcome.reachable else _OUT_OF_REACH
         return GameReply(
             text=self.view.show(self.observation),
-            hint=_ask_about(meant, possible) if meant else "",
+            hint=hint,
             moved=True,
             warning=warning,
         )
@@ -219,11 +222,10 @@ class PlaySession:
         self.hints += 1
         self.all_hints += 1
         self._hinted = True
-        shown = plan if everything else plan[:1]
-        notice = (
-            f"A shortest plan from here has {counted(len(plan), 'step')}:" if everything else ""
-        )
-        return GameReply(notice=notice, groups=self._list({"" if everything else "hint": shown}))
+        if not everything:
+            return GameReply(groups=self._list({"hint": plan[:1]}))
+        notice = f"A shortest plan from here has {counted(len(plan), 'step')}:"
+        return GameReply(notice=notice, groups=self._list({"": plan}))
 
     def _commands(self) -> GameReply:
         if self.over:
@@ -262,8 +264,3 @@ class PlaySession:
         self.all_undone += 1
         text = self.view.show(self.observation) if self.steps else ""
         return GameReply(notice=f"Undone: {steps[-1].action.value}", text=text, moved=True)
-
-
-def _ask_about(command: str, possible: Sequence[str]) -> str:
-    question = f"Did you mean `{command}`?"
-    return question if command in possible else f"{question} It is not possible from here."

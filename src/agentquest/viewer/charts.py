@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from agentquest.lib.markup import Template, join
 from agentquest.metrics.statistics import Estimate
+from agentquest.viewer.layout import KINDS
 from agentquest.words import counted
 
 _WIDTH = 640
@@ -116,13 +117,11 @@ def curve_chart(
     return picture("curves", (_WIDTH, bottom + 44), title, description, shapes)
 
 
-def histogram(
-    title: str, unit: str, values: Sequence[tuple[float, str]], kinds: Sequence[str]
-) -> Markup:
-    """How a quantity is spread, in columns stacked by style class."""
+def histogram(title: str, unit: str, values: Sequence[tuple[float, str]]) -> Markup:
+    """How a quantity is spread over episodes, in columns stacked by how these went."""
     left, right, top, bottom = 44, _WIDTH - 16, 14, 190
     width, columns = _columns([value for value, _ in values])
-    counts = [dict.fromkeys(kinds, 0) for _ in range(columns)]
+    counts = [dict.fromkeys(KINDS, 0) for _ in range(columns)]
     for value, kind in values:
         counts[min(int(value // width), columns - 1)][kind] += 1
     tallest = max((sum(column.values()) for column in counts), default=0) or 1

@@ -62,7 +62,6 @@ _COMPARED: dict[str, ValueOf] = {
     "cost": lambda row: row.spent.whole_cost,
     "tokens": lambda row: row.spent.tokens,
 }
-_MARKED = Template("%s %s")
 _TRIAL = Template('%s <span class="soft">%s</span> ')
 _STEP = Template(
     '<a class="%s" href="%s"><code>%s</code></a> <span class="soft">%.2f</span>'
@@ -207,7 +206,7 @@ def _rows(site: Addresses, records: Played, differs: int | None) -> Iterator[Seq
         shown = "/".join(str(step.index) if step else "–" for step in together)
         shown = str(places.pop()) if len(places) == 1 and None not in together else shown
         yield (
-            _MARKED(shown, mark) if first else shown,
+            h.fragment[shown, " ", mark] if first else shown,
             *(
                 _cell(site, name, record, step)
                 for (name, record), step in zip(records, together, strict=True)

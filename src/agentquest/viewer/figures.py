@@ -92,7 +92,7 @@ def pictures(rows: Sequence[EpisodeRow]) -> h.Element:
         h.p(".legend")[legend({k: text for k, text in KINDS.items() if k in present})],
         h.div(".grid")[
             _curves(scored),
-            figure("Steps per episode", histogram("Steps per episode", "steps", steps, [*KINDS])),
+            figure("Steps per episode", histogram("Steps per episode", "steps", steps)),
             _tokens(rows),
         ],
     ]
@@ -135,7 +135,7 @@ def _tokens(rows: Sequence[EpisodeRow]) -> h.Node:
         return None
     unknown = len(spent) - len(values)
     left_out = f"; {unknown} left out, as their server reported no counts" if unknown else ""
-    chart = histogram("Tokens per episode", "tokens", values, [*KINDS])
+    chart = histogram("Tokens per episode", "tokens", values)
     return figure(f"Tokens per episode{left_out}", chart)
 
 

@@ -31,7 +31,6 @@ _HEADINGS = (
 _STANDING = ("agent", "model", "success", "#progress", "#steps", "#cost", "run")
 FILTERS = ("benchmark", "agent", "model", "protocol", "state")
 _CHECKBOX = Template('<input type="checkbox" name="run" value="%s" aria-label="choose %s">')
-_AGENT = Template("%s %s")
 _DATE = Template('<time title="%s">%s</time>')
 
 
@@ -160,7 +159,7 @@ def _figures(run: RunSummary) -> tuple[Piece, ...]:
     figures, manifest = run.figures, run.manifest
     agent: Piece = manifest.agent
     if manifest.informed:
-        agent = _AGENT(agent, badge("informed", "uses the oracle"))
+        agent = h.fragment[agent, " ", badge("informed", "uses the oracle")]
     return (
         agent,
         manifest.model or "–",
