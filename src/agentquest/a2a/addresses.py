@@ -1,10 +1,12 @@
 """Addresses of agents: which are valid, what may be shown, and which may be called."""
 
 import base64
-import ipaddress
 from collections.abc import Iterable
 from typing import NamedTuple
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+
+from agentquest.http.sockets import parse_address
+from agentquest.words import is_web_address
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -18,12 +20,7 @@ def find_fault(value: str) -> str:
     unseen = next((sign for sign in value if not sign.isprintable() or sign in " \\"), None)
     if unseen is not None:
         return f"must not contain the character U+{ord(unseen):04X}"
-    try:
-        parts = urlsplit(value)
-        is_valid = parts.scheme in _PORTS and parts.hostname and parts.port != 0
-    except ValueError:
-        is_valid = False
-    return "" if is_valid else "must be an address like http://localhost:9002/"
+    return "" if is_web_address(value) else "must be an address like http://localhost:9002/"
 
 
 class Address(NamedTuple):
@@ -48,9 +45,8 @@ def without_password(url: str) -> Address:
 def is_here(parts: SplitResult) -> bool:
     """Whether the address is on this machine."""
     host = parts.hostname or ""
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
+    address = parse_address(host)
+    if address is None:
         return host == "localhost"
     return address.is_loopback or address.is_unspecified
 

@@ -63,7 +63,10 @@ class LLMWhiteAgent(Agent):
         self._system = Message(role="system", content=THINK if settings.reasoning else ACT)
 
     async def act(self, observation: Observation) -> Answer:
-        self._remember(Message(role="user", content=_describe_turn(observation)))
+        numbered = (f"{n}. {command}" for n, command in enumerate(observation.admissible, 1))
+        options = "\n".join(numbered)
+        told = f"{observation.text}\n\nAvailable actions:\n{options}"
+        self._remember(Message(role="user", content=told))
         reply = await self._model.complete([self._system, *self._turns])
         self._remember(Message(role="assistant", content=reply.text))
         calls = (record_call(self._model, reply),)
@@ -77,11 +80,6 @@ class LLMWhiteAgent(Agent):
             or sum(len(turn.content) for turn in self._turns) > limits.MAX_PROMPT_CHARACTERS
         ):
             del self._turns[1]
-
-
-def _describe_turn(observation: Observation) -> str:
-    options = "\n".join(f"{n}. {command}" for n, command in enumerate(observation.admissible, 1))
-    return f"{observation.text}\n\nAvailable actions:\n{options}"
 
 
 def needs_model(kind: str) -> bool:

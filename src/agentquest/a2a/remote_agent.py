@@ -201,7 +201,8 @@ def parse_action(reply: str, admissible: Sequence[str]) -> ParsedAction:
         if 1 <= position <= len(admissible) and not has_blank(admissible[position - 1]):
             return ParsedAction(admissible[position - 1], How.NUMBER)
         return ParsedAction(None, How.INVALID)
-    return _find_contained(text, admissible)
+    contained = _find_contained(text, admissible)
+    return ParsedAction(contained, How.INVALID if contained is None else How.CONTAINED)
 
 
 def _find_action_line(text: str) -> str:
@@ -241,7 +242,7 @@ def _find_same(text: str, admissible: Sequence[str]) -> str | None:
     return None
 
 
-def _find_contained(text: str, admissible: Sequence[str]) -> ParsedAction:
+def _find_contained(text: str, admissible: Sequence[str]) -> str | None:
     """The longest command that the text contains as whole words, if no other is as long."""
     found: dict[str, int] = {}
     small = lowered(text)
@@ -252,11 +253,7 @@ def _find_contained(text: str, admissible: Sequence[str]) -> ParsedAction:
                 found[text[start:end] if wanted.has_blank else command] = end - start
     longest = max(found.values(), default=0)
     fitting = [command for command, length in found.items() if length == longest]
-    return (
-        ParsedAction(fitting[0], How.CONTAINED)
-        if len(fitting) == 1
-        else ParsedAction(None, How.INVALID)
-    )
+    return fitting[0] if len(fitting) == 1 else None
 
 
 def _is_word(text: str, place: int) -> bool:

@@ -10,7 +10,7 @@ import typer
 from agentquest.cli.runs import Episodes, PriceOption, listing, read_price
 from agentquest.cli.terminal import terminal_width
 from agentquest.errors import UserError
-from agentquest.files import write_atomically
+from agentquest.files import explain_errors, write_atomically
 from agentquest.metrics.report import Report, hide_success
 from agentquest.reports.exports import FORMATS, export_run
 from agentquest.reports.render.csv import csv_report
@@ -77,13 +77,11 @@ def command(
     if output is None:
         say(content, nl=False)
         return
-    try:
+    with explain_errors("write", output):
         if output.exists() and not output.is_file():
             output.write_text(content, encoding="utf-8")  # a device or pipe, such as /dev/stdout
         else:
             write_atomically(output, content)
-    except OSError as error:
-        raise UserError(f"cannot write {output}: {error.strerror}") from None
     say(f"wrote {output}", err=True)
 
 

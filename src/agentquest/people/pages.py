@@ -75,16 +75,9 @@ def play_on_page(
         " person's episode, in a run of its own."
     ]
     yield pre(record.steps[step - 1].observation if step else record.first_observation, "told")
-    yield _form(
-        "/play-on",
-        token,
-        [
-            _hidden_field("run", run),
-            _hidden_field("episode", record.key),
-            _hidden_field("step", str(step)),
-        ],
-        h.p[h.button(".primary")["Play on"]],
-    )
+    place = {"run": run, "episode": record.key, "step": str(step)}
+    fields = [_hidden_field(name, value) for name, value in place.items()]
+    yield _form("/play-on", token, fields, h.p[h.button(".primary")["Play on"]])
 
 
 def game_page(site: Addresses, token: str, game: WebGame) -> Iterator[h.Node]:

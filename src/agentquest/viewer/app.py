@@ -222,11 +222,8 @@ def _describe_event(event: Any) -> dict[str, Any]:
     return {
         "event": event.event,
         "key": event.key,
-        "goal": event.goal,
         "step": step.index if step else None,
         "action": step.action if step else None,
-        "progress": step.progress if step else None,
-        "end": event.end.value if event.end else None,
     }
 
 

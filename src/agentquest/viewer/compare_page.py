@@ -93,12 +93,8 @@ def compare_page(site: Addresses, runs: Sequence[StoredRun], task: str | None) -
     yield _flips(site, runs, tasks)
 
 
-def flipped_tasks(runs: Sequence[StoredRun]) -> list[str]:
+def find_flips(tasks: Sequence[Tasks]) -> list[str]:
     """The tasks whose outcome is not the same in all runs that scored them."""
-    return _find_flips([group_by_task(run.rows) for run in runs])
-
-
-def _find_flips(tasks: Sequence[Tasks]) -> list[str]:
     rates: dict[str, set[float]] = {}
     for one in map(keep_scored, tasks):
         for task, rows in one.items():
@@ -108,7 +104,7 @@ def _find_flips(tasks: Sequence[Tasks]) -> list[str]:
 
 def _flips(site: Addresses, runs: Sequence[StoredRun], tasks: Sequence[Tasks]) -> h.Element:
     names = [run.name for run in runs]
-    found = _find_flips(tasks)
+    found = find_flips(tasks)
     more = h.p(".note")[f"The first {_MOST_TASKS} are shown."]
     rows = (
         (

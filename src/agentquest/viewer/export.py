@@ -14,11 +14,13 @@ from pathlib import Path
 import htpy as h
 
 from agentquest.errors import AgentQuestError, UserError, explain
+from agentquest.files import explain_errors
 from agentquest.metrics.rows import EpisodeRow
+from agentquest.reports.compare import group_by_task
 from agentquest.store.library import BrokenRun, Library, RunSummary
 from agentquest.store.stored_run import StoredRun
 from agentquest.viewer.addresses import MOST_EPISODES, FileAddresses
-from agentquest.viewer.compare_page import compare_page, flipped_tasks
+from agentquest.viewer.compare_page import compare_page, find_flips
 from agentquest.viewer.episode_page import episode_page
 from agentquest.viewer.pages import PAGES, navigation_page, page, problem_page
 from agentquest.viewer.prompt_page import prompts_page
@@ -46,14 +48,13 @@ def export(library: Library, target: Path, most_episodes: int = MOST_EPISODES) -
         raise UserError(f"{target} is not empty and not an export; choose another folder")
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        draft.mkdir(parents=True)
-        number = _Export(library, draft, most_episodes).write()
-        (draft / _MARKER).touch()
-        if target.exists():
-            shutil.rmtree(target)
-        draft.replace(target)
-    except OSError as error:
-        raise UserError(f"cannot write {target}: {error.strerror}") from None
+        with explain_errors("write", target):
+            draft.mkdir(parents=True)
+            number = _Export(library, draft, most_episodes).write()
+            (draft / _MARKER).touch()
+            if target.exists():
+                shutil.rmtree(target)
+            draft.replace(target)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return number
@@ -133,7 +134,7 @@ class _Export:
                 number = len({runs for runs, _ in self._files.comparisons}) + 1
                 folder = f"compare/{number}/"
                 self._files.comparisons[pair, None] = f"{folder}index.html"
-                tasks = flipped_tasks([self._runs[name] for name in pair])
+                tasks = find_flips([group_by_task(self._runs[name].rows) for name in pair])
                 for place, task in enumerate(tasks[:_MOST_TASKS], start=1):
                     self._files.comparisons[pair, task] = f"{folder}{place}.html"
                 yield pair

@@ -75,7 +75,10 @@ def read_card(content: Any) -> Card:
     capabilities = read_object(content.get("capabilities"))
     return Card(
         agent=_describe_agent(content, capabilities),
-        interfaces=tuple(sorted(supported, key=_rank)),
+        # JSON-RPC before HTTP+JSON, and the newer version first.
+        interfaces=tuple(
+            sorted(supported, key=lambda one: (_BINDINGS.index(one.binding), one.version != "1.0"))
+        ),
         streaming=capabilities.get("streaming") is True,
         launch_id=_find_extension(capabilities, LAUNCH_EXTENSION),
     )
@@ -133,11 +136,6 @@ def _interfaces(content: dict[str, Any]) -> list[Interface]:
     for one in read_objects(content.get("additionalInterfaces")):
         found.append(Interface(_text(one, "url"), _text(one, "transport"), version))
     return list(dict.fromkeys(found))
-
-
-def _rank(interface: Interface) -> tuple[int, int]:
-    """JSON-RPC before HTTP+JSON, and the newer version first."""
-    return _BINDINGS.index(interface.binding), 0 if interface.version == "1.0" else 1
 
 
 def _version(content: dict[str, Any], default: str = "1.0") -> str:
