@@ -70,7 +70,8 @@ class Assessment:
         OtherAgent if there are only runs of another agent.
         """
         refusals = []
-        for folder in _find_runs(log_root) if resume else ():
+        earlier = [folder for folder in log_root.glob("run_*") if RunFolder(folder).exists]
+        for folder in sorted(earlier, reverse=True) if resume else ():
             run = self._run(folder)
             if _is_unfinished(run):
                 try:
@@ -226,12 +227,6 @@ class Progress(RunEvents):
     async def _notify_in_order(self) -> None:
         while (text := await self._queue.get()) is not None:
             await self._notify(text)
-
-
-def _find_runs(root: Path) -> list[Path]:
-    """The folders of earlier assessments, the newest first."""
-    folders = (folder for folder in root.glob("run_*") if RunFolder(folder).exists)
-    return sorted(folders, key=lambda folder: folder.name, reverse=True)
 
 
 def _is_unfinished(run: Run) -> bool:

@@ -22,14 +22,11 @@ draw_line = Template('<line class="%s" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>
 _RECT = Template('<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="%s">%s</rect>')
 _TEXT = Template('<text class="%s" x="%.1f" y="%.1f">%s%s</text>')
 _TITLE = Template("<title>%s</title>")
-draw_curve = Template('<polyline class="%s" points="%s"/>')
+_CURVE = Template('<polyline class="%s" points="%s"/>')
 _GROUP = Template("<g>%s%s%s</g>")
 _DOT = Template('<circle class="dot" cx="%.1f" cy="%.1f" r="5.5"/>')
 _POINT = Template('<circle class="point %s" cx="%.1f" cy="%.1f" r="4"><title>%s</title></circle>')
-_SPARKLINE = Template(
-    '<svg class="spark" viewBox="0 0 66 16" aria-hidden="true">'
-    '<polyline class="%s" points="%s"/></svg>'
-)
+_SPARKLINE = Template('<svg class="spark" viewBox="0 0 66 16" aria-hidden="true">%s</svg>')
 
 
 @dataclass(frozen=True)
@@ -93,12 +90,10 @@ def curve_chart(
     """Progress over steps: the mean, and single episodes behind it (style class, values)."""
     left, right, top, bottom = 44, _WIDTH - 16, 10, 230
 
-    def points(values: Sequence[float]) -> str:
+    def draw(kind: str, values: Sequence[float]) -> Markup:
         scale = (right - left) / max(steps, 1)
-        return " ".join(
-            f"{left + i * scale:.1f},{bottom - (bottom - top) * min(max(v, 0.0), 1.0):.1f}"
-            for i, v in enumerate(values)
-        )
+        heights = ((bottom - top) * min(max(v, 0.0), 1.0) for v in values)
+        return draw_curve(kind, ((left + i * scale, bottom - y) for i, y in enumerate(heights)))
 
     shapes: list[Markup] = []
     for percent in (0, 25, 50, 75, 100):
@@ -109,8 +104,8 @@ def curve_chart(
         x = left + (right - left) * step / max(steps, 1)
         shapes.append(draw_text(x, bottom + 18, str(step), "tick middle"))
     shapes.append(draw_text((left + right) / 2, bottom + 36, "steps", "tick middle"))
-    shapes += [draw_curve(f"faint {kind}", points(v)) for kind, v in faint]
-    shapes.append(draw_curve("mean", points(mean)))
+    shapes += [draw(f"faint {kind}", values) for kind, values in faint]
+    shapes.append(draw("mean", mean))
     last = f"{mean[-1]:.2f}" if mean else "unknown"
     episodes = counted(len(faint), "episode")
     description = f"Mean of all scored episodes, {last} at the end; {episodes} behind it"
@@ -172,15 +167,18 @@ def scatter(title: str, across: str, up: str, dots: Sequence[Dot]) -> Markup:
 def sparkline(values: Sequence[float], kind: str) -> Markup:
     """A tiny curve of progress; hidden from screen readers, because its number is in the row."""
     scale = 64 / max(len(values) - 1, 1)
-    points = " ".join(
-        f"{1 + i * scale:.1f},{15 - 14 * min(max(v, 0.0), 1.0):.1f}" for i, v in enumerate(values)
-    )
-    return _SPARKLINE(kind, points)
+    points = ((1 + i * scale, 15 - 14 * min(max(v, 0.0), 1.0)) for i, v in enumerate(values))
+    return _SPARKLINE(draw_curve(kind, points))
 
 
 def draw_text(x: float, y: float, text: str, kind: str, hint: str = "") -> Markup:
     """A text at a place; `hint` is shown where it says more than the text."""
     return _TEXT(kind, x, y, _TITLE(hint) if hint and hint != text else "", text)
+
+
+def draw_curve(kind: str, points: Iterable[tuple[float, float]]) -> Markup:
+    """A line through points."""
+    return _CURVE(kind, " ".join(f"{x:.1f},{y:.1f}" for x, y in points))
 
 
 def draw_rect(

@@ -193,16 +193,15 @@ def align(records: Sequence[EpisodeRecord]) -> Iterator[Line]:
 
 
 def _rows(site: Addresses, records: Played, differs: int | None) -> Iterator[Sequence[Piece]]:
-    marked_already = False
     for together in align([record for _, record in records]):
         places = {step.index for step in together if step is not None}
-        first = differs in places and not marked_already
-        marked_already = marked_already or first
-        mark = badge("lost", "first difference")
+        mark = None
+        if differs in places:
+            mark, differs = [" ", badge("lost", "first difference")], None
         shown = "/".join(str(step.index) if step else "–" for step in together)
         shown = str(places.pop()) if len(places) == 1 and None not in together else shown
         yield (
-            h.fragment[shown, " ", mark] if first else shown,
+            h.fragment[shown, mark],
             *(
                 _cell(site, name, record, step)
                 for (name, record), step in zip(records, together, strict=True)

@@ -295,8 +295,8 @@ def progress_chart(site: Addresses, run: str, record: EpisodeRecord, seen: Analy
         return _BOTTOM - (_BOTTOM - _TOP) * min(max(share, 0.0), 1.0)
 
     values = [0.0, *(step.progress for step in record.steps)]
-    points = " ".join(f"{x(place):.1f},{y(value):.1f}" for place, value in enumerate(values))
     shapes = [*_frame(count, x, y), *_unreachable(seen, count, x), *_distance(seen, x, y)]
+    points = ((x(place), y(value)) for place, value in enumerate(values))
     shapes.append(draw_curve("progress-line", points))
     kinds = set()
     for step in record.steps:
@@ -362,12 +362,8 @@ def _distance(seen: Analysis, x: Scale, y: Scale) -> Iterator[Markup]:
     most = max((distance for distance in seen.distances if distance is not None), default=0)
     if not most:
         return
-    points = " ".join(
-        f"{x(place):.1f},{y(distance / most):.1f}"
-        for place, distance in enumerate(seen.distances)
-        if distance is not None
-    )
-    yield draw_curve("distance-line", points)
+    known = ((place, each) for place, each in enumerate(seen.distances) if each is not None)
+    yield draw_curve("distance-line", ((x(place), y(each / most)) for place, each in known))
     for share, text in ((1, str(most)), (0, "0")):
         yield draw_text(_WIDTH - _RIGHT + 11, y(share) + 4, text, "tick")
 

@@ -119,14 +119,11 @@ def analyse_episode(record: EpisodeRecord, manifest: Manifest) -> Analysis:
     )
 
 
-def first_harmful_step(
-    distances: tuple[int | None, ...], discoveries: Sequence[bool] = ()
-) -> int | None:
+def first_harmful_step(distances: Sequence[int | None], discoveries: Sequence[bool]) -> int | None:
     """The first step after which the goal was further away than before; one that looked
     somewhere new did no harm, unless the goal was out of reach then."""
     for place in range(1, len(distances)):
-        before, after = distances[place - 1], distances[place]
-        found = place <= len(discoveries) and discoveries[place - 1]
+        before, after, found = distances[place - 1], distances[place], discoveries[place - 1]
         if before is not None and (after is None or (after > before and not found)):
             return place
     return None

@@ -109,7 +109,7 @@ def test_a_rate_is_rounded_once() -> None:
 def test_the_first_harmful_step_is_the_first_away_from_the_goal(
     distances: tuple[int | None, ...], expected: int | None
 ) -> None:
-    assert first_harmful_step(distances) == expected
+    assert first_harmful_step(distances, [False] * len(distances)) == expected
 
 
 def test_a_step_that_looks_somewhere_new_is_not_harmful() -> None:

@@ -129,12 +129,11 @@ def _interfaces(content: dict[str, Any]) -> list[Interface]:
             for one in read_objects(listed)
         ]
     version = _version(content, "0.3")
-    found = []
+    given = read_objects(content.get("additionalInterfaces"))
     if content.get("url"):
         binding = _text(content, "preferredTransport") or JSONRPC
-        found.append(Interface(_text(content, "url"), binding, version))
-    for one in read_objects(content.get("additionalInterfaces")):
-        found.append(Interface(_text(one, "url"), _text(one, "transport"), version))
+        given = [{"url": content["url"], "transport": binding}, *given]
+    found = (Interface(_text(one, "url"), _text(one, "transport"), version) for one in given)
     return list(dict.fromkeys(found))
 
 
