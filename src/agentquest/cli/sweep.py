@@ -140,8 +140,7 @@ def _show(sweep: Sweep, format: ComparisonFormat, list_tasks: bool) -> None:
     rows = sweep_rows(played)
     comparisons, problems = sweep_comparison(played)
     if format is ComparisonFormat.JSON:
-        content = {"runs": json_rows(rows), **json_comparison(comparisons)}
-        say_json(content)
+        say_json({"runs": json_rows(rows), **json_comparison(comparisons)})
     else:
         is_text, table = format is ComparisonFormat.TEXT, sweep_table(rows)
         say(text_table(table, terminal_width()) if is_text else markdown_table(table))

@@ -174,7 +174,7 @@ def _compare(baseline: ComparedRun, other: ComparedRun) -> Comparison:
     now = [_means(table, after[task]) for task in shared]
     differences = {}
     for metric in table:
-        found = _difference(metric, was, now, fsum(telling) / len(shared))
+        found = _difference(metric, was, now, telling)
         if found is not None:
             differences[metric.key] = found
     places: dict[str, list[int]] = {}
@@ -183,8 +183,7 @@ def _compare(baseline: ComparedRun, other: ComparedRun) -> Comparison:
     by_type = {}
     for name, members in sorted(places.items()) if len(places) > 1 else ():
         some_was, some_now = [was[at] for at in members], [now[at] for at in members]
-        trials_of_type = fsum(telling[at] for at in members) / len(members)
-        found = _difference(table[0], some_was, some_now, trials_of_type)
+        found = _difference(table[0], some_was, some_now, [telling[at] for at in members])
         assert found is not None, "every scored episode has a success"
         by_type[name] = found
     changed = tuple(
@@ -224,14 +223,14 @@ def _means(table: Sequence[Metric], rows: Sequence[EpisodeRow]) -> Means:
 
 
 def _difference(
-    metric: Metric, before: Sequence[Means], after: Sequence[Means], trials: float
+    metric: Metric, before: Sequence[Means], after: Sequence[Means], trials: Sequence[float]
 ) -> Difference | None:
     pairs = [(one[metric.key], two[metric.key]) for one, two in zip(before, after, strict=True)]
     known = [(was, now) for was, now in pairs if was is not None and now is not None]
     if not known:
         return None
     was, now = (list(values) for values in zip(*known, strict=True))
-    found = estimate_difference(was, now, metric.limits, trials)
+    found = estimate_difference(was, now, metric.limits, fsum(trials) / len(trials))
     assert found is not None, "there is at least one pair"
     estimate, spread = found
     p_value = spread.p_value()

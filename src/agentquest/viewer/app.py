@@ -37,7 +37,6 @@ from agentquest.viewer.run_page import run_page
 
 logger = logging.getLogger(__name__)
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
-_TITLES = {"/compare": "Cannot be compared"}
 _MOST_COMPARED = 8
 _MOST_EPISODES = 16
 _MOST_SEARCHED = 4
@@ -200,7 +199,7 @@ def explain_problems(app: ASGIApp) -> ASGIApp:
         try:
             await app(scope, receive, send)
         except (AgentQuestError, OSError) as error:
-            title = _TITLES.get(scope["path"], "Not found")
+            title = "Cannot be compared" if scope["path"] == "/compare" else "Not found"
             await _problem(title, explain(error))(scope, receive, send)
         except Exception as error:
             logger.exception("a page could not be made")

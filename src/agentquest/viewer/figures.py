@@ -139,7 +139,7 @@ def _tokens(rows: Sequence[EpisodeRow]) -> h.Node:
     return figure(f"Tokens per episode{left_out}", chart)
 
 
-def data_table(table: Table) -> Markup:
+def data_table(table: Table) -> h.Element:
     """A table of the report."""
     hints = table.hints or ("",) * len(table.headings)
     headings = join(

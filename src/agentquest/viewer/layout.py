@@ -28,14 +28,7 @@ _KEY = Template('<span class="key %s">%s</span>')
 fold = Template("<details><summary>%s</summary>%s</details>")  # a part that is closed at first
 _PRE = Template("<pre%s%s>%s</pre>")
 _REACHABLE = Markup(' tabindex="0" role="region" aria-label="a long text"')
-_CHOICE = Template('<label>%s<select name="%s"><option value="">%s</option>%s</select></label>')
-_OPTION = Template("<option%s>%s</option>")
-_SELECTED = Markup(" selected")
 _HEADING = Template('<th scope="col"%s>%s</th>')
-_TABLE = Template(
-    '<div class="wide" tabindex="0" role="region" aria-label="%s"><table%s><caption>%s</caption>'
-    "<thead><tr>%s</tr></thead><tbody>%s</tbody></table></div>"
-)
 _DATA = Template(' data-%s="%s"')
 _INTERVAL = Template(
     '<span class="rate"><b>%s</b> <span class="soft">%s</span></span>'
@@ -101,7 +94,7 @@ def table(
     kind: str = "",
     caption: str = "",
     filtered_by: Iterable[Mapping[str, str]] = (),
-) -> Markup:
+) -> h.Element:
     """A heading that begins with `#` is of numbers. `filtered_by` has, for each row, the values
     that the script of an exported page filters by."""
     numeric = [heading.startswith("#") for heading in headings]
@@ -121,9 +114,11 @@ def table(
     return scrolling_table(kind, caption, head, body)
 
 
-def scrolling_table(kind: str, caption: str, head: Markup, body: Markup) -> Markup:
+def scrolling_table(kind: str, caption: str, head: Markup, body: Markup) -> h.Element:
     """A table that scrolls by itself where it is wider than the page."""
-    return _TABLE(caption or kind, _CLASS(kind) if kind else "", caption, head, body)
+    return h.div(".wide", tabindex="0", role="region", aria_label=caption or kind)[
+        h.table(class_=kind or None)[h.caption[caption], h.thead[h.tr[head]], h.tbody[body]]
+    ]
 
 
 def known_columns(
@@ -163,14 +158,14 @@ def standing(found: Standing) -> h.Fragment:
 
 def choice(
     name: str, label: str, options: Iterable[str], chosen: str, any_text: str = "any"
-) -> Markup:
+) -> h.Element:
     """A labelled choice of values; the first is none of them."""
-    listed = (_OPTION(_SELECTED if one == chosen else "", one) for one in options)
-    return _CHOICE(label, name, any_text, join(listed))
+    listed = (h.option(selected=one == chosen)[one] for one in options)
+    return h.label[label, h.select(name=name)[h.option(value="")[any_text], listed]]
 
 
 def filter_form(
-    served: bool, listed: str, fields: Iterable[Markup], label: str, text: str
+    served: bool, listed: str, fields: Iterable[h.Element], label: str, text: str
 ) -> h.Element:
     """What a list is filtered by, `text` last: the server does it, or the script where there is
     none."""

@@ -9,7 +9,6 @@ from markupsafe import Markup
 
 from agentquest.lib.markup import Template
 from agentquest.records.episode import EpisodeRecord, Step
-from agentquest.records.messages import Message
 from agentquest.viewer.addresses import Addresses
 from agentquest.viewer.layout import pre, up_link
 
@@ -41,18 +40,15 @@ def prompt(record: EpisodeRecord, step: Step) -> Iterator[h.Node]:
     before = record.prompt(record.steps[step.index - 2]) if step.index > 1 else []
     known = {message.content for message in before}
     for place, message in enumerate(messages):
-        earlier = before[place].content if place < len(before) else ""
+        content = None
+        if before and message.content not in known:
+            earlier = before[place].content if place < len(before) else ""
+            content = mark_new_lines(earlier, message.content)
         yield h.div(".message")[
             h.h5[message.role],
-            _message(message, earlier, known, bool(before)),
+            pre(message.content, content=content),
             (pre(f"{call.name}({call.arguments})") for call in message.tool_calls),
         ]
-
-
-def _message(message: Message, earlier: str, known: set[str], compared: bool) -> Markup:
-    if not compared or message.content in known:
-        return pre(message.content)
-    return pre(message.content, content=mark_new_lines(earlier, message.content))
 
 
 def mark_new_lines(earlier: str, text: str) -> Markup:

@@ -52,9 +52,6 @@ _NO_COLUMN = frozenset(
 _TASK = Template('<span class="task" title="%s">%s</span><small>%s%s</small>')
 # With more squares than this the matrix is one picture, without a link for each.
 _MOST_LINKS = 2500
-_LEAST = Template(
-    '<label>%s from<input type="number" name="%s" min="0" step="any" value="%s"></label>'
-)
 _SIDE, _APART, _ACROSS = 5, 6, 160
 _SQUARE = Template('<a class="square %s p%s" href="%s" title="%s" aria-label="%s"></a>')
 _TRIALS = Template('<span class="trials">%s</span>')
@@ -158,7 +155,9 @@ def _filters(site: Addresses, rows: Sequence[EpisodeRow], query: Mapping[str, st
     ]
     for name in LEAST:
         label = "invalid actions" if name == "invalid" else name
-        fields.append(_LEAST(label, name, query.get(name, "")))
+        least = query.get(name, "")
+        field = h.input(type="number", name=name, min="0", step="any", value=least)
+        fields.append(h.label[f"{label} from", field])
     if site.served:
         fields.append(choice("sort", "order", SORTS, query.get("sort", ""), "as in the run"))
     label = "text in actions, observations, thoughts" if site.served else "text in the list"

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 import htpy as h
-from markupsafe import Markup
 
 from agentquest.lib.markup import Piece, Template
 from agentquest.records.manifest import Manifest
@@ -108,7 +107,7 @@ def leaderboard_page(
         yield table(*known, "standings", f"{title}, {split}")
 
 
-def overview(site: Addresses, runs: Sequence[RunSummary]) -> Markup:
+def overview(site: Addresses, runs: Sequence[RunSummary]) -> h.Element:
     """Runs that are compared, the one that the others are measured against first."""
     roles = ("baseline", *("other" for _ in runs[1:]))
     rows = [(role, *_standing(site, run)) for role, run in zip(roles, runs, strict=True)]
