@@ -14,10 +14,10 @@ from agentquest.cli.app import main
 from agentquest.errors import DataError
 from agentquest.records.episode import Call, EpisodeRecord
 from agentquest.records.messages import Usage
-from agentquest.reports.sweep import SweptRun, sweep_comparison, sweep_rows
+from agentquest.reports.sweep import sweep_comparison, sweep_rows
 from agentquest.store.folder import EPISODES, MANIFEST, METRICS
 from agentquest.store.index import INDEX
-from agentquest.store.library import Library
+from agentquest.store.library import Library, SweptRun
 from agentquest.store.lines import read_checksum, seal, unseal
 from agentquest.store.live import LIVE
 from agentquest.store.search import TextIndex

@@ -16,7 +16,7 @@ from agentquest.cli.terminal import StopSignals, say_json, terminal_width, warn
 from agentquest.errors import AgentQuestError, UserError
 from agentquest.reports.render.comparison import json_comparison
 from agentquest.reports.render.text import markdown_table, text_table
-from agentquest.reports.sweep import SweptRun, json_rows, sweep_comparison, sweep_rows, sweep_table
+from agentquest.reports.sweep import json_rows, sweep_comparison, sweep_rows, sweep_table
 from agentquest.running.play import run_to_end
 from agentquest.running.run import Run
 from agentquest.running.sweep import Sweep, load_sweep
@@ -133,12 +133,8 @@ def _play(runs: Sequence[Run], signals: StopSignals) -> bool:
 
 
 def _show(sweep: Sweep, format: ComparisonFormat, list_tasks: bool) -> None:
-    played = [
-        SweptRun(one.agent, one.model, one.protocol, one.seed, sweep.folder / one.name)
-        for one in sweep.runs
-    ]
-    rows = sweep_rows(played)
-    comparisons, problems = sweep_comparison(played)
+    rows = sweep_rows(sweep.runs)
+    comparisons, problems = sweep_comparison(sweep.runs)
     if format is ComparisonFormat.JSON:
         say_json({"runs": json_rows(rows), **json_comparison(comparisons)})
     else:

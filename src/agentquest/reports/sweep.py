@@ -6,7 +6,6 @@ counts by the mean over its runs, as with several trials.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from agentquest.errors import UserError
@@ -29,27 +28,12 @@ from agentquest.reports.compare import (
     correct_together,
     open_runs,
 )
+from agentquest.store.library import SweptRun
 from agentquest.store.stored_run import StoredRun
 
-# Agent, model and protocol, by the names that the sweep gives them.
+# Agent, model and protocol, by the names that the sweep gives them: everything but the seed.
 Setting = tuple[str, str | None, str | None]
 _SHOWN = ("success", "reward", "progress", "steps")
-
-
-@dataclass(frozen=True)
-class SweptRun:
-    """One run of a sweep: what was combined in it, and where it is."""
-
-    agent: str
-    model: str | None
-    protocol: str | None
-    seed: int
-    path: Path
-
-    @property
-    def setting(self) -> Setting:
-        """Everything that was combined but the seed."""
-        return self.agent, self.model, self.protocol
 
 
 @dataclass(frozen=True)
@@ -142,7 +126,7 @@ def sweep_comparison(runs: Sequence[SweptRun]) -> tuple[list[Comparison], list[s
 def _by_setting(runs: Sequence[SweptRun]) -> dict[Setting, list[SweptRun]]:
     groups: dict[Setting, list[SweptRun]] = {}
     for run in runs:
-        groups.setdefault(run.setting, []).append(run)
+        groups.setdefault((run.agent, run.model, run.protocol), []).append(run)
     return groups
 
 

@@ -19,6 +19,7 @@ from agentquest.errors import ConfigError
 from agentquest.lib.settings import Settings, validated
 from agentquest.lib.yaml_files import read_yaml
 from agentquest.running.factory import asks_a_model
+from agentquest.store.library import SweptRun
 from agentquest.words import slug
 
 _LONGEST_NAME = 90
@@ -71,20 +72,15 @@ class SweepConfig(Settings):
 
 
 @dataclass(frozen=True)
-class SweepRun:
-    """One combination, what to call its parts, and the run's configuration."""
+class SweepRun(SweptRun):
+    """One combination, and the run's configuration."""
 
-    agent: str
-    model: str | None
-    protocol: str | None
-    seed: int
     config: RunConfig
 
     @property
     def name(self) -> str:
         """The run's folder in that of the sweep, made of what it combines."""
-        assert self.config.run_name is not None
-        return self.config.run_name
+        return self.path.name
 
 
 @dataclass(frozen=True)
@@ -141,12 +137,13 @@ def _run(
     agent_label, agent_section = _take_label(agent, "name")
     model_label, llm = _take_label(model, "model") if model is not None else (None, None)
     parts = [agent_label, model_label, protocol, f"seed-{seed}"]
+    name = _name([part for part in parts if part is not None])
     settings: dict[str, Any] = {
         **wanted.run,
         "agent": agent_section,
         "seed": seed,
         "output_dir": str(folder),
-        "run_name": _name([part for part in parts if part is not None]),
+        "run_name": name,
     }
     if protocol is not None:
         settings["protocol"] = protocol
@@ -156,8 +153,8 @@ def _run(
     try:
         config, warnings = load_config(None, overrides, settings)
     except ConfigError as error:
-        raise ConfigError(f"run {settings['run_name']}: {error}") from None
-    return SweepRun(agent_label, model_label, protocol, seed, config), warnings
+        raise ConfigError(f"run {name}: {error}") from None
+    return SweepRun(agent_label, model_label, protocol, seed, folder / name, config), warnings
 
 
 def _take_label(section: Mapping[str, Any], named_by: str) -> tuple[str, dict[str, Any]]:

@@ -41,6 +41,17 @@ class BrokenRun:
     problem: str
 
 
+@dataclass(frozen=True)
+class SweptRun:
+    """One run of a sweep: what was combined in it, and where it is."""
+
+    agent: str
+    model: str | None
+    protocol: str | None
+    seed: int
+    path: Path
+
+
 class Library:
     """The runs below a folder, at most two levels deep."""
 
