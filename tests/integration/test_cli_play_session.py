@@ -95,11 +95,11 @@ def test_the_lists_hold_every_command_once_under_the_number_that_chooses_it(game
     session.answer(session.observation.admissible[0])
     groups = session.answer("commands").groups
     assert sorted(session.listed) == sorted(session.observation.admissible)
-    numbers = [number for group in groups for number, _ in group.entries]
+    numbers = [number for entries in groups.values() for number, _ in entries]
     assert numbers == list(range(1, len(session.listed) + 1))
-    for group in groups:
-        for number, text in group.entries:
-            full = text if group.verb == "other" else f"{group.verb} {text}"
+    for verb, entries in groups.items():
+        for number, text in entries:
+            full = text if verb == "other" else f"{verb} {text}"
             assert session.listed[number - 1] == full
 
 

@@ -153,7 +153,6 @@ class AssessmentResult:
     games: Sequence[AssessedGame]
     report: Report
     status: str
-    ended_at: str | None
     seconds: float
 
     @property
@@ -362,6 +361,7 @@ def summary_document(result: AssessmentResult) -> dict[str, Any]:
     manifest, config, figures = result.manifest, result.request.config, result.figures
     scored = [game.document for game in result.scored_games]
     rates = ("avg_cleanup_rate", "avg_repetition_rate", "avg_cycle_rate")
+    now = datetime.now(timezone.utc).isoformat(timespec="seconds")
     return {
         "run_metadata": {
             "timestamp": manifest.run_id.removeprefix("run_"),
@@ -373,7 +373,7 @@ def summary_document(result: AssessmentResult) -> dict[str, Any]:
             "white_agent_url": result.request.agent_url,
             "white_agent": result.agent,
         },
-        "end_time": result.ended_at,
+        "end_time": None if result.status == RUNNING else now,
         "aggregate_metrics": {
             "total_games": figures["scored_games"],
             "wins": figures["wins"],
@@ -573,7 +573,6 @@ class AssessmentDocuments:
             self._games.get(row.key) or self.add_game(records[place])
             for place, row in enumerate(rows)
         ]
-        now = datetime.now(timezone.utc).isoformat(timespec="seconds")
         return AssessmentResult(
             request=self._request,
             agent=self._agent,
@@ -582,6 +581,5 @@ class AssessmentDocuments:
             games=games,
             report=run.stored.report,
             status=status,
-            ended_at=None if status == RUNNING else now,
             seconds=time.monotonic() - self._started,
         )

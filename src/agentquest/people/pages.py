@@ -164,7 +164,7 @@ def _game_form(token: str, game: WebGame, *content: h.Node, kind: str = "") -> h
 
 def _notices(game: WebGame) -> h.Node:
     reply = game.reply
-    listed = [command for group in reply.groups for _, command in group.entries]
+    listed = [command for entries in reply.groups.values() for _, command in entries]
     texts = [reply.notice, reply.hint, reply.warning, *(f"Hint: {command}" for command in listed)]
     shown = [h.p[text] for text in texts if text]
     return shown and h.div(".notice", role="status")[shown]

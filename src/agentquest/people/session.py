@@ -6,8 +6,8 @@ the game does not understand it, it costs a step, as it costs an agent one.
 """
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from enum import Enum
 
@@ -26,6 +26,9 @@ _OVER = "The game is over; press Enter for the next, or type `undo`, `restart`, 
 _OUT_OF_REACH = "The goal can no longer be reached; `undo` or `restart`."
 
 
+Groups = Mapping[str, Sequence[tuple[int, str]]]
+
+
 class Continuation(Enum):
     """What happens after a line."""
 
@@ -35,19 +38,12 @@ class Continuation(Enum):
 
 
 @dataclass(frozen=True)
-class CommandGroup:
-    """Part of a numbered list: entries with the number that chooses each."""
-
-    verb: str
-    entries: tuple[tuple[int, str], ...]
-
-
-@dataclass(frozen=True)
 class GameReply:
     """What to show, in this order; only what is set is shown.
 
     `text` is the game's own, `notice`, `hint` and `warning` are ours. `opening` says
     that the game is to be introduced (again), `moved` that a step was made or undone.
+    `groups` lists commands by their verb, each with the number that chooses it.
     """
 
     chosen: str = ""
@@ -55,7 +51,7 @@ class GameReply:
     opening: bool = False
     text: str = ""
     hint: str = ""
-    groups: tuple[CommandGroup, ...] = ()
+    groups: Groups = field(default_factory=dict)
     moved: bool = False
     warning: str = ""
     then: Continuation = Continuation.GO_ON
@@ -237,19 +233,15 @@ class PlaySession:
         bare = {_BARE: verbs.pop(_BARE)} if _BARE in verbs else {}
         return GameReply(groups=self._list(verbs | bare))
 
-    def _list(self, verbs: dict[str, list[str]]) -> tuple[CommandGroup, ...]:
+    def _list(self, verbs: dict[str, list[str]]) -> Groups:
         """Number the commands of each verb, and remember which number chooses which."""
-        groups = []
-        listed: list[str] = []
-        for verb, commands in verbs.items():
-            entries = []
-            for command in commands:
-                listed.append(command)
-                head, rest = self.view.verb_and_rest(command)
-                entries.append((len(listed), rest if head == verb else command))
-            groups.append(CommandGroup(verb, tuple(entries)))
-        self.listed = tuple(listed)
-        return tuple(groups)
+        groups: dict[str, list[tuple[int, str]]] = {verb: [] for verb in verbs}
+        listed = [(verb, command) for verb, commands in verbs.items() for command in commands]
+        for number, (verb, command) in enumerate(listed, start=1):
+            head, rest = self.view.verb_and_rest(command)
+            groups[verb].append((number, rest if head == verb else command))
+        self.listed = tuple(command for _, command in listed)
+        return groups
 
     def _undo(self) -> GameReply:
         """Undo the last step by replaying the others: games are deterministic."""

@@ -22,7 +22,7 @@ from agentquest.errors import UnknownName, UserError
 from agentquest.lib import Benchmark, Task
 from agentquest.people.prompt import make_reader
 from agentquest.people.recorder import GameRecorder
-from agentquest.people.session import WORDS, CommandGroup, Continuation, GameReply, PlaySession
+from agentquest.people.session import WORDS, Continuation, GameReply, Groups, PlaySession
 from agentquest.running.selection import pick_by_name
 from agentquest.safe_text import visible
 from agentquest.words import counted, parse_whole_number
@@ -284,23 +284,19 @@ class Screen:
         progress = session.driver.outcome.progress
         self.line(f"Left after {counted(session.steps, 'step')}, progress {progress:.0%}.", "dim")
 
-    def _listing(self, groups: Sequence[CommandGroup]) -> None:
-        width = max(len(group.verb) for group in groups)
-        for group in groups:
-            entries = [_entry(*numbered) for numbered in group.entries]
-            if not group.verb:  # a plan: one step per line
+    def _listing(self, groups: Groups) -> None:
+        width = max(map(len, groups))
+        for verb, numbered in groups.items():
+            entries = [Text.assemble((f"{n:2d}) ", "cyan"), text) for n, text in numbered]
+            if not verb:  # a plan: one step per line
                 self.line(Text("\n").join(entries))
             elif self.console.is_terminal:
                 row = Table.grid(padding=(0, 2, 0, 0))
                 row.add_column(style="bold", width=width)
-                row.add_row(group.verb, Columns(entries, padding=(0, 2)))
+                row.add_row(verb, Columns(entries, padding=(0, 2)))
                 self._show(row)
             else:
-                self.line(Text("  ").join([Text(group.verb.ljust(width)), *entries]))
-
-
-def _entry(number: int, text: str) -> Text:
-    return Text.assemble((f"{number:2d}) ", "cyan"), text)
+                self.line(Text("  ").join([Text(verb.ljust(width)), *entries]))
 
 
 def _help_taken(session: PlaySession) -> str:
