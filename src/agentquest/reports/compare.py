@@ -64,20 +64,11 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class LeftOut:
-    """Tasks that cannot be paired, by name."""
-
-    only_in_baseline: tuple[str, ...]
-    only_in_other: tuple[str, ...]
-    unscored_in_baseline: tuple[str, ...]
-    unscored_in_other: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Comparison:
     """`other` against `baseline`; `trials` is how many a task has on average. `worse` and `better`
     are the tasks whose success changed; `counts` is None where the trials of a task went
-    differently. `by_type` is success in each task type, where there are several."""
+    differently. `by_type` is success in each task type, where there are several; `left_out` has the
+    tasks that cannot be paired, by the reason."""
 
     baseline: str
     other: str
@@ -90,7 +81,7 @@ class Comparison:
     worse: tuple[str, ...]
     better: tuple[str, ...]
     changed_data: tuple[str, ...]
-    left_out: LeftOut
+    left_out: Mapping[str, Sequence[str]]
     unscored_episodes: tuple[int, int]
     warnings: tuple[str, ...]
 
@@ -186,6 +177,7 @@ def _compare(baseline: ComparedRun, other: ComparedRun) -> Comparison:
         found = _difference(table[0], some_was, some_now, [telling[at] for at in members])
         assert found is not None, "every scored episode has a success"
         by_type[name] = found
+    both = [task for task in all_before if task in all_after]
     changed = tuple(
         task
         for task in shared
@@ -203,7 +195,12 @@ def _compare(baseline: ComparedRun, other: ComparedRun) -> Comparison:
         worse=tuple(task for task, was, now in rates if now < was),
         better=tuple(task for task, was, now in rates if now > was),
         changed_data=changed,
-        left_out=_left_out(all_before, all_after, before, after),
+        left_out={
+            "only_in_baseline": [task for task in all_before if task not in all_after],
+            "only_in_other": [task for task in all_after if task not in all_before],
+            "unscored_in_baseline": [task for task in both if task not in before],
+            "unscored_in_other": [task for task in both if task not in after],
+        },
         unscored_episodes=(
             sum(not row.scored for row in baseline.rows),
             sum(not row.scored for row in other.rows),
@@ -271,16 +268,6 @@ def keep_scored(tasks: Tasks) -> Tasks:
     """The trials with a score, of the tasks that have such."""
     kept = {task: [row for row in rows if row.scored] for task, rows in tasks.items()}
     return {task: rows for task, rows in kept.items() if rows}
-
-
-def _left_out(all_before: Tasks, all_after: Tasks, before: Tasks, after: Tasks) -> LeftOut:
-    both = [task for task in all_before if task in all_after]
-    return LeftOut(
-        only_in_baseline=tuple(task for task in all_before if task not in all_after),
-        only_in_other=tuple(task for task in all_after if task not in all_before),
-        unscored_in_baseline=tuple(task for task in both if task not in before),
-        unscored_in_other=tuple(task for task in both if task not in after),
-    )
 
 
 def _warnings(

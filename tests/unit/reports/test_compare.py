@@ -104,10 +104,10 @@ def test_what_cannot_be_paired_is_counted_and_named_on_request() -> None:
     second = [*outcomes("ww-l"), record("only-b")]
     found = compare_runs([run("a", first), run("b", second)])[0]
     assert found.tasks == 2
-    assert found.left_out.only_in_baseline == ("only-a",)
-    assert found.left_out.only_in_other == ("only-b",)
-    assert found.left_out.unscored_in_baseline == ("t01",)
-    assert found.left_out.unscored_in_other == ("t02",)
+    assert found.left_out["only_in_baseline"] == ["only-a"]
+    assert found.left_out["only_in_other"] == ["only-b"]
+    assert found.left_out["unscored_in_baseline"] == ["t01"]
+    assert found.left_out["unscored_in_other"] == ["t02"]
     assert found.unscored_episodes == (1, 1)
     for short, long in (
         (text_comparison([found]), text_comparison([found], list_tasks=True)),

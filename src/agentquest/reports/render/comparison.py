@@ -59,7 +59,6 @@ def json_comparison(comparisons: Sequence[Comparison]) -> dict[str, Any]:
                 "answer": answer(one),
                 **vars(one),
                 "counts": asdict(one.counts) if one.counts else None,
-                "left_out": asdict(one.left_out),
                 "detectable_difference": find_detectable(one.success.spread),
                 "differences": _plain(one.differences),
                 "by_type": _plain(one.by_type),
@@ -197,16 +196,16 @@ def state_power(comparison: Comparison) -> str:
     return f"{played}{trials} can show {points:.1f} points (with {POWER:.0%} power)."
 
 
-def _lists(comparison: Comparison) -> list[tuple[str, tuple[str, ...]]]:
+def _lists(comparison: Comparison) -> list[tuple[str, Sequence[str]]]:
     left_out = comparison.left_out
-    lists = [
+    lists: list[tuple[str, Sequence[str]]] = [
         ("Worse than in the baseline", comparison.worse),
         ("Better than in the baseline", comparison.better),
         ("Same name, different data", comparison.changed_data),
-        ("Left out, only in the baseline", left_out.only_in_baseline),
-        ("Left out, only in the other", left_out.only_in_other),
-        ("Left out, no score in the baseline", left_out.unscored_in_baseline),
-        ("Left out, no score in the other", left_out.unscored_in_other),
+        ("Left out, only in the baseline", left_out["only_in_baseline"]),
+        ("Left out, only in the other", left_out["only_in_other"]),
+        ("Left out, no score in the baseline", left_out["unscored_in_baseline"]),
+        ("Left out, no score in the other", left_out["unscored_in_other"]),
     ]
     return [(name, tasks) for name, tasks in lists if tasks]
 
