@@ -26,16 +26,6 @@ Means = dict[str, float | None]  # by metric
 
 
 @dataclass(frozen=True)
-class PairedCounts:
-    """How two runs did on the same tasks."""
-
-    both: int
-    only_first: int
-    only_second: int
-    neither: int
-
-
-@dataclass(frozen=True)
 class PooledRun:
     """Several runs taken as one, and what to call them."""
 
@@ -66,9 +56,9 @@ class Difference:
 @dataclass(frozen=True)
 class Comparison:
     """`other` against `baseline`; `trials` is how many a task has on average. `worse` and `better`
-    are the tasks whose success changed; `counts` is None where the trials of a task went
-    differently. `by_type` is success in each task type, where there are several; `left_out` has the
-    tasks that cannot be paired, by the reason."""
+    are the tasks whose success changed; `counts`, by who solved them, is None where the trials of
+    a task went differently. `by_type` is success in each task type, where there are several;
+    `left_out` has the tasks that cannot be paired, by the reason."""
 
     baseline: str
     other: str
@@ -77,7 +67,7 @@ class Comparison:
     several_trials: bool
     differences: Mapping[str, Difference]
     by_type: Mapping[str, Difference]
-    counts: PairedCounts | None
+    counts: Mapping[str, int] | None
     worse: tuple[str, ...]
     better: tuple[str, ...]
     changed_data: tuple[str, ...]
@@ -153,7 +143,12 @@ def _compare(baseline: ComparedRun, other: ComparedRun) -> Comparison:
     rates = [(task, mean_success(before[task]), mean_success(after[task])) for task in shared]
     pairs, counts = Counter((was, now) for _, was, now in rates), None
     if all(rate in (0, 1) for pair in pairs for rate in pair):
-        counts = PairedCounts(pairs[1, 1], pairs[1, 0], pairs[0, 1], pairs[0, 0])
+        counts = {
+            "both": pairs[1, 1],
+            "only_first": pairs[1, 0],
+            "only_second": pairs[0, 1],
+            "neither": pairs[0, 0],
+        }
     trials = {task: (len(before[task]) + len(after[task])) / 2 for task in shared}
     # Trials that all agree say as much as one.
     telling = [

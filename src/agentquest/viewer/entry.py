@@ -4,11 +4,9 @@ The guard asks for `Authorization: Bearer`, which no browser sends by itself. Th
 cookie is `SameSite=Strict`, so that no other site's page can use it.
 """
 
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
 import htpy as h
-from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -36,8 +34,9 @@ def with_cookie(app: ASGIApp) -> ASGIApp:
 
     async def with_header(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            token = _token_in(Headers(scope=scope).get("cookie", ""))
-            if token and "authorization" not in Headers(scope=scope):
+            request = Request(scope)
+            token = request.cookies.get(_COOKIE)
+            if token and "authorization" not in request.headers:
                 header = (b"authorization", b"Bearer " + token.encode("latin-1", "replace"))
                 scope = {**scope, "headers": [*scope["headers"], header]}
         await app(scope, receive, send)
@@ -54,11 +53,3 @@ async def enter(request: Request) -> HTMLResponse | RedirectResponse:
             answer.set_cookie(_COOKIE, given, httponly=True, samesite="strict")
             return answer
     return HTMLResponse(page(SITE, "Token", _FORM))
-
-
-def _token_in(cookies: str) -> str:
-    try:
-        found = SimpleCookie(cookies).get(_COOKIE)
-    except CookieError:
-        return ""
-    return found.value if found else ""

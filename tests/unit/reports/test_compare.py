@@ -10,7 +10,7 @@ from agentquest.errors import UserError
 from agentquest.metrics.table import metrics_table
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import AgentFaults, End
-from agentquest.reports.compare import Comparison, PairedCounts, PooledRun, compare_runs
+from agentquest.reports.compare import Comparison, PooledRun, compare_runs
 from agentquest.reports.render.comparison import (
     answer,
     json_comparison,
@@ -18,6 +18,8 @@ from agentquest.reports.render.comparison import (
     text_comparison,
 )
 from report_runs import HARM, manifest, play, record, rows_of
+
+NOBODY = {"both": 0, "only_first": 0, "only_second": 0, "neither": 0}
 
 
 def run(label: str, records: list[EpisodeRecord], **changes: Any) -> PooledRun:
@@ -43,7 +45,7 @@ def several(*trials: str) -> list[EpisodeRecord]:
 def test_one_comparison_by_hand() -> None:
     """10 tasks: both 3, only baseline 1, only other 4, neither 2."""
     found = compare("wwwwllllll", "wwwlwwwwll")
-    assert found.counts == PairedCounts(3, 1, 4, 2)
+    assert found.counts == {"both": 3, "only_first": 1, "only_second": 4, "neither": 2}
     success = found.success
     assert success.difference.value == pytest.approx(0.3)
     assert (success.baseline, success.other) == pytest.approx((0.4, 0.7))
@@ -147,14 +149,14 @@ def test_all_trials_are_used_where_first_trials_say_nothing() -> None:
 def test_trials_that_all_agree_leave_the_doubt_of_their_tasks() -> None:
     first, second = run("a", several("wwll", "wwll")), run("b", several("wwww", "wwww"))
     found, once = compare_runs([first, second])[0], compare("wwll", "wwww")
-    assert found.counts == once.counts == PairedCounts(2, 0, 2, 0)
+    assert found.counts == once.counts == {**NOBODY, "both": 2, "only_second": 2}
     assert found.success.difference == once.success.difference
 
 
 def test_a_task_with_one_scored_trial_counts_by_it() -> None:
     first = [*outcomes("-"), *outcomes("w", trial=1)]
     found = compare_runs([run("a", first), run("b", outcomes("w"))])[0]
-    assert found.counts == PairedCounts(1, 0, 0, 0)
+    assert found.counts == {**NOBODY, "both": 1}
 
 
 @pytest.mark.parametrize(

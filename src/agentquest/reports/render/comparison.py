@@ -58,7 +58,6 @@ def json_comparison(comparisons: Sequence[Comparison]) -> dict[str, Any]:
             {
                 "answer": answer(one),
                 **vars(one),
-                "counts": asdict(one.counts) if one.counts else None,
                 "detectable_difference": find_detectable(one.success.spread),
                 "differences": _plain(one.differences),
                 "by_type": _plain(one.by_type),
@@ -159,8 +158,8 @@ def sentences(comparison: Comparison) -> Iterator[str]:
     else:
         yield (
             f"{counted(comparison.tasks, 'task')} scored in both runs: solved by both"
-            f" {counts.both}, by neither {counts.neither}, only by the baseline"
-            f" {counts.only_first}, only by the other {counts.only_second}."
+            f" {counts['both']}, by neither {counts['neither']}, only by the baseline"
+            f" {counts['only_first']}, only by the other {counts['only_second']}."
         )
     yield (
         "Intervals and p, two-sided, are Student's over the tasks' differences and agree; p (Holm)"
