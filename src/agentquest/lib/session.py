@@ -146,8 +146,13 @@ class Session:
         """The oracle's commands from here; empty once the episode is over."""
         return [] if self.last.over else self.game.plan()
 
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called; such a session cannot be used again."""
+        return self._closed
+
     def close(self) -> None:
-        """Let go of the game; the session cannot be used again. Closing again does nothing."""
+        """Let go of the game; closing again does nothing."""
         self._game = self._last = self._task = None
         self._closed = True
 
