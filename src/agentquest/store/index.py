@@ -162,7 +162,7 @@ class RowIndex:
     def _load(self) -> None:
         self._begin_anew()
         fits = self._take_index() and has_lines(self._episodes, self._spans, self._verify)
-        if not fits:
+        if not fits or (self._verify and self._reader.damaged):  # they may have been restored
             self._index.forget()
             self._begin_anew()
 

@@ -132,6 +132,15 @@ def test_an_index_that_somebody_made_is_believed_only_where_it_can_be(run: RunFo
             json.dumps(asdict(summary.pace), allow_nan=False)
 
 
+def test_no_more_is_verified_than_the_file_has(run: RunFolder) -> None:
+    keys(run)
+    file = run.path / INDEX
+    head, line, *rest = file.read_bytes().splitlines(keepends=True)
+    forged = {**json.loads(unseal(line) or b""), "next": 10**15}
+    file.write_bytes(b"".join([head, seal(json.dumps(forged).encode()), *rest]))
+    assert keys(run, verify=True) == ["a#0", "b#0", "c#0"]
+
+
 def places_in(content: Any, before: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Where each value of a JSON document is."""
     inside = content.items() if isinstance(content, dict) else enumerate(content)
@@ -149,8 +158,19 @@ def test_a_line_damaged_later_is_found_by_who_decides_what_is_owed(run: RunFolde
     file.write_bytes(b"".join(lines))
     assert keys(run, verify=True) == ["a#0", "c#0"]
     index = RowIndex(run.path, TABLE, verify=True)
+    index.refresh()
     assert "skipped 1 damaged line (2);" in index.damage
     assert [one.key for one in index.rows] == ["a#0", "c#0"]
+
+
+def test_a_line_that_was_restored_is_not_owed(run: RunFolder) -> None:
+    file = run.path / EPISODES
+    whole = file.read_bytes()
+    file.write_bytes(whole.replace(b"b#0", b"b#1"))
+    assert keys(run) == ["a#0", "c#0"]
+    file.write_bytes(whole)
+    assert keys(run, verify=True) == ["a#0", "b#0", "c#0"]
+    assert RowIndex(run.path, TABLE).damage == ""
 
 
 def test_another_file_of_episodes_makes_the_index_worthless(run: RunFolder) -> None:
