@@ -8,6 +8,7 @@ import pytest
 
 import agentquest
 from agentquest.cli import main
+from agentquest.reports.render.text import shorten_names
 
 
 @pytest.fixture(scope="module")
@@ -124,3 +125,18 @@ def test_agents_with_long_names_can_be_told_apart(
     table = capsys.readouterr().out
     assert "AgentQuest…m, model-a)" in table
     assert "AgentQuest…m, model-b)" in table
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (["", ""], ["", ""]),
+        (["agent", ""], ["agent", "     "]),
+        (["the-same-long-name"] * 2, ["the-…-name"] * 2),
+        (["first-xxxxx-1-xxxxx-end", "first-xxxxx-2-xxxxx-end"], ["firs…x-end"] * 2),
+    ],
+)
+def test_names_that_nothing_keeps_apart_lose_their_middle(
+    names: list[str], shown: list[str]
+) -> None:
+    assert shorten_names(names, 10) == shown

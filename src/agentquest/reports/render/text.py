@@ -173,8 +173,11 @@ def _lines(block: Sequence[Sequence[str]]) -> Iterable[str]:
 def shorten_names(names: Sequence[str], most: int) -> list[str]:
     """Names of one width; a long one loses its middle, or as much before it as keeps them apart."""
     each = min(max(map(len, names)), most)
-    for end in range(each // 2, each):
-        shown = [n if len(n) <= each else f"{n[: each - end - 1]}…{n[-end:]}" for n in names]
+    shown: list[str] = []
+    for end in range(each // 2, max(each, 1)):
+        cut = [n if len(n) <= each else f"{n[: each - end - 1]}…{n[-end:]}" for n in names]
+        if len({*cut}) > len({*shown}):
+            shown = cut
         if len({*shown}) == len({*names}):
             break
     return [name.ljust(each) for name in shown]
