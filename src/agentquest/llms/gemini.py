@@ -146,10 +146,11 @@ class GeminiModel(HttpModel):
 
 
 def _say(messages: Sequence[Message]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Who says what; a tool's result goes by the name of the newest call that it answers."""
+    """Who says what; a tool's result goes by the name of the newest call that it answers, of calls
+    without an identity in one turn the first, as that is the one carried out."""
     names: dict[str, str] = {}
     for message in messages:
-        names.update((used.id, used.name) for used in message.tool_calls)
+        names.update((used.id, used.name) for used in reversed(message.tool_calls))
         if message.role == "tool":
             call = message.tool_call_id or ""
             given = {"name": names.get(call, ""), "response": {"result": message.content}}

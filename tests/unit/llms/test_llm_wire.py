@@ -50,6 +50,17 @@ def test_a_result_goes_by_the_name_of_the_newest_call_before_it() -> None:
     assert named == ["act", "look", "act", "look"]
 
 
+def test_of_calls_without_an_identity_the_first_is_answered() -> None:
+    calls = tuple(ToolCall(id="", name=name, arguments="{}") for name in ("act", "look"))
+    said = [
+        Message(role="user", content="Begin."),
+        Message(role="assistant", content="", tool_calls=calls),
+        Message(role="tool", tool_call_id="", content="done"),
+    ]
+    *_, answer = json.loads(model("gemini")._body(said, (), None))["contents"]
+    assert answer["parts"][0]["functionResponse"]["name"] == "act"
+
+
 def test_turns_are_joined_and_empty_ones_left_out() -> None:
     said = [("user", [1]), ("user", [2]), ("model", []), ("user", [3])]
     assert in_turns(said) == [("user", [1, 2, 3])]
