@@ -18,7 +18,7 @@ import typer
 
 from agentquest.cli.env_file import OPTION as ENV_FILE
 from agentquest.cli.env_file import take_env_files
-from agentquest.cli.terminal import announce_start, prepare_streams
+from agentquest.cli.terminal import announce_start, end_in_time, prepare_streams
 from agentquest.errors import AgentQuestError
 from agentquest.safe_text import say
 from agentquest.version import __version__
@@ -156,8 +156,17 @@ def _make_group(name: str, help_text: str, epilog: str) -> typer.Typer:
 
 
 def main(args: list[str] | None = None) -> None:
-    """Run the command line; a user's mistake gets one line, not a traceback."""
-    given = sys.argv[1:] if args is None else args
+    """Run the command line; without `args` as the program that this process is."""
+    try:
+        _run(sys.argv[1:] if args is None else args)
+    except SystemExit as done:
+        if args is None:
+            end_in_time(done.code if isinstance(done.code, int) else 0)
+        raise
+
+
+def _run(given: list[str]) -> NoReturn:
+    """A command; a user's mistake gets one line, not a traceback."""
     prepare_streams()
     try:
         given = take_env_files(given)

@@ -8,8 +8,9 @@ import os
 import shutil
 import signal
 import sys
+import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ _NEAREST = str.maketrans("█░━─–·×✓‘’“”", "#.---|x+''\"\"")
 _HANDLER = "agentquest.nearest"
 _SLOW_STARTS = ("eval", "launch", "rerun", "sweep")
 _ONLY_PRINT = frozenset({"-h", "--help", "--dry-run"})
+_LEAVING_S = 15.0  # what is done at the end of a process takes a few
 _SHOW_CURSOR = "\x1b[?25h\n"
 
 
@@ -122,3 +124,19 @@ def _leave(number: int, frame: FrameType | None) -> None:
     if sys.stderr.isatty():
         sys.stderr.write(_SHOW_CURSOR)
     os._exit(128 + number)
+
+
+def end_in_time(code: int) -> None:
+    """See to it that this process ends. Python waits for all threads, and an agent may have left
+    one behind that never does."""
+
+    def leave() -> None:
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+        os._exit(code)
+
+    here = threading.main_thread()
+    if any(each is not here and not each.daemon for each in threading.enumerate()):
+        timer = threading.Timer(_LEAVING_S, leave)
+        timer.daemon = True
+        timer.start()

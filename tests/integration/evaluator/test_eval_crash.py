@@ -1,6 +1,7 @@
 """An agent that crashes: its author is told what happened and where, once, and finds it later."""
 
 import html
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -235,6 +236,21 @@ def test_a_thread_of_an_agent_s_that_never_ends_is_not_waited_for(
     records = play_odd("Blocking", "", settings)
     sys.modules[f"odd_Blocking__{len(settings)}"].GO_ON.set()
     assert [record.error and record.error.kind for record in records] == ["timeout"] * 2
+
+
+@pytest.mark.parametrize(("faults", "code"), [("lose", 0), ("owe", 1)])
+def test_the_command_ends_although_a_thread_of_an_agent_s_does_not(
+    tmp_path: Path, faults: str, code: int
+) -> None:
+    (tmp_path / "odd.py").write_text(f"KIND = ''\n{ODD}")
+    settings = f"agent=odd:Blocking agent_faults={faults} num_games=1 step_timeout_s=0.1"
+    soon = "from agentquest.cli import app, terminal; terminal._LEAVING_S = 0.1; app.main()"
+    words = ["-c", soon, "eval", "benchmark=mastermind", "output_dir=runs", *settings.split()]
+    done = subprocess.run(
+        [sys.executable, *words], cwd=tmp_path, stdout=subprocess.PIPE, text=True, timeout=60
+    )
+    assert done.returncode == code
+    assert "1 × " in done.stdout
 
 
 def test_a_task_of_an_agent_s_that_exits_ends_only_its_episode(
