@@ -170,6 +170,19 @@ def test_modules_of_the_installed_package_may_need_each_other(tmp_path):
     assert said == ["4", "Game", "textworld.generator.cards"]
 
 
+def test_a_package_that_was_imported_anew_lacks_what_it_lacked(tmp_path):
+    """Whoever has the earlier one may still ask it whether it has something."""
+    files = {
+        "textworld/__init__.py": "",
+        "plays.py": "import sys, textworld as earlier\n"
+        "for name in [name for name in sys.modules if name.startswith('textworld')]:\n"
+        "    del sys.modules[name]\n"
+        "print(hasattr(earlier, 'nothing'), hasattr(earlier, 'gym'))\n",
+    }
+    write_files(tmp_path, files)
+    assert with_dropin(tmp_path / "plays.py").split() == ["False", "True"]
+
+
 def test_gym_is_imported_only_for_the_shop(tmp_path):
     (tmp_path / "gym").mkdir()
     (tmp_path / "gym/__init__.py").write_text("print('imported')")

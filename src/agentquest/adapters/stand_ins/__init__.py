@@ -81,7 +81,7 @@ class _StandIns(MetaPathFinder, Loader):
             content,
             __file__=__file__,  # errors about a missing name tell it
             __doc__="AgentQuest's stand-in; see docs/environments.md.",
-            __getattr__=_look_up_in(name, spec.loader_state),
+            __getattr__=_look_up_in(module, spec.loader_state),
         )
         if name == "web_agent_site.envs":  # as the original's does
             _register_gym_ids()
@@ -110,9 +110,10 @@ class _NotFound(MetaPathFinder):
             )
 
 
-def _look_up_in(name: str, theirs: ModuleSpec | None) -> Callable[[str], Any]:
+def _look_up_in(ours: ModuleType, theirs: ModuleSpec | None) -> Callable[[str], Any]:
     """Finds names that our module lacks: modules of ours below it, which the originals import by
     themselves, and what the module of the installed package or checkout has."""
+    name = ours.__name__
     loaded: list[ModuleType] = []
 
     def look_up(attribute: str) -> Any:
@@ -131,8 +132,8 @@ def _look_up_in(name: str, theirs: ModuleSpec | None) -> Callable[[str], Any]:
                     raise
             if hasattr(loaded[0], attribute):
                 return getattr(loaded[0], attribute)
-            if attribute in vars(sys.modules[name]):  # a module that it has imported
-                return vars(sys.modules[name])[attribute]
+            if attribute in vars(ours):  # a module that it has imported
+                return vars(ours)[attribute]
         raise AttributeError(f"{name} has no {attribute!r}: {_say_not_offered(name)}")
 
     return look_up
