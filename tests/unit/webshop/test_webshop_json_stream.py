@@ -40,6 +40,13 @@ def test_members_are_those_of_the_object(tmp_path_factory, content, chunk):
     assert read == content
 
 
+def test_an_error_tells_where_a_number_at_the_end_of_the_file_stops(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text('{"0": -0. 0}', "utf-8")
+    with pytest.raises(DataError, match=r"a comma or '}' was expected at character 8$"):
+        list(members(path))
+
+
 @pytest.mark.parametrize(
     "text", ["", "{}", "[1", "[1,]", "[1 2]", "[1] x", "[tru]", '["a', "[" * 100_000, "[,1]"]
 )

@@ -77,10 +77,12 @@ class _Scanner:
         except OSError as error:
             raise self.wrong(f"cannot be read further ({error.strerror})") from error
         self._exhausted = not chunk
+        if self._exhausted:
+            return False
         self._window = self._window[self._at :] + chunk
         self._behind += self._at
         self._at = 0
-        return bool(chunk)
+        return True
 
     def _next(self) -> str:
         """The next non-blank character, without consuming it; "" at the end."""
