@@ -11,7 +11,7 @@ os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
 
 
 @pytest.fixture(scope="session")
-def cluster() -> Iterator[Any]:
+def nodes() -> Iterator[Any]:
     ray = pytest.importorskip("ray", reason="Ray is not installed (extra `ray`)")
     made = pytest.importorskip("ray.cluster_utils").Cluster(
         initialize_head=True, head_node_args={"num_cpus": 1}
@@ -22,3 +22,10 @@ def cluster() -> Iterator[Any]:
     yield made
     ray.shutdown()
     made.shutdown()
+
+
+@pytest.fixture
+def cluster(nodes: Any) -> Any:
+    """The nodes, once it is known which of them earlier tests have killed."""
+    nodes.wait_for_nodes(timeout=180)
+    return nodes

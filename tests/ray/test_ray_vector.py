@@ -21,8 +21,8 @@ SETTINGS = {"data_path": "builtin"}
 
 
 @pytest.fixture(scope="module")
-def vector(cluster: Any) -> Iterator[RayVector]:
-    made = RayVector("alfworld", 20, 2, 12, SETTINGS, cluster.address, 3, {"num_cpus": 0.1})
+def vector(nodes: Any) -> Iterator[RayVector]:
+    made = RayVector("alfworld", 20, 2, 12, SETTINGS, nodes.address, 3, {"num_cpus": 0.1})
     yield made
     made.close()
 
@@ -54,6 +54,25 @@ def test_turns_are_those_of_one_process_to_the_end(vector: RayVector, local: Ses
     assert vector.reset_slot(7) == local.reset_slot(7)
     assert vector.reset_slot(8, 99) == local.reset_slot(8, 99)
     walk(vector, local, 3, dice)
+
+
+@pytest.mark.timeout(300)
+def test_an_actor_that_dies_before_it_has_begun_is_made_anew(
+    cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, made = RayVector._new_actor, list[Any]()
+
+    def make_and_lose_the_first(vector: RayVector) -> Any:
+        made.append(make(vector))
+        if len(made) == 1:
+            ray.kill(made[0])
+        return made[-1]
+
+    monkeypatch.setattr(RayVector, "_new_actor", make_and_lose_the_first)
+    vector = RayVector("mastermind", 2, 1, 3, None, cluster.address, 1, {"num_cpus": 0.1})
+    assert [turn.steps for turn in vector.reset([0, 1])] == [0, 0]
+    assert len(made) == 2
+    vector.close()
 
 
 @pytest.mark.timeout(300)

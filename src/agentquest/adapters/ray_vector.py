@@ -191,7 +191,7 @@ class RayVector:
         try:
             with rare_collections():
                 for actor, call in calls.items():
-                    turns |= self._answer(actor, method, shares[actor], call)
+                    turns |= _unpack(self._answer(actor, method, call, shares[actor]))
         except AgentQuestError:
             for slot in wanted:  # some may have been played: they have to be reset
                 self._past.pop(slot, None)
@@ -199,17 +199,17 @@ class RayVector:
             raise
         return turns
 
-    def _answer(self, actor: int, method: str, share: dict[int, Any], call: Any) -> dict[int, Turn]:
+    def _answer(self, actor: int, method: str, call: Any, *asked: Any) -> Any:
+        """What a call to an actor returns, which is made anew if it dies."""
         lost = ray_module().exceptions.RayActorError
         for _ in range(_MOST_LOSSES):
             try:
-                return _unpack(_got(call))
+                return _got(call)
             except lost:
                 self._recreate(actor)
-                call = getattr(self._actors[actor], method).remote(share)
-        raise AgentQuestError(
-            f"{_MOST_LOSSES} actors in a row died with slots {min(share)} and after"
-        )
+                call = getattr(self._actors[actor], method).remote(*asked)
+        slot = self._starts[actor]
+        raise AgentQuestError(f"{_MOST_LOSSES} actors in a row died with slots {slot} and after")
 
     def _recreate(self, actor: int) -> None:
         """Make an actor anew, and play again what was played in its slots."""
@@ -235,8 +235,8 @@ class RayVector:
         if missing:
             reason = explain_waiting(self._options, len(calls))
             logger.warning("%d of %d actors still to start: %s", len(missing), len(calls), reason)
-        for call in calls:
-            theirs = _got(call)
+        for actor, call in enumerate(calls):
+            theirs = self._answer(actor, "versions", call)
             if theirs != versions():
                 raise UserError(
                     f"a node has {theirs}, this process {versions()}; install the same versions"
