@@ -20,7 +20,7 @@ from agentquest.benchmarks.webshop.catalogue.builtin import DIGESTS, official_fi
 from agentquest.benchmarks.webshop.catalogue.catalogue import find_files, open_catalogue
 from agentquest.benchmarks.webshop.catalogue.products import Product
 from agentquest.benchmarks.webshop.game import WebshopGame
-from agentquest.benchmarks.webshop.shop.shop import Session, Shop
+from agentquest.benchmarks.webshop.shop.shop import LONGEST_ACTION, Session, Shop
 from agentquest.benchmarks.webshop.tasks import task_of
 from agentquest.errors import DataError
 
@@ -153,6 +153,18 @@ def test_the_best_of_very_many_combinations_of_options_is_found(data, tmp_path):
     assert game.done
     assert len(bought) == len(wishes) + 3
     assert game.session.details["r_option"] == 1.0
+
+
+def test_a_product_whose_name_is_too_long_for_a_search_is_found_otherwise(data, tmp_path):
+    human = {"B000000001": [{"instruction": "x", "instruction_attributes": ["x"]}]}
+    human["B000000001"][0]["instruction_options"] = []
+    records = [record(name="x" * LONGEST_ACTION)]
+    game = WebshopGame(Shop(load(write(data, records, human=human), tmp_path), goals="human"), 0)
+    game.reset()
+    for command in game.plan():
+        assert len(command) <= LONGEST_ACTION
+        game.step(command)
+    assert game.done
 
 
 def test_a_key_that_no_product_has_does_not_widen_the_table_of_keys(data, tmp_path):

@@ -15,7 +15,7 @@ from agentquest.benchmarks.webshop.shop import pages
 from agentquest.benchmarks.webshop.shop.goals import Goal
 from agentquest.benchmarks.webshop.shop.pages import PAGE_SIZE, Kind
 from agentquest.benchmarks.webshop.shop.reward import Option, score, wanted_options
-from agentquest.benchmarks.webshop.shop.shop import Session, Shop, parse
+from agentquest.benchmarks.webshop.shop.shop import LONGEST_ACTION, Session, Shop, parse
 
 _ALL_CONSIDERED = 20_000  # products; of a larger catalogue only those that a search finds
 _MOST_WAYS = 500  # to meet wishes, far more than the official goals have
@@ -163,7 +163,8 @@ def _queries(product: Product) -> Iterator[str]:
     first = product.bullets[0] if product.bullets else ""
     for text in (product.title, f"{product.title} {first}", product.document):
         query = " ".join(text.translate(_NO_BRACKETS).lower().split())
-        if query and not query.startswith("<"):
+        is_short_enough = len(f"search[{query}]") <= LONGEST_ACTION
+        if query and not query.startswith("<") and is_short_enough:
             yield query
 
 
