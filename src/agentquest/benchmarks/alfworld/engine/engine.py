@@ -200,7 +200,7 @@ def _parse(text: str, cleaners: frozenset[str]) -> ParsedProblem:
 
 def _check_limits(world: World, state: State, goal: Goal) -> None:
     """Raise DataError for a goal or a world beyond what ALFRED has."""
-    for is_asked, what in _beyond(goal):
+    for is_asked, what in _list_excesses(goal):
         if is_asked:
             raise DataError(f"the goal asks {what}, which none of ALFRED's does")
     if goal.all_closed and (world.has_double_places or goal.lamps & world.pickupable):
@@ -230,7 +230,7 @@ def _check_limits(world: World, state: State, goal: Goal) -> None:
             )
 
 
-def _beyond(goal: Goal) -> tuple[tuple[bool, str], ...]:
+def _list_excesses(goal: Goal) -> tuple[tuple[bool, str], ...]:
     item, place = goal.item, goal.place
     many = place is not None and place.count > 1
     return (
