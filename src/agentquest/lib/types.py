@@ -91,8 +91,10 @@ class Task:
 
     def __post_init__(self) -> None:
         for name in (self.id, self.task_type, self.split):
-            if not is_writable(name):
-                raise DataError(f"the task {name!r} has half a character in its name")
+            if not isinstance(name, str) or not is_writable(name):
+                raise DataError(
+                    f"the task {name!r} has half a character in its name, or is no text"
+                )
 
     def place(self, among: int) -> int:
         """Which of so many problems this is, by the number that `problem` ends with."""

@@ -204,6 +204,8 @@ def test_a_task_whose_name_no_record_could_hold_is_refused(name: str) -> None:
     assert Task(**fields).problem == "half \udcff"
     with pytest.raises(DataError, match="'x\\\\udcff' has half a character in its name"):
         Task(**{**fields, name: "x\udcff"})
+    with pytest.raises(DataError, match=r"the task 5 .* is no text"):
+        Task(**{**fields, name: 5})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
