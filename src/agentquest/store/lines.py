@@ -105,10 +105,12 @@ def has_lines(file: Path, spans: Iterable[Span], whole: bool = False) -> bool:
     ending = b'%b%%08x"}\n' % _SEAL
     try:
         with open_regular(file, buffering=0) as lines:
-            size = os.fstat(lines.fileno()).st_size
+            place, size = 0, os.fstat(lines.fileno()).st_size
             for span in spans:
-                if span.next > size:  # whoever wrote the span, no more is read than there is
+                # Whoever wrote the spans, no more is read than there is, and nothing twice.
+                if not place <= span.at < span.next <= size:
                     return False
+                place = span.next
                 start = span.at if whole else span.next - _SEAL_LENGTH - 1
                 lines.seek(start)
                 line = lines.read(span.next - start)

@@ -271,6 +271,8 @@ def test_lines_are_known_by_their_ends(tmp_path: Path) -> None:
     assert not has_lines(file, [first, Span(second.at, second.next, first.checksum)])
     assert not has_lines(file, [Span(first.at, first.next - 1, first.checksum)])
     assert not has_lines(file, [Span(first.at, 3, first.checksum)])
+    assert not has_lines(file, [second, first]), "each line is read once"
+    assert not has_lines(file, [first, first])
     assert not has_lines(tmp_path / "nothing", [first])
     file.write_bytes(file.read_bytes()[: first.next])
     assert has_lines(file, [first])
