@@ -173,9 +173,7 @@ async def _end_others() -> None:
     for task in others:
         task.cancel()
     if others:
-        _, deaf = await asyncio.wait(others, timeout=_LEAVING_S)
-        for task in deaf:
-            asyncio._unregister_task(task)
+        await asyncio.wait(others, timeout=_LEAVING_S)
 
 
 def run_in_thread(work: Coroutine[Any, Any, T], stop: asyncio.Event | None = None) -> T:
