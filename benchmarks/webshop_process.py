@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agentquest.benchmarks.webshop.shop.shop import Session
+    from agentquest.benchmarks.webshop.shop.shop import ShoppingSession
 
 _BEGAN = time.perf_counter()
 
@@ -50,18 +50,18 @@ def start(data: str, episodes: str) -> dict[str, float]:
 def walks(data: str, episodes: str) -> dict[int, list[tuple[str, str]]]:
     """(kind, action) of each step, by the goal's number."""
     from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
-    from agentquest.benchmarks.webshop.shop.shop import Session, Shop
+    from agentquest.benchmarks.webshop.shop.shop import Shop, ShoppingSession
 
     shop = Shop(open_catalogue(data or None))
     numbers = range(len(shop.goals))
     chosen = random.Random(0).sample(numbers, min(int(episodes), len(numbers)))
     return {
-        number: list(_walk(Session(shop, "plan", shop.goals[number], random.Random(0))))
+        number: list(_walk(ShoppingSession(shop, "plan", shop.goals[number], random.Random(0))))
         for number in chosen
     }
 
 
-def _walk(session: "Session") -> Iterator[tuple[str, str]]:
+def _walk(session: "ShoppingSession") -> Iterator[tuple[str, str]]:
     from agentquest.benchmarks.webshop.oracle import best_purchase, plan
 
     purchase = best_purchase(session.shop, session.goal)

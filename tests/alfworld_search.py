@@ -8,7 +8,7 @@ from collections import deque
 
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.engine.rules import KNIVES, Move, Rule, apply
-from agentquest.benchmarks.alfworld.engine.state import NOTHING, State
+from agentquest.benchmarks.alfworld.engine.state import NOTHING, WorldState
 from agentquest.benchmarks.alfworld.engine.world import World
 
 _NOTHING_LEFT: frozenset[tuple[int, int]] = frozenset()
@@ -17,7 +17,7 @@ _NOTHING_LEFT: frozenset[tuple[int, int]] = frozenset()
 class StateSpace:
     """All states reachable from a game's present one; none of them is left out."""
 
-    def __init__(self, states: list[State], steps_to_win: list[int | None]) -> None:
+    def __init__(self, states: list[WorldState], steps_to_win: list[int | None]) -> None:
         self.states = states
         self.steps_to_win = steps_to_win
 
@@ -41,12 +41,12 @@ def explore(game: AlfWorldEngine, limit: int) -> StateSpace | None:
     return StateSpace(states, _distances(game, states, comes_from))
 
 
-def _neighbours(game: AlfWorldEngine, state: State) -> list[State]:
+def _neighbours(game: AlfWorldEngine, state: WorldState) -> list[WorldState]:
     world = game.world
     return [_key(apply(world, state, move)) for move in _moves(world, state)]
 
 
-def _moves(world: World, state: State) -> list[Move]:
+def _moves(world: World, state: WorldState) -> list[Move]:
     """Every move that changes something, from the rules themselves and not from their words."""
     held = state.held
     moves: list[Move] = []
@@ -84,7 +84,7 @@ def _moves(world: World, state: State) -> list[Move]:
 
 
 def _distances(
-    game: AlfWorldEngine, states: list[State], comes_from: list[list[int]]
+    game: AlfWorldEngine, states: list[WorldState], comes_from: list[list[int]]
 ) -> list[int | None]:
     distances: list[int | None] = [None] * len(states)
     waiting: deque[int] = deque()
@@ -103,6 +103,6 @@ def _distances(
     return distances
 
 
-def _key(state: State) -> State:
+def _key(state: WorldState) -> WorldState:
     """What was once taken from where is only for `look` to tell; leaving it out saves states."""
     return state._replace(left=_NOTHING_LEFT) if state.left else state

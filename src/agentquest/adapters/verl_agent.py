@@ -28,8 +28,7 @@ from agentquest.adapters.webshop_server import GoalRecords, open_shop
 from agentquest.benchmarks.alfworld.benchmark import AlfWorldBenchmark
 from agentquest.benchmarks.webshop.benchmark import WebshopBenchmark
 from agentquest.benchmarks.webshop.game import WebshopGame
-from agentquest.benchmarks.webshop.shop.shop import MODES
-from agentquest.benchmarks.webshop.shop.shop import Session as Shopping
+from agentquest.benchmarks.webshop.shop.shop import MODES, ShoppingSession
 from agentquest.errors import UserError
 from agentquest.lib import Arena, SessionVector, Task, Turn
 from agentquest.lib.vector import check_commands
@@ -148,7 +147,7 @@ class WebshopEnvs:
         return self._texts(), rewards, [turn.over for turn in turns], infos
 
     @property
-    def _shoppings(self) -> list[Shopping]:
+    def _shoppings(self) -> list[ShoppingSession]:
         games = (session.game for session in self.vector.sessions)
         return [game.session for game in games if isinstance(game, WebshopGame)]
 

@@ -14,7 +14,7 @@ import numpy as np
 from agentquest.adapters.stand_ins import StandIn
 from agentquest.adapters.webshop_server import DEFAULT_FILE_PATH, SimServer
 from agentquest.benchmarks.webshop.shop.pages import Piece
-from agentquest.benchmarks.webshop.shop.shop import BASE_URL, MODES, Session, parse
+from agentquest.benchmarks.webshop.shop.shop import BASE_URL, MODES, ShoppingSession, parse
 from agentquest.errors import UserError
 
 # Arguments of verl-agent's copy of WebShop, which mean something else than nothing.
@@ -32,7 +32,7 @@ _OF_SERVER = (
 class Browser:
     """Where the visitor stands."""
 
-    session: Session
+    session: ShoppingSession
 
     @property
     def session_id(self) -> str:
@@ -170,7 +170,7 @@ class WebAgentTextEnv(StandIn):
         """Does nothing: there is no browser to end."""
 
     @property
-    def _session(self) -> Session:
+    def _session(self) -> ShoppingSession:
         return self.browser.session
 
 

@@ -22,7 +22,7 @@ from agentquest.benchmarks.webshop.shop.nouns import best_nouns
 from agentquest.benchmarks.webshop.shop.pages import Kind, Piece
 from agentquest.benchmarks.webshop.shop.reward import score
 from agentquest.benchmarks.webshop.shop.sessions import DEFAULT_LIMIT
-from agentquest.benchmarks.webshop.shop.shop import BASE_URL, Session, Shop
+from agentquest.benchmarks.webshop.shop.shop import BASE_URL, Shop, ShoppingSession
 from agentquest.benchmarks.webshop.tasks import BUILTIN, data_root, default_data_folder
 from agentquest.errors import DataError, UserError
 from agentquest.safe_text import say
@@ -138,10 +138,10 @@ class SimServer(StandIn):
         catalogue = self.shop.catalogue
         self.product_item_dict = ByAsin(catalogue, lambda it: _describe(catalogue.product(it)))
         self.product_prices = ByAsin(catalogue, self.shop.goals.prices.price)
-        self.user_sessions: OrderedDict[str, Visit] = OrderedDict()
+        self.user_sessions: OrderedDict[str, UserSession] = OrderedDict()
         self.assigned_instruction_text: str | None = None
 
-    def visit(self, name: str, place: int | None) -> "Visit":
+    def visit(self, name: str, place: int | None) -> "UserSession":
         """The search page for a session; one that exists keeps its goal. The oldest of very many
         are forgotten."""
         known = self.user_sessions.pop(name, None)
@@ -156,17 +156,19 @@ class SimServer(StandIn):
             goal = self._goals[place]
         if self.assigned_instruction_text is not None:
             goal = replace(goal, instruction_text=self.assigned_instruction_text)
-        visit = self.user_sessions[name] = Visit(Session(self.shop, name, goal, _GLOBAL))
+        visit = self.user_sessions[name] = UserSession(
+            ShoppingSession(self.shop, name, goal, _GLOBAL)
+        )
         while len(self.user_sessions) > DEFAULT_LIMIT:
             self.user_sessions.popitem(last=False)
         return visit
 
 
-class Visit(dict[str, Any]):
+class UserSession(dict[str, Any]):
     """What the original keeps of a session: a dictionary that every page renews, because its
     users hold on to it while they play."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: ShoppingSession) -> None:
         super().__init__(goal=session.goal.as_dict(), done=False)
         self.session = session
         self.renew()

@@ -11,7 +11,7 @@ import random
 import pytest
 
 from agentquest.benchmarks.webshop.shop.sessions import Sessions
-from agentquest.benchmarks.webshop.shop.shop import Session, Shop, pages
+from agentquest.benchmarks.webshop.shop.shop import Shop, ShoppingSession, pages
 from shared_data import needs_webshop
 from webshop_html import rich_text_of, text_of
 
@@ -50,7 +50,7 @@ def test_every_product_has_its_recorded_pages_in_html(catalogue, recordings):
     """With the option that shows attributes, whose button the recorded pages lack."""
     shop = Shop(catalogue, seed=20240, strict=True)
     for asin, texts in recordings("pages_text.json.gz").items():
-        session = Session(shop, "0", shop.goals[0], "0")
+        session = ShoppingSession(shop, "0", shop.goals[0], "0")
         session.asin = asin
         for name, recorded in texts.items():
             part = session._item_page() if name == "item" else session._sub_page(name)

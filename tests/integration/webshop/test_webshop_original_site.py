@@ -11,7 +11,7 @@ from react_scraper import Scraper
 from serving_process import START, ServerProcess, send
 
 from agentquest.benchmarks.webshop.oracle import best_purchase
-from agentquest.benchmarks.webshop.shop.shop import Session, Shop
+from agentquest.benchmarks.webshop.shop.shop import Shop, ShoppingSession
 from webshop_html import Reader, text_of
 
 
@@ -51,7 +51,7 @@ def test_a_scraper_of_the_original_shops_and_is_scored(site, human_shop):
 
 def test_pages_have_the_text_that_agents_get(site, human_shop):
     goal = human_shop.goals[3]
-    session = Session(human_shop, "fixed_3", goal, "0")
+    session = ShoppingSession(human_shop, "fixed_3", goal, "0")
     assert text_of(send(f"{site}/fixed_3").body.decode()) == session.observe()
     session.step("search[red lamp]")
     page = send(f"{site}/search_results/fixed_3/red lamp/1".replace(" ", "%20"))

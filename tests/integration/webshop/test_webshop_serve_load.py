@@ -11,7 +11,7 @@ from serving_process import ServerProcess, post, send
 from agentquest.benchmarks.webshop import WebshopAction, WebshopDriver, WebshopUtils
 from agentquest.benchmarks.webshop.serving.requests import SessionLimits, run_step
 from agentquest.benchmarks.webshop.serving.running import Access, for_agents
-from agentquest.benchmarks.webshop.shop.shop import Session
+from agentquest.benchmarks.webshop.shop.shop import ShoppingSession
 from agentquest.errors import NetworkError
 from agentquest.http.serving import Serving
 
@@ -59,7 +59,7 @@ async def play_all(url):
 def check_one_by_one(shop, played):
     """Each visit again, alone and in process."""
     for number, visit in enumerate(played):
-        session = Session(
+        session = ShoppingSession(
             shop, str(number), shop.goals[number], random.Random(f"{shop.seed}/{number}")
         )
         assert visit[0][1] == WebshopUtils.reset_answer(session)

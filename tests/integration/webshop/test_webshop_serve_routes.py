@@ -10,7 +10,7 @@ from serving_process import START, ServerProcess, post, send
 
 from agentquest.benchmarks.webshop import WebshopDriver, WebshopUtils
 from agentquest.benchmarks.webshop.shop.sessions import Sessions
-from agentquest.benchmarks.webshop.shop.shop import Session
+from agentquest.benchmarks.webshop.shop.shop import ShoppingSession
 
 JSON = {"Content-Type": "application/json"}
 
@@ -257,7 +257,7 @@ def test_a_missing_extra_is_named():
 def test_a_session_in_the_server_is_a_session_of_the_shop(server, shop):
     """The same goal, the same random numbers: `<r>` shows the same products."""
     post(f"{server.url}/reset", {"session": 12})
-    session = Session(shop, "12", shop.goals[12], random.Random(f"{shop.seed}/12"))
+    session = ShoppingSession(shop, "12", shop.goals[12], random.Random(f"{shop.seed}/12"))
     for _ in range(3):
         session.step("search[<r>]")
         answer = post(f"{server.url}/step", {"session": 12, "action": "search[<r>]"}).json

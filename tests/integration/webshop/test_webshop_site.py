@@ -17,7 +17,7 @@ from agentquest.benchmarks.webshop import WebshopUtils
 from agentquest.benchmarks.webshop.benchmark import WebshopBenchmark
 from agentquest.benchmarks.webshop.serving.site import MAX_VISITS
 from agentquest.benchmarks.webshop.serving.site_session import MAX_STEPS
-from agentquest.benchmarks.webshop.shop.shop import Session
+from agentquest.benchmarks.webshop.shop.shop import ShoppingSession
 from agentquest.records.outcome import End
 from agentquest.store.folder import RunFolder
 
@@ -41,7 +41,9 @@ def recorded(process, folder="runs/webshop-human"):
 
 
 def fresh_session(shop, number):
-    return Session(shop, str(number), shop.goals[number], random.Random(f"{shop.seed}/{number}"))
+    return ShoppingSession(
+        shop, str(number), shop.goals[number], random.Random(f"{shop.seed}/{number}")
+    )
 
 
 def winning_task(shop):

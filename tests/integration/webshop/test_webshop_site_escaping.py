@@ -8,7 +8,7 @@ from serving_process import ServerProcess, post, send
 from site_visitor import Page, Visitor
 
 from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
-from agentquest.benchmarks.webshop.shop.shop import Session, Shop
+from agentquest.benchmarks.webshop.shop.shop import Shop, ShoppingSession
 from agentquest.store.folder import RunFolder
 from webshop_html import Reader
 
@@ -107,7 +107,7 @@ def test_what_cannot_be_chosen_is_dead_and_the_rest_is_not(hostile_server):
 
 def test_no_observation_in_html_has_an_element_from_the_data(hostile, tmp_path):
     shop = Shop(open_catalogue(hostile, cache=tmp_path), goals="human")
-    session = Session(shop, "x", shop.goals[0], None)
+    session = ShoppingSession(shop, "x", shop.goals[0], None)
     pages = [session.observe("html")]
     for action in (
         "search[wrench]", "click[<b>0000000]", "click[description]", "click[< prev]",

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
-from agentquest.benchmarks.alfworld.engine.state import State
+from agentquest.benchmarks.alfworld.engine.state import WorldState
 from agentquest.benchmarks.alfworld.oracle.planner import Plan
 from agentquest.benchmarks.alfworld.oracle.relevant import Relevant
 from agentquest.benchmarks.alfworld.oracle.search import Bounds
@@ -20,7 +20,7 @@ WORLDS = int(os.environ.get("AGENTQUEST_WORLDS", "150"))
 MANY_STATES = 4_000
 
 
-def check(game: AlfWorldEngine, state: State, shortest: int | None) -> None:
+def check(game: AlfWorldEngine, state: WorldState, shortest: int | None) -> None:
     game.restore(state)
     plan = game.plan()
     if shortest is None:
@@ -52,7 +52,7 @@ def test_plans_are_as_short_as_a_blind_search_finds(first: int) -> None:
                 check(game, space.states[number], space.steps_to_win[number])
 
 
-def least_steps(game: AlfWorldEngine, state: State) -> int | None:
+def least_steps(game: AlfWorldEngine, state: WorldState) -> int | None:
     """The bound that guides the exact search."""
     relevant = Relevant(game.world, state, game.goal)
     return Bounds(relevant).least(relevant.start)

@@ -20,7 +20,7 @@ from agentquest.benchmarks.webshop.catalogue.builtin import DIGESTS, official_fi
 from agentquest.benchmarks.webshop.catalogue.catalogue import find_files, open_catalogue
 from agentquest.benchmarks.webshop.catalogue.products import Product
 from agentquest.benchmarks.webshop.game import WebshopGame
-from agentquest.benchmarks.webshop.shop.shop import LONGEST_ACTION, Session, Shop
+from agentquest.benchmarks.webshop.shop.shop import LONGEST_ACTION, Shop, ShoppingSession
 from agentquest.benchmarks.webshop.tasks import task_of
 from agentquest.errors import DataError
 
@@ -348,7 +348,7 @@ def test_a_product_named_like_a_button_is_still_a_product(data, tmp_path, asin):
         }
     }
     shop = Shop(load(write(data, [record(asin)], listings), tmp_path))
-    session = Session(shop, "0", shop.goals[0], random.Random(0))
+    session = ShoppingSession(shop, "0", shop.goals[0], random.Random(0))
     session.step("search[kettle]")
     step = session.step(f"click[{asin.lower()}]")
     assert (step.valid, session.asin) == (True, asin)

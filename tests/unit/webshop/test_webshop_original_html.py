@@ -27,7 +27,7 @@ from agentquest.benchmarks.webshop.original.links import (
     read_list,
     site_address,
 )
-from agentquest.benchmarks.webshop.shop.shop import Session, Shop
+from agentquest.benchmarks.webshop.shop.shop import Shop, ShoppingSession
 from growth import MOST, growth, repeated
 from webshop_html import Reader
 
@@ -37,7 +37,7 @@ NASTY = "~-._/:;%#?@!$()*,[]{}|\\^`<>"
 
 def walk(shop, number):
     """All kinds of pages of one goal, as HTML."""
-    session = Session(shop, str(number), shop.goals[number], "0")
+    session = ShoppingSession(shop, str(number), shop.goals[number], "0")
     goal = session.goal
     yield session.observe("html")
     for action in (f"search[{goal.name}]", "click[next >]", "click[< prev]"):

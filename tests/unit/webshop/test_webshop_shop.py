@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agentquest.benchmarks.webshop.catalogue.products import Product
 from agentquest.benchmarks.webshop.shop.sessions import Sessions
-from agentquest.benchmarks.webshop.shop.shop import Session, Shop, pages, parse
+from agentquest.benchmarks.webshop.shop.shop import Shop, ShoppingSession, pages, parse
 from agentquest.errors import UserError
 
 NASTY = "<script>alert('x')</script> & \"quoted\" <b>bold</b>"
@@ -25,7 +25,7 @@ def state(session):
 
 
 def new_session(shop, goal=0):
-    return Session(shop, str(goal), shop.goals[goal], random.Random(0))
+    return ShoppingSession(shop, str(goal), shop.goals[goal], random.Random(0))
 
 
 SPECIAL = [

@@ -10,7 +10,7 @@ from agentquest.benchmarks.alfworld.engine.dialects import Dialect
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.engine.game_files import HUMAN, TEMPLATE
 from agentquest.benchmarks.alfworld.engine.narrator import NOTHING_HAPPENS
-from agentquest.benchmarks.alfworld.engine.state import State as GameState
+from agentquest.benchmarks.alfworld.engine.state import WorldState
 from agentquest.benchmarks.alfworld.oracle.planner import Plan
 from agentquest.benchmarks.alfworld.tasks import find_tasks, open_problem
 from agentquest.lib import Action, Driver, Metrics, Observation, Outcome, State
@@ -150,7 +150,7 @@ class AlfWorldDriver(Driver):
         if goals == HUMAN:
             self._facts |= {"goals": HUMAN, "goal_seed": str(goal_seed)}
         self.current_state = AlfWorldState()
-        self._games: dict[GameState, AlfWorldEngine] = {}
+        self._games: dict[WorldState, AlfWorldEngine] = {}
 
     @property
     def data_hash(self) -> str:

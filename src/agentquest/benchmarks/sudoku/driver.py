@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from agentquest.benchmarks.sudoku.boards import EASY, Puzzle, puzzles_of
 from agentquest.benchmarks.sudoku.types import (
-    Move,
     SudokuAction,
+    SudokuMove,
     SudokuObservation,
     SudokuState,
     as_cells,
@@ -126,7 +126,7 @@ class SudokuDriver(Driver):
     def step_raw(self, value: str, custom_parser: Parser | None = None) -> Observation:
         return super().step_raw(value, custom_parser or parse_move)
 
-    def _moves_left(self) -> tuple[Move, ...] | None:
+    def _moves_left(self) -> tuple[SudokuMove, ...] | None:
         return winning_moves(tuple(self._board), tuple(self._given), tuple(self._answer))
 
     def _reset(self) -> tuple[str, Observation]:

@@ -5,7 +5,7 @@ whole board fits, as a patient person would on paper.
 """
 
 from agentquest.benchmarks.sudoku.grid import CELLS, COLUMN, ROW, VALUES, conclude, solutions
-from agentquest.benchmarks.sudoku.types import Move, read_board
+from agentquest.benchmarks.sudoku.types import SudokuMove, read_board
 from agentquest.lib import Explorer
 
 
@@ -20,18 +20,18 @@ class SudokuExplorer(Explorer):
         self._board = read_board(observation) or self._board
         return self._next_move().command
 
-    def _next_move(self) -> Move:
+    def _next_move(self) -> SudokuMove:
         step = conclude(self._board)
         if step is not None:
             self._think(step.cell, step.value, step.reason.value)
-            return Move(step.cell, step.value)
+            return SudokuMove(step.cell, step.value)
         cell = next((cell for cell in CELLS if not self._board[cell]), 0)
         solution = self._solution()
         if solution is None:
             self.thought = "The board cannot be filled any more."
-            return Move(cell, VALUES[0])
+            return SudokuMove(cell, VALUES[0])
         self._think(cell, solution[cell], "I tried values until the whole board fitted")
-        return Move(cell, solution[cell])
+        return SudokuMove(cell, solution[cell])
 
     def _solution(self) -> list[int] | None:
         known = self._worked_out

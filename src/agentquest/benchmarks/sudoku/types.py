@@ -19,7 +19,7 @@ _SHORT_MOVE = re.compile(r"([0-9]{1,9})[\s,]+([0-9]{1,9})[\s,]+([0-9]{1,9})")
 _CELL = re.compile(r"'([1-9*])'")
 
 
-class Move(NamedTuple):
+class SudokuMove(NamedTuple):
     """A value for a cell, 0 to 80."""
 
     cell: int
@@ -59,14 +59,14 @@ class SudokuAction(Action):
         return self.row is not None and self.column is not None
 
     @property
-    def move(self) -> Move | None:
+    def move(self) -> SudokuMove | None:
         """The move; None if there is no such cell or value."""
         row, column = self.row, self.column
         if not (isinstance(row, int) and isinstance(column, int)):
             return None
         if not (0 <= row < SIZE and 0 <= column < SIZE and self.value in set("123456789")):
             return None
-        return Move(row * SIZE + column, int(self.value))
+        return SudokuMove(row * SIZE + column, int(self.value))
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def read_board(text: str) -> list[int] | None:
     return [0 if text == EMPTY else int(text) for text in texts]
 
 
-def refusal(board: Sequence[int], given: Sequence[int], move: Move) -> str | None:
+def refusal(board: Sequence[int], given: Sequence[int], move: SudokuMove) -> str | None:
     """Why a move is not possible; None if it is."""
     row, column, region = UNITS_OF[move.cell]
     for name, unit in (("3x3 region", region), ("row", row), ("column", column)):
@@ -130,7 +130,7 @@ def refusal(board: Sequence[int], given: Sequence[int], move: Move) -> str | Non
 @lru_cache(maxsize=64)
 def winning_moves(
     board: tuple[int, ...], given: tuple[int, ...], answer: tuple[int, ...]
-) -> tuple[Move, ...] | None:
+) -> tuple[SudokuMove, ...] | None:
     """Moves that end in the answer, one per cell that is not right yet; None if none are found.
 
     If wrong cells block each other, one of them takes another value for a while. Cached because
@@ -138,11 +138,11 @@ def winning_moves(
     """
     if 0 not in board and board != answer:
         return None  # the game is over, and lost
-    cells, moves = list(board), list[Move]()
-    parked: set[Move] = set()
+    cells, moves = list(board), list[SudokuMove]()
+    parked: set[SudokuMove] = set()
     while wrong := [cell for cell in CELLS if cells[cell] not in (0, answer[cell])]:
-        right = (Move(cell, answer[cell]) for cell in wrong)
-        other = (Move(cell, value) for cell in wrong for value in VALUES)
+        right = (SudokuMove(cell, answer[cell]) for cell in wrong)
+        other = (SudokuMove(cell, value) for cell in wrong for value in VALUES)
         move = _first_possible(cells, given, right) or _first_possible(
             cells, given, (move for move in other if move not in parked)
         )
@@ -152,10 +152,10 @@ def winning_moves(
         cells[move.cell] = move.value
         moves.append(move)
     # No wrong cell is left, so nothing blocks the right values.
-    return (*moves, *(Move(cell, answer[cell]) for cell in CELLS if not cells[cell]))
+    return (*moves, *(SudokuMove(cell, answer[cell]) for cell in CELLS if not cells[cell]))
 
 
 def _first_possible(
-    board: Sequence[int], given: Sequence[int], moves: Iterable[Move]
-) -> Move | None:
+    board: Sequence[int], given: Sequence[int], moves: Iterable[SudokuMove]
+) -> SudokuMove | None:
     return next((move for move in moves if refusal(board, given, move) is None), None)

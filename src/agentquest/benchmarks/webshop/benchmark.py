@@ -18,7 +18,7 @@ from agentquest.benchmarks.webshop.explorer import WebshopExplorer
 from agentquest.benchmarks.webshop.game import WebshopGame
 from agentquest.benchmarks.webshop.oracle import plan
 from agentquest.benchmarks.webshop.shop.pages import SEPARATOR
-from agentquest.benchmarks.webshop.shop.shop import Session, Shop
+from agentquest.benchmarks.webshop.shop.shop import Shop, ShoppingSession
 from agentquest.benchmarks.webshop.tasks import (
     BUILTIN,
     CATEGORIES,
@@ -107,9 +107,9 @@ class WebshopTaskDriver(WebshopDriver):
         return [] if self.outcome.done else plan(self._session)
 
     @property
-    def _session(self) -> Session:
+    def _session(self) -> ShoppingSession:
         session = self._place.session
-        assert isinstance(session, Session), "call reset() first"
+        assert isinstance(session, ShoppingSession), "call reset() first"
         return session
 
 

@@ -13,7 +13,7 @@ from agentquest.benchmarks.webshop.catalogue.catalogue import open_catalogue
 from agentquest.benchmarks.webshop.client import ShopClient
 from agentquest.benchmarks.webshop.shop.reward import explain_purchase
 from agentquest.benchmarks.webshop.shop.sessions import Sessions, check_name
-from agentquest.benchmarks.webshop.shop.shop import LONGEST_ACTION, Session, Shop
+from agentquest.benchmarks.webshop.shop.shop import LONGEST_ACTION, Shop, ShoppingSession
 from agentquest.errors import ConfigError, UserError
 from agentquest.lib import Action, Driver, Metrics, Observation, Outcome, State
 
@@ -58,7 +58,7 @@ class WebshopUtils:
     """The shapes that pass between shop, server and agent."""
 
     @staticmethod
-    def reset_answer(session: Session) -> dict[str, Any]:
+    def reset_answer(session: ShoppingSession) -> dict[str, Any]:
         """What a server says after a reset."""
         return {
             "available_actions": dict(sorted(session.available.items())),
@@ -67,7 +67,7 @@ class WebshopUtils:
         }
 
     @staticmethod
-    def step_answer(session: Session, reward: float, done: bool) -> dict[str, Any]:
+    def step_answer(session: ShoppingSession, reward: float, done: bool) -> dict[str, Any]:
         """What a server says after a step; keys in alphabetical order, as documented."""
         answer = WebshopUtils.reset_answer(session) | {"done": done, "reward": reward}
         return dict(sorted(answer.items()))
@@ -89,7 +89,7 @@ class _InProcess:
         self._sessions = Sessions(shop)
         self.data_hash = shop.catalogue.digest
         self.tagger = shop.nouns.name
-        self.session: Session | None = None
+        self.session: ShoppingSession | None = None
         self.valid = True
         self._named = False
 
@@ -164,7 +164,7 @@ class WebshopDriver(Driver):
     def _explain(self) -> str:
         """What was wrong with the purchase; a server does not say."""
         session = self._place.session
-        if not isinstance(session, Session) or session.bought is None:
+        if not isinstance(session, ShoppingSession) or session.bought is None:
             return ""
         return explain_purchase(session.goal, session.bought, session.details)
 
@@ -174,7 +174,7 @@ class WebshopDriver(Driver):
 
     def _accepts(self, value: str) -> bool:
         session = self._place.session
-        if isinstance(session, Session):
+        if isinstance(session, ShoppingSession):
             return session.accepts(value)
         return len(value) <= LONGEST_ACTION
 
@@ -187,7 +187,7 @@ class WebshopDriver(Driver):
     def details(self) -> dict[str, Any]:
         """The goal, what the reward was made of, and which tagger read the titles."""
         session = self._place.session
-        if not isinstance(session, Session):
+        if not isinstance(session, ShoppingSession):
             return {}
         return {
             "session": session.id,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from agentquest.benchmarks.webshop.driver import WebshopUtils
 from agentquest.benchmarks.webshop.oracle import plan
 from agentquest.benchmarks.webshop.shop.sessions import Sessions
-from agentquest.benchmarks.webshop.shop.shop import Session, Shop
+from agentquest.benchmarks.webshop.shop.shop import Shop, ShoppingSession
 from agentquest.lib.game import Game
 
 
@@ -17,7 +17,7 @@ class WebshopGame(Game):
         self._sessions = Sessions(shop, limit=1)
 
     def reset(self) -> str:
-        self.session: Session = self._sessions.reset(self.number)
+        self.session: ShoppingSession = self._sessions.reset(self.number)
         self.goal = self.session.instruction
         self.valid, self.done, self.won, self.reward = True, False, False, 0.0
         return self.session.observe()

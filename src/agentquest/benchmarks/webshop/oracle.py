@@ -15,7 +15,7 @@ from agentquest.benchmarks.webshop.shop import pages
 from agentquest.benchmarks.webshop.shop.goals import Goal
 from agentquest.benchmarks.webshop.shop.pages import PAGE_SIZE, Kind
 from agentquest.benchmarks.webshop.shop.reward import Option, score, wanted_options
-from agentquest.benchmarks.webshop.shop.shop import LONGEST_ACTION, Session, Shop, parse
+from agentquest.benchmarks.webshop.shop.shop import LONGEST_ACTION, Shop, ShoppingSession, parse
 
 _ALL_CONSIDERED = 20_000  # products; of a larger catalogue only those that a search finds
 _MOST_WAYS = 500  # to meet wishes, far more than the official goals have
@@ -111,7 +111,7 @@ def _can_be_clicked(value: str) -> bool:
     return parse(f"click[{value}]") == ("click", value)
 
 
-def plan(session: Session) -> list[str]:
+def plan(session: ShoppingSession) -> list[str]:
     """The shortest sequence of actions from the session's current page to the best purchase."""
     if session.best is None:
         session.best = best_purchase(session.shop, session.goal)
@@ -131,7 +131,7 @@ def _finish(purchase: Purchase, chosen: dict[str, str]) -> list[str]:
     return [*clicks, "click[buy now]"]
 
 
-def _way_to_link(session: Session, purchase: Purchase) -> list[str]:
+def _way_to_link(session: ShoppingSession, purchase: Purchase) -> list[str]:
     """To a page of results that shows the product: by paging, or by a search."""
     searching = _best_search(session.shop, purchase.number)
     results = session.asin is None and "next >" in session.page.clickables

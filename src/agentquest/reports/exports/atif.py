@@ -15,7 +15,7 @@ from agentquest.records.messages import ToolCall
 from agentquest.records.outcome import MEANINGS
 from agentquest.reports.exports import draft_of
 from agentquest.reports.exports.chat import (
-    Clock,
+    EpisodeClock,
     declare_tool,
     read_arguments,
     task_text,
@@ -80,7 +80,7 @@ def trajectory(record: EpisodeRecord) -> Json:
 
 
 def _steps(record: EpisodeRecord) -> Iterator[Json]:
-    clock = Clock(record)
+    clock = EpisodeClock(record)
     for message in record.prompt(record.steps[0]) if record.steps else ():
         if message.role == "system":
             yield {"source": "system", "message": message.content}

@@ -75,7 +75,7 @@ def declare_tool(tool: ToolSpec) -> dict[str, Any]:
     return {"type": "function", "function": declared}
 
 
-class Clock:
+class EpisodeClock:
     """When the steps of an episode were made, by how long each took."""
 
     _LATEST = 1e9  # seconds after the start; no clock shows what other records say

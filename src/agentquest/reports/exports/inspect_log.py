@@ -21,7 +21,7 @@ from agentquest.records.messages import Message, ReplyKind, ToolCall
 from agentquest.records.outcome import MEANINGS, End
 from agentquest.reports.exports import draft_of
 from agentquest.reports.exports.chat import (
-    Clock,
+    EpisodeClock,
     conversation,
     declare_tool,
     read_arguments,
@@ -186,7 +186,7 @@ def _head(record: EpisodeRecord) -> Json:
 
 def _events(record: EpisodeRecord) -> Iterator[Json]:
     """The transcript: the task, for every step what was asked and done, and the verdict."""
-    clock = Clock(record)
+    clock = EpisodeClock(record)
     asked = {"input": task_text(record), "target": "solved", "id": record.task_id}
     yield {"event": "sample_init", **_now(clock), "sample": asked, "state": {}}
     for turn in turns_of(record):
@@ -206,11 +206,11 @@ def _events(record: EpisodeRecord) -> Iterator[Json]:
         yield {"event": "score", **_now(clock), **verdict}
 
 
-def _now(clock: Clock) -> Json:
+def _now(clock: EpisodeClock) -> Json:
     return {"timestamp": clock.now(), "working_start": clock.passed}
 
 
-def _lasting(clock: Clock, seconds: float) -> Json:
+def _lasting(clock: EpisodeClock, seconds: float) -> Json:
     begun = _now(clock)
     clock.passed += seconds
     return {**begun, "completed": clock.now(), "working_time": seconds}

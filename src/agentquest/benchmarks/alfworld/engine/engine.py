@@ -4,7 +4,7 @@
     print(game.reset())
     print(game.step("go to fridge 1"), game.admissible, game.won)
 
-An engine has a World (immutable, shared by all games with the same text) and a State
+An engine has a World (immutable, shared by all games with the same text) and a WorldState
 (immutable, replaced at each step), so copies are free, engines can be pickled, and no two
 of them share anything that changes.
 
@@ -24,7 +24,7 @@ from weakref import WeakValueDictionary
 from agentquest.benchmarks.alfworld.engine import narrator
 from agentquest.benchmarks.alfworld.engine.dialects import Dialect, dialect
 from agentquest.benchmarks.alfworld.engine.game_files import GameText, read_game
-from agentquest.benchmarks.alfworld.engine.goals import Goal, mask_of, read_goal
+from agentquest.benchmarks.alfworld.engine.goals import GoalCondition, mask_of, read_goal
 from agentquest.benchmarks.alfworld.engine.pddl import read_problem
 from agentquest.benchmarks.alfworld.engine.rules import (
     KNIVES,
@@ -35,7 +35,7 @@ from agentquest.benchmarks.alfworld.engine.rules import (
     find,
     options,
 )
-from agentquest.benchmarks.alfworld.engine.state import State, initial_state
+from agentquest.benchmarks.alfworld.engine.state import WorldState, initial_state
 from agentquest.benchmarks.alfworld.engine.world import FactTable, World, build_world
 from agentquest.benchmarks.alfworld.oracle.planner import Plan, plan
 from agentquest.errors import DataError
@@ -53,7 +53,7 @@ MOST_WITH_DOUBLE_PLACES = 30
 class _Scene:
     """A state and what follows from it, computed once and shared by copies of the game."""
 
-    state: State
+    state: WorldState
     won: bool
     options: Options | None = None
     plan: Plan | None = None
@@ -88,7 +88,7 @@ class AlfWorldEngine:
             raise DataError(f"{text.source}: {error}" if text.source else str(error)) from None
 
     @property
-    def state(self) -> State:
+    def state(self) -> WorldState:
         """The current state; immutable, so it can be stored."""
         return self._scene.state
 
@@ -149,7 +149,7 @@ class AlfWorldEngine:
         twin._scene = self._scene
         return twin
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: WorldState) -> None:
         """Go to a state that this game was in before (`engine.state`)."""
         self._scene = _Scene(state, self.goal.is_reached(self.world, state))
 
@@ -172,8 +172,8 @@ class ParsedProblem:
     """The world, start and goal that a problem describes."""
 
     world: World
-    start: State
-    goal: Goal
+    start: WorldState
+    goal: GoalCondition
 
 
 _in_use: WeakValueDictionary[bytes, ParsedProblem] = WeakValueDictionary()
@@ -198,7 +198,7 @@ def _parse(text: str, cleaners: frozenset[str]) -> ParsedProblem:
     return ParsedProblem(world, start, goal)
 
 
-def _check_limits(world: World, state: State, goal: Goal) -> None:
+def _check_limits(world: World, state: WorldState, goal: GoalCondition) -> None:
     """Raise DataError for a goal or a world beyond what ALFRED has."""
     for is_asked, what in _list_excesses(goal):
         if is_asked:
@@ -230,7 +230,7 @@ def _check_limits(world: World, state: State, goal: Goal) -> None:
             )
 
 
-def _list_excesses(goal: Goal) -> tuple[tuple[bool, str], ...]:
+def _list_excesses(goal: GoalCondition) -> tuple[tuple[bool, str], ...]:
     item, place = goal.item, goal.place
     many = place is not None and place.count > 1
     return (

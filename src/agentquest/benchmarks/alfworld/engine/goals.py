@@ -9,7 +9,7 @@ from collections.abc import Container
 from dataclasses import dataclass
 
 from agentquest.benchmarks.alfworld.engine.pddl import Node
-from agentquest.benchmarks.alfworld.engine.state import State
+from agentquest.benchmarks.alfworld.engine.state import WorldState
 from agentquest.benchmarks.alfworld.engine.world import World
 from agentquest.errors import DataError
 
@@ -33,7 +33,7 @@ class Item:
         """How many of cleaning, heating and cooling are required."""
         return self.clean + self.hot + self.cool
 
-    def treated_things(self, state: State) -> int:
+    def treated_things(self, state: WorldState) -> int:
         """The mask of objects that need no cleaning, heating or cooling."""
         things = self.things
         if self.clean:
@@ -44,7 +44,7 @@ class Item:
             things &= state.cool
         return things
 
-    def ready(self, state: State) -> int:
+    def ready(self, state: WorldState) -> int:
         """The mask of objects that qualify in this state."""
         things = self.treated_things(state)
         return things & state.sliced if self.sliced else things
@@ -58,7 +58,7 @@ class Place:
     count: int
     receptacles: tuple[int, ...]
 
-    def is_reached(self, state: State) -> bool:
+    def is_reached(self, state: WorldState) -> bool:
         """Whether enough qualifying objects are together."""
         ready = self.item.ready(state)
         if not ready:
@@ -74,7 +74,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Goal:
+class GoalCondition:
     """What must hold at once: something placed, something held near a lit lamp (`lamps` is a
     mask), everything closed.
     """
@@ -91,7 +91,7 @@ class Goal:
         assert item is not None, "every goal has an object"
         return item
 
-    def is_reached(self, world: World, state: State) -> bool:
+    def is_reached(self, world: World, state: WorldState) -> bool:
         """Whether the game is won in this state."""
         if self.place is not None and not self.place.is_reached(state):
             return False
@@ -120,7 +120,7 @@ class _Query:
         return [name for name, its in self.kinds.items() if its == kind]
 
 
-def read_goal(node: Node, world: World) -> Goal:
+def read_goal(node: Node, world: World) -> GoalCondition:
     """The goal that a PDDL formula states; raises DataError for a formula of another kind."""
     clauses = node[1:] if isinstance(node, list) and node[:1] == ["and"] else [node]
     place = hold = None
@@ -142,7 +142,7 @@ def read_goal(node: Node, world: World) -> Goal:
             raise _unknown("clause")
     if (hold is None) != (lamps is None) or (place is None and hold is None):
         raise _unknown("combination of clauses")
-    return Goal(place, lamps or 0, hold, all_closed)
+    return GoalCondition(place, lamps or 0, hold, all_closed)
 
 
 def _flatten(node: Node, query: _Query) -> None:

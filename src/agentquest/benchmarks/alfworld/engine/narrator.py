@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from agentquest.benchmarks.alfworld.engine.dialects import Dialect
 from agentquest.benchmarks.alfworld.engine.rules import Move, Rule
-from agentquest.benchmarks.alfworld.engine.state import State
+from agentquest.benchmarks.alfworld.engine.state import WorldState
 from agentquest.benchmarks.alfworld.engine.world import World
 
 NOTHING_HAPPENS = "Nothing happens."
@@ -51,7 +51,7 @@ Available commands:
 """
 
 
-def introduction(world: World, state: State, goal: str) -> str:
+def introduction(world: World, state: WorldState, goal: str) -> str:
     """How a game begins: the welcome, the room, and the goal."""
     if world.receptacles_at[state.location]:
         scene = look(world, state)
@@ -64,7 +64,7 @@ def introduction(world: World, state: State, goal: str) -> str:
     return f"{WELCOME}\n\n{scene}\n\n{TASK}{goal}."
 
 
-def feedback(world: World, state: State, move: Move, dialect: Dialect) -> str:
+def feedback(world: World, state: WorldState, move: Move, dialect: Dialect) -> str:
     """What a move is answered with; `state` is the one after the move."""
     rule, thing, receptacle = move
     place = world.receptacle_names[receptacle] if receptacle >= 0 else ""
@@ -99,7 +99,7 @@ def feedback(world: World, state: State, move: Move, dialect: Dialect) -> str:
             return HELP
 
 
-def look(world: World, state: State) -> str:
+def look(world: World, state: WorldState) -> str:
     """The answer to `look`."""
     facing = world.receptacles_at[state.location]
     if not facing:
@@ -113,7 +113,7 @@ def _middle_of_room(names: Iterable[str]) -> str:
     return ROOM % enumeration(f"a {name}" for name in names)
 
 
-def _beside(world: World, state: State) -> str:
+def _beside(world: World, state: WorldState) -> str:
     """Objects that are here but were taken out of one of the receptacles here."""
     if not state.left:
         return "nothing"
@@ -126,7 +126,7 @@ def _beside(world: World, state: State) -> str:
     )
 
 
-def examine_receptacle(world: World, state: State, receptacle: int) -> str:
+def examine_receptacle(world: World, state: WorldState, receptacle: int) -> str:
     """What is in or on a receptacle, or that it is closed."""
     name = world.receptacle_names[receptacle]
     if world.openable >> receptacle & 1:
@@ -138,7 +138,7 @@ def examine_receptacle(world: World, state: State, receptacle: int) -> str:
     return sentence % (name, _things(world, state.contents[receptacle]))
 
 
-def examine_object(world: World, state: State, thing: int) -> str:
+def examine_object(world: World, state: WorldState, thing: int) -> str:
     """What has been done to a thing, or what is in it if it is a vessel."""
     name = world.object_names[thing]
     if world.receptacle_objects >> thing & 1:
@@ -159,7 +159,7 @@ def examine_object(world: World, state: State, thing: int) -> str:
     return f"This is a {words}{' ' if words else ''}{'sliced ' if sliced else ''}{name}."
 
 
-def inventory(world: World, state: State) -> str:
+def inventory(world: World, state: WorldState) -> str:
     """The answer to `inventory`."""
     if state.held < 0:
         return CARRY_NOTHING

@@ -9,7 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 from agentquest.benchmarks.alfworld.engine.dialects import Dialect
-from agentquest.benchmarks.alfworld.engine.state import NOTHING, State
+from agentquest.benchmarks.alfworld.engine.state import NOTHING, WorldState
 from agentquest.benchmarks.alfworld.engine.world import World
 
 KNIVES = frozenset({"knifetype", "butterknifetype"})
@@ -54,7 +54,7 @@ class Options(NamedTuple):
 
 # Several are made at every step, and the constructors of the classes take twice as long.
 _move = partial(tuple.__new__, Move)
-_state = partial(tuple.__new__, State)
+_state = partial(tuple.__new__, WorldState)
 
 NO_OPTIONS = Options({}, {})
 """For a `go to`, which needs no options."""
@@ -62,7 +62,7 @@ _ALWAYS = {"inventory": Move(Rule.INVENTORY), "look": Move(Rule.LOOK)}
 _ALWAYS_WITH_HELP = {"help": Move(Rule.HELP), **_ALWAYS}
 
 
-def options(world: World, state: State, dialect: Dialect) -> Options:
+def options(world: World, state: WorldState, dialect: Dialect) -> Options:
     """Every admissible command but `go to …`, with the move that it makes."""
     before: dict[str, Move] = {}
     behind = dict(_ALWAYS_WITH_HELP if dialect.has_help else _ALWAYS)
@@ -97,7 +97,7 @@ def options(world: World, state: State, dialect: Dialect) -> Options:
     return Options(before, behind)
 
 
-def find(world: World, state: State, offered: Options, command: str) -> Move | None:
+def find(world: World, state: WorldState, offered: Options, command: str) -> Move | None:
     """The move that an admissible command makes; None for any other text."""
     receptacle = world.go_commands.get(command)
     if receptacle is not None:
@@ -106,7 +106,7 @@ def find(world: World, state: State, offered: Options, command: str) -> Move | N
     return offered.behind.get(command) or offered.before.get(command)
 
 
-def command_of(world: World, state: State, move: Move, dialect: Dialect) -> str | None:
+def command_of(world: World, state: WorldState, move: Move, dialect: Dialect) -> str | None:
     """The command that makes a move; None if it is not admissible."""
     if move.rule is Rule.GO:
         command = f"go to {world.receptacle_names[move.receptacle]}"
@@ -146,7 +146,7 @@ def _treatment(world: World, rule: Rule, thing: int, receptacle: int) -> str:
     return f"{verb} {world.object_names[thing]} with {world.receptacle_names[receptacle]}"
 
 
-def _slicing(world: World, state: State, behind: dict[str, Move]) -> None:
+def _slicing(world: World, state: WorldState, behind: dict[str, Move]) -> None:
     knife = world.object_names[state.held]
     here = 1 << state.location
     for thing, places in enumerate(state.places):
@@ -154,7 +154,7 @@ def _slicing(world: World, state: State, behind: dict[str, Move]) -> None:
             behind[f"slice {world.object_names[thing]} with {knife}"] = Move(Rule.SLICE, thing)
 
 
-def apply(world: World, state: State, move: Move) -> State:
+def apply(world: World, state: WorldState, move: Move) -> WorldState:
     """The state after a move that `options` (or a `go to`) offered."""
     rule, thing, receptacle = move
     bit = 1 << thing if thing >= 0 else 0
@@ -183,13 +183,13 @@ def apply(world: World, state: State, move: Move) -> State:
             return state
 
 
-def destination(world: World, state: State, receptacle: int) -> int:
+def destination(world: World, state: WorldState, receptacle: int) -> int:
     """Where `go to` leads: from one location of a receptacle to its other one, if it has two."""
     places = world.receptacle_locations[receptacle]
     return places[0] if places[0] != state.location else places[1]
 
 
-def _take(state: State, thing: int, receptacle: int) -> State:
+def _take(state: WorldState, thing: int, receptacle: int) -> WorldState:
     inside = tuple([other for other in state.contents[receptacle] if other != thing])
     return state._replace(
         held=thing,
@@ -199,7 +199,7 @@ def _take(state: State, thing: int, receptacle: int) -> State:
     )
 
 
-def _put(state: State, thing: int, receptacle: int) -> State:
+def _put(state: WorldState, thing: int, receptacle: int) -> WorldState:
     inside = tuple(sorted({*state.contents[receptacle], thing}))
     return state._replace(
         held=NOTHING,

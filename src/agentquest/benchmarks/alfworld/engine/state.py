@@ -8,7 +8,7 @@ from agentquest.errors import DataError
 NOTHING = -1
 
 
-class State(NamedTuple):
+class WorldState(NamedTuple):
     """Numbers are those of the World; masks have one bit per thing.
 
     `contents` may have an object in two receptacles at once, as in the published games.
@@ -29,9 +29,9 @@ class State(NamedTuple):
     left: frozenset[tuple[int, int]]
 
 
-def initial_state(table: FactTable) -> State:
+def initial_state(table: FactTable) -> WorldState:
     """The state that the problem's facts describe."""
-    return State(
+    return WorldState(
         location=_start(table),
         held=_find_held(table),
         opened=table.mask("opened"),

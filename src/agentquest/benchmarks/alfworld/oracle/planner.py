@@ -14,9 +14,9 @@ from itertools import permutations, product
 from typing import NamedTuple
 
 from agentquest.benchmarks.alfworld.engine.dialects import Dialect
-from agentquest.benchmarks.alfworld.engine.goals import Goal
+from agentquest.benchmarks.alfworld.engine.goals import GoalCondition
 from agentquest.benchmarks.alfworld.engine.rules import Move, Rule, apply, command_of, tools
-from agentquest.benchmarks.alfworld.engine.state import NOTHING, State
+from agentquest.benchmarks.alfworld.engine.state import NOTHING, WorldState
 from agentquest.benchmarks.alfworld.engine.world import World
 from agentquest.benchmarks.alfworld.oracle.relevant import members, treatment_of
 from agentquest.benchmarks.alfworld.oracle.search import shortest_moves
@@ -45,7 +45,7 @@ _UNREACHABLE = Plan((), False)
 _WON = Plan((), True)
 
 
-def plan(world: World, state: State, goal: Goal, dialect: Dialect) -> Plan:
+def plan(world: World, state: WorldState, goal: GoalCondition, dialect: Dialect) -> Plan:
     """A shortest plan; empty and reachable when the game is won already."""
     if goal.is_reached(world, state):
         return _WON
@@ -59,13 +59,15 @@ def plan(world: World, state: State, goal: Goal, dialect: Dialect) -> Plan:
     return Plan(commands, True)
 
 
-def is_plain(world: World, goal: Goal) -> bool:
+def is_plain(world: World, goal: GoalCondition) -> bool:
     """Whether the list of errands leaves out nothing that could be shorter."""
     odd = goal.item.sliced or goal.lamps & world.pickupable
     return not odd and not world.has_double_places
 
 
-def _cheapest_errand(world: World, state: State, goal: Goal, dialect: Dialect) -> Plan:
+def _cheapest_errand(
+    world: World, state: WorldState, goal: GoalCondition, dialect: Dialect
+) -> Plan:
     best: tuple[str, ...] | None = None
     bound = 1 << 30
     errands = Errands(world, state, goal)
@@ -88,7 +90,7 @@ def _cheapest_errand(world: World, state: State, goal: Goal, dialect: Dialect) -
     return _UNREACHABLE if best is None else Plan(best, True)
 
 
-def _cost(world: World, state: State, visits: Visits) -> int:
+def _cost(world: World, state: WorldState, visits: Visits) -> int:
     """How many commands the visits take, without writing them down."""
     closed = world.openable & ~state.opened
     steps = opens = 0
@@ -103,7 +105,7 @@ def _cost(world: World, state: State, visits: Visits) -> int:
     return steps + opens.bit_count()
 
 
-def _moves(world: World, state: State, visits: Visits) -> list[Move]:
+def _moves(world: World, state: WorldState, visits: Visits) -> list[Move]:
     moves: list[Move] = []
     place, opened = state.location, state.opened
     for location, receptacle, needs_open, acts in visits:
@@ -118,7 +120,7 @@ def _moves(world: World, state: State, visits: Visits) -> list[Move]:
 
 
 def _play(
-    world: World, state: State, goal: Goal, moves: list[Move], dialect: Dialect
+    world: World, state: WorldState, goal: GoalCondition, moves: list[Move], dialect: Dialect
 ) -> tuple[str, ...] | None:
     """The commands of the moves, or None unless each is admissible and the last one wins."""
     commands = []
@@ -144,7 +146,7 @@ class Errands:
     around.
     """
 
-    def __init__(self, world: World, state: State, goal: Goal) -> None:
+    def __init__(self, world: World, state: WorldState, goal: GoalCondition) -> None:
         self.world = world
         self.state = state
         self.goal = goal
@@ -259,7 +261,7 @@ class Errands:
 class OpenDoors:
     """The doors that stand open in a state."""
 
-    def __init__(self, world: World, state: State) -> None:
+    def __init__(self, world: World, state: WorldState) -> None:
         self.world = world
         self.state = state
         opened = members(state.opened)

@@ -5,9 +5,9 @@ from the start: a winning plan still wins without the moves of such a thing. Of 
 matter where a relevant thing is, can be put or treated, or belongs.
 """
 
-from agentquest.benchmarks.alfworld.engine.goals import Goal, Item
+from agentquest.benchmarks.alfworld.engine.goals import GoalCondition, Item
 from agentquest.benchmarks.alfworld.engine.rules import KNIVES, Rule, tools
-from agentquest.benchmarks.alfworld.engine.state import NOTHING, State
+from agentquest.benchmarks.alfworld.engine.state import NOTHING, WorldState
 from agentquest.benchmarks.alfworld.engine.world import World
 
 
@@ -28,7 +28,7 @@ def treatment_of(item: Item) -> Rule | None:
 class Relevant:
     """The relevant things and receptacles, and the state without all others."""
 
-    def __init__(self, world: World, state: State, goal: Goal) -> None:
+    def __init__(self, world: World, state: WorldState, goal: GoalCondition) -> None:
         self.world = world
         self.goal = goal
         self.item = goal.item
@@ -59,7 +59,7 @@ class Relevant:
         takes = any(self.world.fits(o, receptacle) for o in self.objects)
         return uses or takes or bool(self.start.contents[receptacle])
 
-    def _without_the_rest(self, state: State) -> State:
+    def _without_the_rest(self, state: WorldState) -> WorldState:
         counting = frozenset(self.objects)
         return state._replace(
             contents=tuple(

@@ -12,9 +12,9 @@ from heapq import heappop, heappush
 from itertools import combinations
 from typing import NamedTuple
 
-from agentquest.benchmarks.alfworld.engine.goals import Goal
+from agentquest.benchmarks.alfworld.engine.goals import GoalCondition
 from agentquest.benchmarks.alfworld.engine.rules import Move, Rule, apply
-from agentquest.benchmarks.alfworld.engine.state import NOTHING, State
+from agentquest.benchmarks.alfworld.engine.state import NOTHING, WorldState
 from agentquest.benchmarks.alfworld.engine.world import World
 from agentquest.benchmarks.alfworld.oracle.relevant import Relevant, members
 
@@ -24,7 +24,7 @@ _NOTHING_LEFT: frozenset[tuple[int, int]] = frozenset()
 
 class _Reached(NamedTuple):
     steps: int
-    before: State | None
+    before: WorldState | None
     moves: Moves
 
 
@@ -37,7 +37,7 @@ class _Act(NamedTuple):
     opens: bool
 
 
-def shortest_moves(world: World, state: State, goal: Goal) -> list[Move] | None:
+def shortest_moves(world: World, state: WorldState, goal: GoalCondition) -> list[Move] | None:
     """A shortest winning sequence of moves; None if the game cannot be won."""
     return Search(Relevant(world, state, goal)).run()
 
@@ -62,7 +62,7 @@ class Search:
             return None
         reached = {start: _Reached(0, None, ())}
         queue = [(least, 0, 0, start)]
-        done: set[State] = set()
+        done: set[WorldState] = set()
         while queue:
             state = heappop(queue)[3]
             if state in done:
@@ -85,7 +85,7 @@ class Search:
                 heappush(queue, (total + left, left, self.generated, following))
         return None
 
-    def _after(self, state: State) -> Iterator[tuple[Moves, State]]:
+    def _after(self, state: WorldState) -> Iterator[tuple[Moves, WorldState]]:
         closed = self.world.openable & ~state.opened
         for act, receptacle, places, opens in self._acts(state):
             for place in members(places):
@@ -113,7 +113,7 @@ class Search:
                 return (Move(Rule.GO, NOTHING, receptacle),)
         return road
 
-    def _acts(self, state: State) -> Iterator[_Act]:
+    def _acts(self, state: WorldState) -> Iterator[_Act]:
         held = state.held
         where = self.bounds.places_of
         if held == NOTHING:
@@ -127,7 +127,7 @@ class Search:
         if self.goal.hold is not None:
             yield from self._lights(state)
 
-    def _with_hand(self, state: State, held: int) -> Iterator[_Act]:
+    def _with_hand(self, state: WorldState, held: int) -> Iterator[_Act]:
         relevant, where = self.relevant, self.bounds.places_of
         for receptacle in self.receptacles:
             if self.world.fits(held, receptacle):
@@ -142,7 +142,7 @@ class Search:
                 if self.world.sliceable & ~state.sliced & 1 << thing:
                     yield _Act(Move(Rule.SLICE, thing), NOTHING, state.places[thing], False)
 
-    def _lights(self, state: State) -> Iterator[_Act]:
+    def _lights(self, state: WorldState) -> Iterator[_Act]:
         for receptacle in self.receptacles:
             for lamp in state.contents[receptacle]:
                 if self.goal.lamps >> lamp & 1:
@@ -170,9 +170,9 @@ class Search:
         return roads
 
 
-def _trace(reached: dict[State, _Reached], last: State) -> list[Move]:
+def _trace(reached: dict[WorldState, _Reached], last: WorldState) -> list[Move]:
     parts: list[Moves] = []
-    state: State | None = last
+    state: WorldState | None = last
     while state is not None:
         found = reached[state]
         parts.append(found.moves)
@@ -254,12 +254,12 @@ class Bounds:
         """All locations of some receptacles."""
         return _union(self.places_of[r] for r in receptacles)
 
-    def holds_what_is_wanted(self, state: State) -> bool:
+    def holds_what_is_wanted(self, state: WorldState) -> bool:
         """Whether the goal asks to hold a thing, and the held one qualifies."""
         hold = self.goal.hold
         return hold is not None and state.held >= 0 and bool(hold.ready(state) >> state.held & 1)
 
-    def least(self, state: State) -> int | None:
+    def least(self, state: WorldState) -> int | None:
         """A lower bound on the steps to win from here; None when it cannot be won."""
         lying = self._lying(state)
         if self.goal.place is None:
@@ -273,7 +273,7 @@ class Bounds:
             ]
         return min((bound for bound in bounds if bound is not None), default=None)
 
-    def _lying(self, state: State) -> dict[int, _Lying]:
+    def _lying(self, state: WorldState) -> dict[int, _Lying]:
         closed = self.world.openable & ~state.opened
         found: dict[int, _Lying] = {}
         for receptacle in self.receptacles:
@@ -283,7 +283,7 @@ class Bounds:
                 found[thing] = _Lying(places | self.places_of[receptacle], number + 1, door)
         return found
 
-    def _targets(self, state: State) -> list[_Target]:
+    def _targets(self, state: WorldState) -> list[_Target]:
         closed = self.world.openable & ~state.opened
         targets = [
             _Target(self.places_of[r], state.contents[r], closed & 1 << r, self._fits[r])
@@ -299,7 +299,7 @@ class Bounds:
         return targets
 
     def _placing(
-        self, state: State, lying: dict[int, _Lying], target: _Target, chosen: tuple[int, ...]
+        self, state: WorldState, lying: dict[int, _Lying], target: _Target, chosen: tuple[int, ...]
     ) -> int | None:
         tally = _Tally()
         held, here = state.held, 1 << state.location
@@ -340,7 +340,7 @@ class Bounds:
 
     def _carrying(
         self,
-        state: State,
+        state: WorldState,
         lying: dict[int, _Lying],
         target: _Target,
         thing: int,
@@ -377,7 +377,7 @@ class Bounds:
         tally.puts += 1
         return int(not there and not target.places & place)
 
-    def _holding(self, state: State, lying: dict[int, _Lying], thing: int) -> int | None:
+    def _holding(self, state: WorldState, lying: dict[int, _Lying], thing: int) -> int | None:
         held, here = state.held, 1 << state.location
         tally = _Tally()
         place = here
@@ -408,7 +408,7 @@ class Bounds:
         return tally.steps(puts, light if returns else 0, int(returns))
 
     def _cutting(
-        self, state: State, lying: dict[int, _Lying], uncut: Iterable[int], tally: _Tally
+        self, state: WorldState, lying: dict[int, _Lying], uncut: Iterable[int], tally: _Tally
     ) -> int | None:
         """Count the fetching of a knife; returns where knives are, None if it cannot be done."""
         reachable = self._everywhere | 1 << state.location
@@ -432,7 +432,7 @@ class Bounds:
             tally.stops.append(knives)
         return knives
 
-    def _uncut(self, state: State, thing: int) -> bool:
+    def _uncut(self, state: WorldState, thing: int) -> bool:
         return self.relevant.item.sliced and not state.sliced >> thing & 1
 
 

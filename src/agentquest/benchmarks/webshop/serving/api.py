@@ -24,7 +24,7 @@ from agentquest.benchmarks.webshop.serving.requests import (
     read_session_name,
     run_step,
 )
-from agentquest.benchmarks.webshop.shop.shop import LONGEST_ACTION, Session, Shop, parse
+from agentquest.benchmarks.webshop.shop.shop import LONGEST_ACTION, Shop, ShoppingSession, parse
 from agentquest.http.guard import json_refusal, write_json
 from agentquest.version import __version__
 
@@ -99,7 +99,7 @@ class _Api:
                 raise HTTPException(422, f"{message}: nothing was done")
 
 
-def _step(session: Session, action: str) -> Response:
+def _step(session: ShoppingSession, action: str) -> Response:
     step = session.step(action)
     return write_json(WebshopUtils.step_answer(session, step.reward, step.done))
 

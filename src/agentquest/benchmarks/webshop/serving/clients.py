@@ -29,7 +29,7 @@ from agentquest.benchmarks.webshop.serving.requests import (
     read_session_name,
 )
 from agentquest.benchmarks.webshop.shop.sessions import Sessions
-from agentquest.benchmarks.webshop.shop.shop import Session, Shop
+from agentquest.benchmarks.webshop.shop.shop import Shop, ShoppingSession
 from agentquest.http.sessions import SessionStore, Stage
 
 SessionName = int | str | None
@@ -54,7 +54,7 @@ class ClientSession:
     """One client's session; `lock` keeps its steps in order."""
 
     key: Key
-    session: Session
+    session: ShoppingSession
     name: SessionName
     connection: str
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -78,7 +78,9 @@ class Clients:
         """While this is open, idle sessions are dropped without a request."""
         return self._store.expire_regularly(self._forget_all)
 
-    async def start(self, request: Request, name: SessionName) -> tuple[Session, str | None]:
+    async def start(
+        self, request: Request, name: SessionName
+    ) -> tuple[ShoppingSession, str | None]:
         """The client's session, (re)started at the search page; and a cookie, if it needs one."""
         sender = _Sender(request)
         key = self._key(sender, name) or self._by_connection.get(sender.connection) or _new_key()
@@ -167,7 +169,7 @@ class Clients:
         if isinstance(client.name, int):
             self._by_number[client.name].discard(client.key)
 
-    def _session(self, name: SessionName) -> Session:
+    def _session(self, name: SessionName) -> ShoppingSession:
         if not isinstance(name, int):
             session = self._drawn.reset(name)
             if name is None:
@@ -177,7 +179,7 @@ class Clients:
         if not 0 <= name < count:
             raise HTTPException(422, f"session {name}: goals are numbered 0 to {count - 1}")
         rng = self._drawn.rng if self.shop.strict else f"{self.shop.seed}/{name}"
-        return Session(self.shop, str(name), self.shop.goals[name], rng)
+        return ShoppingSession(self.shop, str(name), self.shop.goals[name], rng)
 
 
 def _new_key() -> Key:

@@ -10,7 +10,7 @@ from agentquest.benchmarks.webshop.catalogue.products import RATING, Product
 from agentquest.benchmarks.webshop.serving.site_session import MAX_STEPS, SiteSession
 from agentquest.benchmarks.webshop.shop.pages import PAGE_SIZE, SUB_PAGES, Kind, Piece
 from agentquest.benchmarks.webshop.shop.reward import describe_parts
-from agentquest.benchmarks.webshop.shop.shop import BASE_URL, Session, parse
+from agentquest.benchmarks.webshop.shop.shop import BASE_URL, ShoppingSession, parse
 from agentquest.records.outcome import End
 from agentquest.words import counted
 
@@ -300,7 +300,7 @@ def _result(visit: SiteSession, link: Piece, title: Piece, price: Piece) -> Elem
     ]
 
 
-def _product_button(session: Session, piece: Piece, label: str) -> Element:
+def _product_button(session: ShoppingSession, piece: Piece, label: str) -> Element:
     """A button that opens a product; disabled if the shop takes its text for something else."""
     if _can_be_clicked(session, piece):
         return _action_button(f"click[{piece.text.lower()}]", label, class_="link")
@@ -337,7 +337,7 @@ def _product(visit: SiteSession) -> tuple[str, Node]:
     return product.title or product.asin, content
 
 
-def _options(session: Session, number: int) -> Element:
+def _options(session: ShoppingSession, number: int) -> Element:
     """The values of one option group; what is chosen is sent with the next click."""
     group = list(session.product().options)[number]
     pieces = session.page.pieces
@@ -407,7 +407,7 @@ def _part_text(name: str, product: Product) -> Element:
     return h.ul[lines] if lines else h.p(".soft")[f"This product has no {name.lower()}."]
 
 
-def _can_be_clicked(session: Session, piece: Piece) -> bool:
+def _can_be_clicked(session: ShoppingSession, piece: Piece) -> bool:
     """Whether a click on the piece's text means the piece.
 
     Two groups can offer the same text, which then means the last, and a text can

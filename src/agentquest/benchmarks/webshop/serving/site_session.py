@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 
-from agentquest.benchmarks.webshop.shop.shop import Session, parse
+from agentquest.benchmarks.webshop.shop.shop import ShoppingSession, parse
 from agentquest.benchmarks.webshop.tasks import task_of
 from agentquest.lib.people import PlayedGame, PlayedMove
 from agentquest.records.outcome import End
@@ -29,7 +29,7 @@ class SiteSession:
     `code` is shown at the end and recorded, so that those who pay people can compare.
     """
 
-    session: Session
+    session: ShoppingSession
     number: int
     participant: str = ""
     token: str = field(default_factory=lambda: secrets.token_urlsafe(16))

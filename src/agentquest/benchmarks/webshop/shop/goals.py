@@ -40,7 +40,7 @@ WORTH_KEEPING = 200_000
 _CACHED_GOALS = 4096
 _STATE_NUMBERS = 625
 
-State = tuple[Any, ...]
+GeneratorState = tuple[Any, ...]
 
 Filter = Callable[[int, dict[str, Any]], bool]
 """Whether to keep a goal, by its number and its record, as in the original."""
@@ -274,7 +274,7 @@ def make_goals(catalogue: Catalogue, kind: str, seed: int, strict: bool) -> Goal
     return kinds[kind](catalogue, seed, strict)
 
 
-def shuffle_goals(count: int, folder: Path) -> tuple[NDArray[np.int64], State]:
+def shuffle_goals(count: int, folder: Path) -> tuple[NDArray[np.int64], GeneratorState]:
     """The numbers below `count` in the order of the goals, and the generator's state after it.
 
     Python needs seconds to shuffle millions of goals, so a long order is cached beside the
@@ -295,7 +295,7 @@ def shuffle_goals(count: int, folder: Path) -> tuple[NDArray[np.int64], State]:
     return order, state
 
 
-def _load_order(path: Path, count: int) -> tuple[NDArray[np.int64], State] | None:
+def _load_order(path: Path, count: int) -> tuple[NDArray[np.int64], GeneratorState] | None:
     """The cached order; None if it is missing or damaged (the file has checksums)."""
     try:
         with np.load(path) as cached:

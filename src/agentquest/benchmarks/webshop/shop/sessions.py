@@ -12,7 +12,7 @@ from functools import cached_property
 from threading import RLock
 
 from agentquest.benchmarks.webshop.shop.goals import Goal
-from agentquest.benchmarks.webshop.shop.shop import Session, Shop
+from agentquest.benchmarks.webshop.shop.shop import Shop, ShoppingSession
 from agentquest.errors import UserError
 
 DEFAULT_LIMIT = 10_000
@@ -34,7 +34,7 @@ class Sessions:
             raise UserError(f"the limit of sessions must be 1 or more, not {limit}")
         self.shop = shop
         self.limit = limit
-        self._sessions: OrderedDict[str, Session] = OrderedDict()
+        self._sessions: OrderedDict[str, ShoppingSession] = OrderedDict()
         self._lock = RLock()
 
     @cached_property
@@ -53,7 +53,7 @@ class Sessions:
         vars(self).update(state)
         self._lock = RLock()
 
-    def reset(self, session: int | str | None = None) -> Session:
+    def reset(self, session: int | str | None = None) -> ShoppingSession:
         """Start or restart `session` at the search page."""
         with self._lock:
             if isinstance(session, int):
@@ -74,10 +74,10 @@ class Sessions:
         with self._lock:
             self._sessions.pop(name, None)
 
-    def _add(self, name: str, goal: Goal) -> Session:
+    def _add(self, name: str, goal: Goal) -> ShoppingSession:
         shop = self.shop
         rng = self.rng if shop.strict else f"{shop.seed}/{name}"
-        session = Session(shop, name, goal, rng)
+        session = ShoppingSession(shop, name, goal, rng)
         self._sessions[name] = session
         while len(self._sessions) > self.limit:
             self._sessions.popitem(last=False)

@@ -1,6 +1,6 @@
 """The shop: one catalogue, any number of sessions.
 
-A `Shop` never changes and can serve any number of threads. A `Session` is one
+A `Shop` never changes and can serve any number of threads. A `ShoppingSession` is one
 shopper: a goal, the current page, and little else, so that hundreds are cheap.
 Every action leads to a page; an invalid one leaves the session as it was.
 """
@@ -91,7 +91,7 @@ class Shop:
 
 
 @dataclass
-class Session:
+class ShoppingSession:
     """One shopper's visit; `rng` is a generator, or what to seed one with when it is needed."""
 
     shop: Shop
@@ -279,7 +279,7 @@ def parse_action(action: str) -> tuple[str, str | None]:
     return line[:opening], line[opening + 1 : closing]
 
 
-def page_html(session: Session) -> str:
+def page_html(session: ShoppingSession) -> str:
     """The session's current page in the original's HTML; at first the search page."""
     frame = html.Frame(
         environment_address,
@@ -302,7 +302,7 @@ def page_html(session: Session) -> str:
     return html.search_page(frame)
 
 
-def _results_html(session: Session, frame: html.Frame) -> str:
+def _results_html(session: ShoppingSession, frame: html.Frame) -> str:
     catalogue = session.shop.catalogue
     links = (piece.text for piece in session.page.pieces if piece.kind is Kind.LINK)
     numbers = (catalogue.number(asin) for asin in links)
