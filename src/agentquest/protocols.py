@@ -17,7 +17,7 @@ from pydantic import Field
 
 from agentquest import registry
 from agentquest.errors import ConfigError
-from agentquest.lib.settings import Settings, validated
+from agentquest.lib.settings import Settings, validate_settings
 from agentquest.lib.yaml_files import read_yaml
 from agentquest.records.manifest import PublishedScore
 
@@ -107,7 +107,7 @@ def read_protocol(file: Path) -> Protocol:
     """A protocol that a user wrote down; files that it names stand beside it."""
     content = {key: value for key, value in read_yaml(file).items() if value is not None}
     try:
-        written = validated(_Written, content)
+        written = validate_settings(_Written, content)
     except ConfigError as error:
         raise ConfigError(f"{file}: {error}") from None
     settings = _flat(written.settings)

@@ -25,7 +25,7 @@ from agentquest.a2a.messages import REFUSAL, first_message, next_message, remind
 from agentquest.errors import ConfigError
 from agentquest.lib import Agent, Answer, Episode, Observation, Settings, operational
 from agentquest.lib.commands import has_blank
-from agentquest.lib.matching import lowered, matcher
+from agentquest.lib.matching import lower_case, matcher
 from agentquest.lib.thinking import split_thoughts
 from agentquest.records.how import How
 from agentquest.records.manifest import AssessedAgent
@@ -245,7 +245,7 @@ def _find_same(text: str, admissible: Sequence[str]) -> str | None:
 def _find_contained(text: str, admissible: Sequence[str]) -> str | None:
     """The longest command that the text contains as whole words, if no other is as long."""
     found: dict[str, int] = {}
-    small = lowered(text)
+    small = lower_case(text)
     for command in admissible:
         wanted = matcher(command)
         for start, end in wanted.occurrences(text, small):

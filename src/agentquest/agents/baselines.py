@@ -6,7 +6,7 @@ from pydantic import Field
 
 from agentquest.errors import ConfigError
 from agentquest.lib import Agent, Answer, Episode, Explorer, InformedAgent, Observation, Settings
-from agentquest.lib.commands import filled
+from agentquest.lib.commands import fill_at_random
 from agentquest.records.how import How
 
 
@@ -39,7 +39,7 @@ class RandomAgent(Agent):
 
 
 def _draw_command(rng: random.Random, observation: Observation, goal: str) -> str:
-    return filled(rng.choice(observation.admissible), rng, goal or observation.text)
+    return fill_at_random(rng.choice(observation.admissible), rng, goal or observation.text)
 
 
 class ScriptedSettings(Settings):

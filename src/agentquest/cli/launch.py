@@ -17,7 +17,7 @@ from agentquest.a2a.config import AssessmentConfig
 from agentquest.cli.a2a import AgentHeader, DataPath, LogDir, Resume
 from agentquest.cli.terminal import say_json, warn
 from agentquest.errors import ConfigError
-from agentquest.lib.settings import describe_fields, validated
+from agentquest.lib.settings import describe_fields, validate_settings
 from agentquest.safe_text import say
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def command(
 
     if settings["concurrency"] is None and agent_url is None:
         settings["concurrency"] = _OWN_CONCURRENCY
-    config = validated(AssessmentConfig, settings)
+    config = validate_settings(AssessmentConfig, settings)
     if agent_url is not None and (fault := find_fault(agent_url)):
         raise ConfigError(f"--agent-url: {fault}")
     config.select_games(config.make_benchmark(data_path))  # raises if there are no such games

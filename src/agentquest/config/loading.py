@@ -21,7 +21,7 @@ from agentquest.config.settings import (
 )
 from agentquest.errors import ConfigError
 from agentquest.files import require_file
-from agentquest.lib.settings import validated
+from agentquest.lib.settings import validate_settings
 from agentquest.lib.yaml_files import parse_setting, read_yaml
 from agentquest.protocols import protocol
 
@@ -134,7 +134,7 @@ def _resolve(flat: dict[str, Any]) -> tuple[RunConfig, list[str]]:
     fixed = _apply_protocol(flat)
     others = sorted({*_benchmark_keys(flat), *FLAT_NAMES} - set(RunConfig.model_fields))
     try:
-        config = resolve_config(validated(RunConfig, _nest(flat), other_names=others))
+        config = resolve_config(validate_settings(RunConfig, _nest(flat), other_names=others))
     except ConfigError as error:
         path = str(error).partition(":")[0]
         if not any(path == each or each.startswith(f"{path}.") for each in fixed):

@@ -31,7 +31,7 @@ from agentquest.lib.settings import (
     fields_marked,
     operational,
     read_list,
-    validated,
+    validate_settings,
 )
 from agentquest.lib.yaml_files import without_variables
 from agentquest.records.outcome import AgentFaults
@@ -244,7 +244,7 @@ def settings_model(kind: str, name: str) -> type[BaseModel]:
 
 def resolve_config(config: RunConfig) -> RunConfig:
     """The configuration, with the settings of everything it names checked and filled in."""
-    benchmark = validated(
+    benchmark = validate_settings(
         settings_model("benchmark", config.benchmark),
         config.benchmark_settings,
         "benchmark_settings",
@@ -308,7 +308,7 @@ def _check_settings(kind: str, name: str, given: dict[str, Any]) -> BaseModel:
         others = ", ".join(other for other in registry.names(kind) if other != name)
         wrong = f"{path}.{next(iter(given))}: unknown key; {kind} {name!r} has no settings"
         raise ConfigError(f"{wrong}; other names are: {others}")
-    return validated(model, given, path)
+    return validate_settings(model, given, path)
 
 
 def score_fields(model: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,11 +19,11 @@ from pydantic import BeforeValidator, Field
 
 from agentquest.errors import UnknownName, UserError
 from agentquest.lib.agent import Briefing, Explorer, Oracle
-from agentquest.lib.commands import filled, make_tool
+from agentquest.lib.commands import fill_at_random, make_tool
 from agentquest.lib.driver import Driver
 from agentquest.lib.game import DriverGame, Game
 from agentquest.lib.people import TerminalView
-from agentquest.lib.settings import Settings, read_list, suggestion, validated
+from agentquest.lib.settings import Settings, read_list, suggestion, validate_settings
 from agentquest.lib.types import Moment, Observation, Task
 from agentquest.records.manifest import Provenance, Verbs
 from agentquest.words import parse_whole_number
@@ -58,7 +58,7 @@ class RandomExplorer(Explorer):
             )
         if self._random is None:  # the same game is played in the same way
             self._random = random.Random(text)
-        return filled(self._random.choice(commands), self._random, text)
+        return fill_at_random(self._random.choice(commands), self._random, text)
 
 
 def _read_task_types(value: Any) -> Any:
@@ -122,7 +122,7 @@ class Benchmark(ABC):
     commands: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, settings: BenchmarkSettings | None = None, **given: Any) -> None:
-        self.settings: Any = settings or validated(self.Settings, given, self.name)
+        self.settings: Any = settings or validate_settings(self.Settings, given, self.name)
         self.split = self.split_named(self.settings.split)
         self.wanted_types = self._wanted_types()
 
@@ -145,7 +145,7 @@ class Benchmark(ABC):
         By default the `instructions` and one tool that takes any command, and no games.
         """
         rng = random.Random(task.id)
-        examples = [filled(rng.choice(self.actions), rng) for _ in range(2) if self.actions]
+        examples = [fill_at_random(rng.choice(self.actions), rng) for _ in range(2) if self.actions]
         return Briefing(
             instructions=self.instructions or f"You play {self.title}.",
             role=f"You are an agent that plays {self.title}.",

@@ -29,7 +29,7 @@ def has_blank(command: str) -> bool:
     return BLANK.search(command) is not None
 
 
-def filled(command: str, rng: random.Random, text: str = "") -> str:
+def fill_at_random(command: str, rng: random.Random, text: str = "") -> str:
     """The command with something random in its blanks; free text takes a few words of `text`."""
     return BLANK.sub(lambda blank: _something(blank.group(1), rng, text), command)
 

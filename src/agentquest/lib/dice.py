@@ -36,7 +36,7 @@ class Dice:
         """One of the items, each as likely as the others."""
         return items[int(self._next() * len(items))]
 
-    def weighted(self, weights: Mapping[str, int]) -> str:
+    def one_weighted(self, weights: Mapping[str, int]) -> str:
         """A key, as often as its weight says; keys count in the order they are given."""
         left = self._next() * sum(weights.values())
         for key, weight in weights.items():

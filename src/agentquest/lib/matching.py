@@ -23,7 +23,7 @@ class Matcher:
     def __init__(self, command: str) -> None:
         # Split at a group, every second part is the name of a blank.
         parts = BLANK.split(" ".join(command.split()))
-        self._words = [lowered(part) for part in parts[::2]]
+        self._words = [lower_case(part) for part in parts[::2]]
         self._blanks = parts[1::2]
 
     @property
@@ -33,12 +33,12 @@ class Matcher:
 
     def fits(self, text: str) -> bool:
         """Whether the whole text is the command."""
-        return self._end(text, lowered(text), 0) == len(text)
+        return self._end(text, lower_case(text), 0) == len(text)
 
     def occurrences(self, text: str, small: str) -> Iterator[tuple[int, int]]:
         """The places of the command in a text, from the left, none within another.
 
-        `small` is the text as `lowered` makes it. A command that begins with a blank could
+        `small` is the text as `lower_case` makes it. A command that begins with a blank could
         begin anywhere; it is looked for at the beginning only.
         """
         first = self._words[0]
@@ -71,7 +71,7 @@ def matcher(command: str) -> Matcher:
     return Matcher(command)
 
 
-def lowered(text: str) -> str:
+def lower_case(text: str) -> str:
     """Lower-cased, without changing its length."""
     small = text.lower()
     return small if len(small) == len(text) else text.translate(_ASCII_LOWER)

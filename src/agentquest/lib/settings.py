@@ -119,7 +119,7 @@ def fields_marked(model: type[BaseModel], mark: str) -> set[str]:
 S = TypeVar("S", bound=BaseModel)
 
 
-def validated(
+def validate_settings(
     model: type[S], given: Mapping[str, Any], path: str = "", other_names: Sequence[str] = ()
 ) -> S:
     """The settings; a mistake names its path and what is allowed there (`other_names` too)."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
 
-from agentquest.records.episode import EpisodeRecord, attempted
+from agentquest.records.episode import EpisodeRecord, attempted_command
 from agentquest.records.manifest import Verbs
 
 SHORTEST_CYCLE = 2
@@ -158,7 +158,7 @@ def behaviour_of(record: EpisodeRecord, verbs: Verbs) -> Behaviour:
     """Judge one recorded game; `verbs` are those of its benchmark."""
     commands = record.commands
     executed = len(commands) - record.invalid_actions
-    return assess_behaviour(map(attempted, commands), record.success, verbs, executed)
+    return assess_behaviour(map(attempted_command, commands), record.success, verbs, executed)
 
 
 def assess_behaviour(

@@ -261,7 +261,7 @@ def _spending(summary: Summary) -> tuple[tuple[str, str], ...]:
         ("cost", cost_text(spent)),
     ]
     if summary.replaced.calls:
-        lines.append(("of these, tries that were replaced", _replaced(summary.replaced)))
+        lines.append(("of these, tries that were replaced", _describe_replaced(summary.replaced)))
     lines += [
         (name, text)
         for name, text in (
@@ -279,7 +279,7 @@ def _spending(summary: Summary) -> tuple[tuple[str, str], ...]:
     return tuple(lines)
 
 
-def _replaced(spent: Spent) -> str:
+def _describe_replaced(spent: Spent) -> str:
     calls = counted(spent.calls, "call")
     return calls if spent.cost is None else f"{calls}, {amount_text(spent)}"
 

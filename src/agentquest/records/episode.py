@@ -154,7 +154,7 @@ class EpisodeRecord(Record):
     @property
     def actions(self) -> list[str]:
         """What was attempted, with unreadable replies as `invalid:<text>`."""
-        return [attempted(step) for step in self.steps]
+        return [attempted_command(step) for step in self.steps]
 
     @property
     def invalid_actions(self) -> int:
@@ -213,7 +213,7 @@ class MessagePool:
         return place
 
 
-def attempted(step: Step) -> str:
+def attempted_command(step: Step) -> str:
     """The command of a step as behaviour metrics see it: repeated nonsense is repetition too."""
     if step.valid and step.action is not None:
         return step.action

@@ -152,7 +152,8 @@ def _compare(baseline: ComparedRun, other: ComparedRun) -> Comparison:
     trials = {task: (len(before[task]) + len(after[task])) / 2 for task in shared}
     # Trials that all agree say as much as one.
     telling = [
-        trials[task] if _mixed(before[task]) or _mixed(after[task]) else 1.0 for task in shared
+        trials[task] if _is_mixed(before[task]) or _is_mixed(after[task]) else 1.0
+        for task in shared
     ]
     theirs = {metric.key for metric in other.table}
     table = [metric for metric in baseline.table if metric.key in theirs]
@@ -235,7 +236,7 @@ def mean_success(rows: Sequence[EpisodeRow]) -> float:
     return sum(row.success for row in rows) / len(rows)
 
 
-def _mixed(rows: Sequence[EpisodeRow]) -> bool:
+def _is_mixed(rows: Sequence[EpisodeRow]) -> bool:
     return len({row.success for row in rows}) > 1
 
 

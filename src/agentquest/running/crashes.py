@@ -69,12 +69,12 @@ def _without_folder(frame: FrameSummary) -> FrameSummary:
 
 
 def _own_frames(whole: TracebackException) -> list[FrameSummary]:
-    ours = ("<frozen", *_installed())
+    ours = ("<frozen", *_folders_of_packages())
     return [frame for frame in whole.stack if not frame.filename.startswith(ours)]
 
 
 @cache
-def _installed() -> tuple[str, ...]:
+def _folders_of_packages() -> tuple[str, ...]:
     """The folders of Python, of installed packages and of AgentQuest."""
     paths = sysconfig.get_paths()
     names = ("stdlib", "platstdlib", "purelib", "platlib")

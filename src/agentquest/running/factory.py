@@ -12,7 +12,7 @@ from typing import Any
 from agentquest import registry
 from agentquest.errors import ConfigError, explain
 from agentquest.lib import Agent, Benchmark
-from agentquest.lib.settings import Settings, validated
+from agentquest.lib.settings import Settings, validate_settings
 from agentquest.llms.types import ChatModel
 from agentquest.running.spec import Choice, RunContext
 
@@ -24,7 +24,7 @@ def make_benchmark(name: str, settings: Mapping[str, Any] | None = None) -> Benc
     found = registry.load("benchmark", name)
     if not (inspect.isclass(found) and issubclass(found, Benchmark)):
         raise ConfigError(f"benchmark {name!r} is not a subclass of agentquest.lib.Benchmark")
-    made: Benchmark = found(validated(found.Settings, settings or {}, "benchmark_settings"))
+    made: Benchmark = found(validate_settings(found.Settings, settings or {}, "benchmark_settings"))
     return made
 
 
@@ -48,7 +48,7 @@ def agent_class(name: str) -> type[Agent]:
 
 def agent_settings(name: str, given: Mapping[str, Any]) -> Settings:
     """An agent's settings; unknown ones are refused with the nearest name."""
-    return validated(agent_class(name).Settings, given, "agent")
+    return validate_settings(agent_class(name).Settings, given, "agent")
 
 
 def asks_a_model(name: str) -> bool:
@@ -129,7 +129,7 @@ class Resources:
         """The configured model: one client for all, or a rule-based player for each episode."""
         chosen = self.context.model or Choice("scripted")
         found = registry.load("model", chosen.name)
-        settings = validated(found.Settings, chosen.settings, "llm")
+        settings = validate_settings(found.Settings, chosen.settings, "llm")
         if "explorer" in _parameters(found):
             # It plays by rules: one player per episode.
             model: ChatModel = found(settings, explorer=self.benchmark.explorer())

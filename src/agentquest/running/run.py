@@ -18,7 +18,7 @@ from agentquest import registry
 from agentquest.config.settings import DEFAULT_AGENT, RunConfig
 from agentquest.errors import ConfigError, UserError
 from agentquest.lib import Benchmark, InformedAgent
-from agentquest.lib.settings import validated
+from agentquest.lib.settings import validate_settings
 from agentquest.llms.prices import Price
 from agentquest.metrics.rows import EpisodeRow
 from agentquest.metrics.table import metrics_table
@@ -428,5 +428,7 @@ class Run:
         llm = self.config.llm
         if llm is None:
             return None
-        settings = validated(registry.load("model", llm.provider).Settings, llm.settings, "llm")
+        settings = validate_settings(
+            registry.load("model", llm.provider).Settings, llm.settings, "llm"
+        )
         return getattr(settings, "price", None)

@@ -20,7 +20,7 @@ from typing import Any
 from agentquest import registry
 from agentquest.config.settings import RunConfig, settings_model
 from agentquest.files import hash_file
-from agentquest.lib.settings import Settings, validated
+from agentquest.lib.settings import Settings, validate_settings
 
 _MAIN = "__main__"
 _HERE = Path(__file__).parents[1]
@@ -35,7 +35,9 @@ def hash_sources(config: RunConfig) -> dict[str, str]:
     paths.append(registry.target("agent", config.agent.name))
     if config.llm is not None:
         paths.append(registry.target("model", config.llm.provider))
-    agent = validated(settings_model("agent", config.agent.name), config.agent.settings, "agent")
+    agent = validate_settings(
+        settings_model("agent", config.agent.name), config.agent.settings, "agent"
+    )
     files = agent.source_files() if isinstance(agent, Settings) else ()
     return {**_hash_code(paths), **_hash_files(files)}
 

@@ -16,7 +16,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from agentquest.config import RunConfig, load_config
 from agentquest.config.settings import DEFAULT_AGENT
 from agentquest.errors import ConfigError
-from agentquest.lib.settings import Settings, validated
+from agentquest.lib.settings import Settings, validate_settings
 from agentquest.lib.yaml_files import read_yaml
 from agentquest.running.factory import asks_a_model
 from agentquest.store.library import SweptRun
@@ -96,7 +96,7 @@ def load_sweep(file: Path, overrides: Sequence[str] = ()) -> Sweep:
     """All runs of a sweep's file; `overrides` are `key=value` for every run."""
     content = read_yaml(file)
     try:
-        wanted = validated(SweepConfig, content)
+        wanted = validate_settings(SweepConfig, content)
     except ConfigError as error:
         raise ConfigError(f"{file}: {error}") from None
     everywhere = dict(change.partition("=")[::2] for change in overrides)

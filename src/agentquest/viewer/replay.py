@@ -19,7 +19,7 @@ from markupsafe import Markup
 from agentquest import registry
 from agentquest.errors import AgentQuestError, UnknownName, UserError
 from agentquest.lib import Benchmark, Driver, Moment, Task
-from agentquest.lib.settings import validated
+from agentquest.lib.settings import validate_settings
 from agentquest.metrics.behaviour import find_cycles
 from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.records.manifest import Manifest
@@ -55,7 +55,7 @@ def _benchmark_class(name: str) -> type[Benchmark]:
 @lru_cache(maxsize=8)
 def _benchmark(name: str, settings: str) -> Benchmark:
     found = _benchmark_class(name)
-    return found(validated(found.Settings, json.loads(settings), "benchmark_settings"))
+    return found(validate_settings(found.Settings, json.loads(settings), "benchmark_settings"))
 
 
 def task_of(record: EpisodeRecord) -> Task:

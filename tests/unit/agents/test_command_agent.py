@@ -12,7 +12,7 @@ import pytest
 from agentquest.agents.command import CommandAgent, CommandSettings, Line, read_line
 from agentquest.config import load_config
 from agentquest.errors import ConfigError
-from agentquest.lib.settings import validated
+from agentquest.lib.settings import validate_settings
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import End
 from agentquest.running.run import Run
@@ -242,6 +242,8 @@ def test_one_for_all_that_crashes_is_started_again(tmp_path: Path) -> None:
 
 def test_a_program_that_is_not_there_is_said_at_once() -> None:
     with pytest.raises(ConfigError, match=r"agent.command: no program 'no-such-thing' was found"):
-        validated(CommandSettings, {"command": "no-such-thing --fast"}, "agent")
-    settings = validated(CommandSettings, {"command": f"{sys.executable} 'a b.py'"}, "agent")
+        validate_settings(CommandSettings, {"command": "no-such-thing --fast"}, "agent")
+    settings = validate_settings(
+        CommandSettings, {"command": f"{sys.executable} 'a b.py'"}, "agent"
+    )
     assert settings.command == (sys.executable, "a b.py")

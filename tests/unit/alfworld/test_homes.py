@@ -238,7 +238,7 @@ def test_dice_stay_within_bounds_and_repeat(seed: str, limit: int) -> None:
 )
 def test_weighted_choices_never_take_what_has_no_weight(seed: str, weights: dict[str, int]) -> None:
     dice = Dice(seed)
-    assert all(weights[dice.weighted(weights)] > 0 for _ in range(20))
+    assert all(weights[dice.one_weighted(weights)] > 0 for _ in range(20))
 
 
 @given(seed=st.text(max_size=20), items=st.lists(st.integers(), max_size=30))

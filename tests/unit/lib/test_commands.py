@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentquest.errors import ParseError
-from agentquest.lib.commands import command_of, filled, has_blank
-from agentquest.lib.matching import lowered, matcher
+from agentquest.lib.commands import command_of, fill_at_random, has_blank
+from agentquest.lib.matching import lower_case, matcher
 from agentquest.records.messages import ToolCall, ToolSpec
 from growth import MOST, growth, repeated
 
@@ -36,29 +36,29 @@ def test_blanks_are_recognised(template: str) -> None:
 )
 def test_other_brackets_are_no_blanks(command: str) -> None:
     assert not has_blank(command)
-    assert filled(command, random.Random(0), "words of a goal") == command
+    assert fill_at_random(command, random.Random(0), "words of a goal") == command
     assert matcher(command).fits(command)
 
 
 @given(st.integers(), st.sampled_from(TEMPLATES), st.text(max_size=40))
 def test_what_is_filled_in_fits(seed: int, template: str, text: str) -> None:
-    command = filled(template, random.Random(seed), text)
+    command = fill_at_random(template, random.Random(seed), text)
     assert not has_blank(command)
     assert matcher(template).fits(command)
 
 
 def test_numbers_stay_within_their_bounds_and_reach_them() -> None:
     rng = random.Random(1)
-    drawn = {filled("<3-12>", rng) for _ in range(400)}
+    drawn = {fill_at_random("<3-12>", rng) for _ in range(400)}
     assert drawn == {str(number) for number in range(3, 13)}
-    assert {len(filled("<5 digits>", rng)) for _ in range(50)} == {5}
+    assert {len(fill_at_random("<5 digits>", rng)) for _ in range(50)} == {5}
 
 
 def test_free_text_takes_words_of_the_text() -> None:
-    words = filled("search[<query>]", random.Random(3), "a red shirt, size 4")[7:-1].split()
+    words = fill_at_random("search[<query>]", random.Random(3), "a red shirt, size 4")[7:-1].split()
     assert words
     assert set(words) <= {"red", "shirt", "size"}
-    assert filled("<query>", random.Random(3)) == "anything"
+    assert fill_at_random("<query>", random.Random(3)) == "anything"
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_what_does_not_fit(template: str, command: str) -> None:
     ],
 )
 def test_where_a_command_stands(template: str, text: str, found: list[str]) -> None:
-    places = matcher(template).occurrences(text, lowered(text))
+    places = matcher(template).occurrences(text, lower_case(text))
     assert [text[start:end] for start, end in places] == found
 
 
@@ -111,7 +111,7 @@ def test_looking_costs_no_more_than_the_text_is_long(
     template: str, text: Callable[[int], str]
 ) -> None:
     def look(text: str) -> int:
-        return sum(1 for _ in matcher(template).occurrences(text, lowered(text)))
+        return sum(1 for _ in matcher(template).occurrences(text, lower_case(text)))
 
     assert growth(look, text) < MOST
 

@@ -17,7 +17,7 @@ from agentquest.records.episode import (
     EpisodeRecord,
     Failure,
     Step,
-    attempted,
+    attempted_command,
     episode_key,
 )
 from agentquest.records.manifest import Manifest, Provenance
@@ -297,9 +297,9 @@ def test_a_slim_record_lacks_only_what_nobody_counts() -> None:
 
 
 def test_what_was_attempted() -> None:
-    assert attempted(a_step()) == "look"
-    assert attempted(a_step(valid=False, action="Fly  Away")) == "invalid:fly away"
-    assert attempted(a_step(valid=False, action=None, reply="I\ndo not know")) == (
+    assert attempted_command(a_step()) == "look"
+    assert attempted_command(a_step(valid=False, action="Fly  Away")) == "invalid:fly away"
+    assert attempted_command(a_step(valid=False, action=None, reply="I\ndo not know")) == (
         "invalid:i do not know"
     )
     assert episode_key("valid/x", 3) == "valid/x#3"

@@ -14,7 +14,7 @@ from agentquest.benchmarks.sudoku import (
     SudokuUtils,
 )
 from agentquest.errors import UnknownName, UserError
-from agentquest.lib.commands import filled
+from agentquest.lib.commands import fill_at_random
 
 # A full board by shifting, and the same with these cells empty: (0, 0), (0, 1), (1, 0), (8, 8).
 ANSWER = [[str((3 * row + row // 3 + column) % 9 + 1) for column in range(9)] for row in range(9)]
@@ -211,7 +211,7 @@ def test_the_plan_wins_from_boards_that_were_filled_at_random(seed: int) -> None
     rng = random.Random(seed)
     driver = started(EMPTY)
     for _ in range(rng.randint(0, 60)):
-        driver.step(SudokuAction(filled("<0-8> <0-8> <1-9>", rng)))
+        driver.step(SudokuAction(fill_at_random("<0-8> <0-8> <1-9>", rng)))
     plan = driver.plan()
     assert driver.outcome.reachable == bool(plan)
     for command in plan:

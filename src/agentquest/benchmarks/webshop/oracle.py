@@ -70,7 +70,7 @@ def _best_options(shop: Shop, goal: Goal, number: int) -> Purchase:
         return best
     wanted = wanted_options(goal)
 
-    def met(way: frozenset[Option]) -> int:
+    def count_met(way: frozenset[Option]) -> int:
         return sum(option in way for option in wanted)
 
     # The fewest choices for each set of wishes that the groups so far can meet.
@@ -81,9 +81,9 @@ def _best_options(shop: Shop, goal: Goal, number: int) -> Purchase:
                 known = ways.get(way | wishes)
                 if known is None or len(known) > len(chosen) + 1:
                     ways[way | wishes] = (choice, *chosen)
-        kept = sorted(ways, key=met, reverse=True)[:_MOST_WAYS]
+        kept = sorted(ways, key=count_met, reverse=True)[:_MOST_WAYS]
         ways = {way: ways[way] for way in kept}
-    chosen = ways[max(ways, key=lambda way: (met(way), -len(ways[way])))]
+    chosen = ways[max(ways, key=lambda way: (count_met(way), -len(ways[way])))]
     value = score(product, price, dict(chosen), goal, shop.nouns).value
     return Purchase(number, product.asin, chosen, value) if value > best.reward else best
 

@@ -76,7 +76,7 @@ _GIGPO_PROMPT = {
 }
 
 
-def _untrained(setting: str) -> tuple[PublishedScore, ...]:
+def _untrained_scores(setting: str) -> tuple[PublishedScore, ...]:
     """What GiGPO's paper says of models that were not trained."""
     tables: dict[Literal["success", "reward"], dict[str, float]] = {
         "success": {"GPT-4o": 23.7, "Gemini-2.5-Pro": 35.9, "Qwen2.5-7B": 7.8},
@@ -100,7 +100,7 @@ GIGPO = Protocol(
     "GiGPO's setting without its leak: the 500 test goals, which nobody trains on, 1,000 products, "
     "2 turns of history, <think>/<action>, T 0.4, 512 tokens, 15 steps.",
     {**_GIGPO, "benchmark_settings.numbers": None},
-    _untrained("goals of the same catalogue, drawn across splits"),
+    _untrained_scores("goals of the same catalogue, drawn across splits"),
     refused={
         "GiGPO's trained models (success 75.2)": "every worker shuffled the goals by its own seed, "
         "so they were validated on goals of their training"
@@ -123,7 +123,7 @@ GIGPO_AS_PUBLISHED = Protocol(
             looked_up="2026-11-18",
             verified=True,
         ),
-        *_untrained("the goals of one of its two validation rounds, each once"),
+        *_untrained_scores("the goals of one of its two validation rounds, each once"),
     ),
     needs=_GIGPO_PROMPT,
 )

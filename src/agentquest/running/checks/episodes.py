@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable
 
 from agentquest.lib import Driver, Observation
-from agentquest.lib.commands import filled, has_blank
+from agentquest.lib.commands import fill_at_random, has_blank
 from agentquest.lib.matching import Matcher
 from agentquest.running.checks.subject import (
     Problems,
@@ -253,4 +253,4 @@ def _some_filling(driver: Driver, command: str) -> bool:
         return driver.accepts(command)
     rng = random.Random(command)
     goal = driver.metrics.goal
-    return any(driver.accepts(filled(command, rng, goal)) for _ in range(_FILLINGS))
+    return any(driver.accepts(fill_at_random(command, rng, goal)) for _ in range(_FILLINGS))

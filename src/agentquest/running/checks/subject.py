@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from agentquest.lib import Benchmark, Driver, Observation, Outcome, Task
-from agentquest.lib.commands import filled
+from agentquest.lib.commands import fill_at_random
 from agentquest.running.factory import make_benchmark
 
 Problems = Iterator[str]
@@ -102,7 +102,9 @@ class Subject:
                 return
             command = explorer.choose(observation)
             if step % 3 == 2 and observation.admissible:
-                command = filled(rng.choice(observation.admissible), rng, driver.metrics.goal)
+                command = fill_at_random(
+                    rng.choice(observation.admissible), rng, driver.metrics.goal
+                )
             yield command
             observation = carry_out(driver, command)
 

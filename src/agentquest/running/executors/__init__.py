@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from agentquest import registry
-from agentquest.lib.settings import validated
+from agentquest.lib.settings import validate_settings
 from agentquest.running.events import RunEvents
 from agentquest.running.factory import Resources
 from agentquest.running.spec import EpisodeSpec
@@ -40,5 +40,5 @@ class Executor(Protocol):
 def make_executor(name: str, settings: Mapping[str, Any]) -> Executor:
     """The executor of that name; raises ConfigError for settings that it does not have."""
     found = registry.load("executor", name)
-    made: Executor = found(validated(found.Settings, settings, "executor"))
+    made: Executor = found(validate_settings(found.Settings, settings, "executor"))
     return made

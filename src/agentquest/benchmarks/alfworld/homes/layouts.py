@@ -314,7 +314,7 @@ def _fitting(
     if kind in UNTYPED:
         return Fitting(kind, thing_name(kind, _near(dice, wall, 150)), None, None)
     options = open_places(places, {r.kind for r in receptacles})
-    place = dice.weighted(options) if options else NOWHERE
+    place = dice.one_weighted(options) if options else NOWHERE
     if place == NOWHERE:
         return Fitting(kind, thing_name(kind, _near(dice, wall, 100)), location, None)
     below = dice.one_of([r for r in receptacles if r.kind == place])

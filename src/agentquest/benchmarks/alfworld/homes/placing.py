@@ -78,13 +78,13 @@ def _put(
     places = starting_places(task, home, kind)
     if must_be_reachable:
         places.pop(NOWHERE, None)
-    place = dice.weighted(places) if places else NOWHERE
+    place = dice.one_weighted(places) if places else NOWHERE
     if place == NOWHERE:
         return Thing(kind, _name(dice, kind, Point(0, 5, 0), taken), dice.one_of(floor), ())
     receptacle = dice.one_of(home.by_kind[place])
     if must_be_reachable and receptacle.openable:
         # Published games hide what they are about less often than other things.
-        place = dice.weighted(places)
+        place = dice.one_weighted(places)
         receptacle = dice.one_of(home.by_kind[place])
     cool = kind == task.thing and place == "Fridge" and task.task_type != COOL
     name = _name(dice, kind, receptacle.at, taken)

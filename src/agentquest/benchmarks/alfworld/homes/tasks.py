@@ -154,9 +154,9 @@ def games(split: str) -> Mapping[str, HomeTask]:
 def _draw(dice: Dice, split: str, task_type: str) -> HomeTask:
     weights = (_UNSEEN_ROOMS if split == "valid_unseen" else _ROOMS)[task_type]
     rooms = {room: w for room, w in weights.items() if _playable(split, task_type, room)}
-    scene = dice.one_of(_playable(split, task_type, dice.weighted(rooms)))
+    scene = dice.one_of(_playable(split, task_type, dice.one_weighted(rooms)))
     possible = _tasks_in(task_type, scene)
-    target = dice.weighted({t: _RECEPTACLES[task_type][t] for t in possible})
+    target = dice.one_weighted({t: _RECEPTACLES[task_type][t] for t in possible})
     return HomeTask(task_type, dice.one_of(possible[target]), target, scene)
 
 

@@ -140,7 +140,7 @@ class Goals(Sequence[Goal]):
         if not len(order):
             raise ConfigError("the filter leaves no goal")
         self.order = order
-        for name in ("_cumulative", "_cached"):
+        for name in ("_cumulative", "_cached_goal"):
             self.__dict__.pop(name, None)
 
     @abstractmethod
@@ -161,15 +161,15 @@ class Goals(Sequence[Goal]):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        return self._cached(int(index))
+        return self._cached_goal(int(index))
 
     @cached_property
-    def _cached(self) -> Callable[[int], Goal]:
+    def _cached_goal(self) -> Callable[[int], Goal]:
         """Goals by number; the most recent ones are cached."""
         return lru_cache(_CACHED_GOALS)(self._make)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_cached"}
+        return {name: value for name, value in vars(self).items() if name != "_cached_goal"}
 
     def _make(self, index: int) -> Goal:
         original = int(self.order[index])
