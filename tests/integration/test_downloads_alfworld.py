@@ -145,6 +145,10 @@ def test_an_archive_of_something_else_is_refused(tmp_path: Path) -> None:
         download_alfworld(tmp_path, base_url=site.url, archives=own_archives(site), retry=QUICK)
 
 
-def test_the_data_folder_is_where_alfworld_has_it(tmp_path: Path) -> None:
-    assert default_data_folder({"ALFWORLD_DATA": str(tmp_path)}) == tmp_path
-    assert default_data_folder({}) == Path.home() / ".cache" / "alfworld"
+def test_the_data_folder_is_where_alfworld_has_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALFWORLD_DATA", str(tmp_path))
+    assert default_data_folder() == tmp_path
+    monkeypatch.delenv("ALFWORLD_DATA")
+    assert default_data_folder() == Path.home() / ".cache" / "alfworld"

@@ -3,7 +3,7 @@
 Each is written from what the authors' function does, so that a score under their protocol is
 a score by their rules; the repository, file and commit stand with each. They are given the
 reply as the server sent it, thoughts included. What they play may be no answer to a person,
-even the empty text; `how` then says so in each step. tests/unit/agents/published_replies.py
+even the empty text; `how` then says so in each step. tests/unit/agents/published_replies.json
 has what each function returns for a common list of replies.
 """
 

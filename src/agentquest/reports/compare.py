@@ -91,7 +91,7 @@ def open_runs(paths: Sequence[Path]) -> tuple[list[StoredRun], list[BrokenRun]]:
     for path, label in zip(paths, labels, strict=True):
         try:
             run = StoredRun(path, name=label)
-            assert run.report
+            run.report  # noqa: B018  read now, so that a damaged run is a broken one
             found.append(run)
         except (AgentQuestError, OSError) as error:
             broken.append(BrokenRun(label, explain(error)))

@@ -9,10 +9,11 @@ import pytest
 from serving_process import ServerProcess, post, send
 
 from agentquest.benchmarks.webshop import WebshopAction, WebshopDriver, WebshopUtils
+from agentquest.benchmarks.webshop.serving.api import for_agents
 from agentquest.benchmarks.webshop.serving.requests import SessionLimits, run_step
-from agentquest.benchmarks.webshop.serving.running import Access, for_agents
 from agentquest.benchmarks.webshop.shop.shop import ShoppingSession
 from agentquest.errors import NetworkError
+from agentquest.http.access import Access
 from agentquest.http.serving import Serving
 
 CLIENTS = 200

@@ -9,7 +9,7 @@ anything is missing.
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -62,9 +62,9 @@ class Unpacked:
     present: bool
 
 
-def default_data_folder(environ: Mapping[str, str] = os.environ) -> Path:
+def default_data_folder() -> Path:
     """`$ALFWORLD_DATA`, else the cache folder that ALFWorld itself uses."""
-    chosen = environ.get("ALFWORLD_DATA")
+    chosen = os.environ.get("ALFWORLD_DATA")
     return Path(chosen).expanduser() if chosen else Path.home() / ".cache" / "alfworld"
 
 

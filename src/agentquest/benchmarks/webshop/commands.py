@@ -96,8 +96,10 @@ def serve(
     if records is not None and not site:
         raise ConfigError("--records is for people's episodes: it needs --site")
     require("serve", "starlette", "uvicorn", why="serving")
-    from agentquest.benchmarks.webshop.serving import running
+    from agentquest.benchmarks.webshop.serving.api import for_agents
+    from agentquest.benchmarks.webshop.serving.original_site import for_scrapers
     from agentquest.benchmarks.webshop.serving.requests import SessionLimits
+    from agentquest.benchmarks.webshop.serving.site import for_people
     from agentquest.http.serving import serve as serve_all
 
     folder = data_root(data)
@@ -112,7 +114,7 @@ def serve(
         if site or original_pages:
             pages = access.listen(site_port, "--site-port", asks_token=False)
             stack.enter_context(pages)
-        served = {"agents": running.for_agents(shop, limits, access, agents)}
+        served = {"agents": for_agents(shop, limits, access, agents)}
         if site:
             run = records or HUMAN_RUN
             people = _open_recorder(context.obj, shop, folder, size, run)
@@ -120,10 +122,10 @@ def serve(
                 recorder = stack.enter_context(people)
             except ConfigError as error:
                 raise ConfigError(f"{error}\n--records chooses the folder of that run.") from error
-            served["people"] = running.for_people(shop, recorder, limits, access, pages)
+            served["people"] = for_people(shop, recorder, limits, access, pages)
             say(f"people's episodes go to {recorder.path}", err=True)
         if original_pages:
-            served["scrapers"] = running.original_pages(shop, limits, access, pages)
+            served["scrapers"] = for_scrapers(shop, limits, access, pages)
         say(f"data: {folder or BUILTIN}", err=True)
         _announce(shop, {use: each.url for use, each in served.items()})
         serve_all(*served.values())

@@ -7,7 +7,7 @@ in the name.
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -77,9 +77,9 @@ class TasksOfGoals(Sequence[Task]):
         return task if task.id == task_id else None
 
 
-def default_data_folder(environ: Mapping[str, str] = os.environ) -> Path:
+def default_data_folder() -> Path:
     """`$WEBSHOP_DATA`, else a folder in the user's cache."""
-    chosen = environ.get("WEBSHOP_DATA")
+    chosen = os.environ.get("WEBSHOP_DATA")
     if chosen:
         return Path(chosen).expanduser()
     return Path.home() / ".cache" / "agentquest" / "webshop-data"

@@ -6,7 +6,6 @@ request that crashes the original gets an error that says what was wrong.
 
 from typing import Any
 
-from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -25,12 +24,15 @@ from agentquest.benchmarks.webshop.serving.requests import (
     run_step,
 )
 from agentquest.benchmarks.webshop.shop.shop import LONGEST_ACTION, Shop, ShoppingSession, parse
-from agentquest.http.guard import json_refusal, write_json
+from agentquest.http.access import Access
+from agentquest.http.guard import Names, Rules, guard_app, json_refusal, write_json
+from agentquest.http.serving import Served
+from agentquest.http.sockets import Socket
 from agentquest.version import __version__
 
 
-def api_app(shop: Shop, limits: SessionLimits) -> Starlette:
-    """The server for agents, as an ASGI application."""
+def for_agents(shop: Shop, limits: SessionLimits, access: Access, sock: Socket) -> Served:
+    """The server for agents; the token is asked of all but `/` and `/healthz`."""
     api = _Api(shop, limits)
     routes = [
         Route("/", api.test, methods=["GET"]),
@@ -39,7 +41,14 @@ def api_app(shop: Shop, limits: SessionLimits) -> Starlette:
         Route("/healthz", api.health, methods=["GET"]),
         Route("/openapi.json", api.openapi, methods=["GET"]),
     ]
-    return make_app(routes, json_refusal, lambda app: api.clients.expire_regularly())
+    app = make_app(routes, json_refusal, lambda app: api.clients.expire_regularly())
+    rules = Rules(
+        Names(access.host, access.names),
+        json_only=True,
+        token=access.token,
+        open_paths=("/", "/healthz"),
+    )
+    return Served(guard_app(app, rules), sock)
 
 
 class _Api:

@@ -9,7 +9,6 @@ pages name are not served: people use the other site.
 import random
 from typing import Any
 
-from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
@@ -38,7 +37,11 @@ from agentquest.benchmarks.webshop.serving.requests import (
 from agentquest.benchmarks.webshop.shop.goals import Goal
 from agentquest.benchmarks.webshop.shop.pages import PAGE_SIZE, SUB_PAGES
 from agentquest.benchmarks.webshop.shop.shop import LONGEST_ACTION, Shop
+from agentquest.http.access import Access
+from agentquest.http.guard import Names, Rules, guard_app, page_headers
+from agentquest.http.serving import Served
 from agentquest.http.sessions import SessionStore, Stage
+from agentquest.http.sockets import Socket
 from agentquest.words import parse_whole_number
 
 HOME = "abc"
@@ -47,8 +50,8 @@ _SHOWN_DETAILS = ("r_type", "r_att", "w_att", "query_match", "category_match", "
          "r_option", "w_option", "r_price", "w_price")  # fmt: skip
 
 
-def original_app(shop: Shop, limits: SessionLimits) -> Starlette:
-    """The application; `limits` bound how many visits it remembers."""
+def for_scrapers(shop: Shop, limits: SessionLimits, access: Access, sock: Socket) -> Served:
+    """The pages, which need no token; `limits` bound how many visits are remembered."""
     site = _OriginalSite(shop, limits)
     both = ["GET", "POST"]
     item = "{session}/{asin}/{keywords}/{page}"
@@ -62,7 +65,9 @@ def original_app(shop: Shop, limits: SessionLimits) -> Starlette:
         Route("/done/{session}/{asin}/{options}", site.done, methods=both),
         Route("/{session}", site.index, methods=both),
     ]
-    return make_app(routes, _refuse, lambda app: site.goals.expire_regularly())
+    app = make_app(routes, _refuse, lambda app: site.goals.expire_regularly())
+    rules = Rules(Names(access.host, access.names), headers=page_headers())
+    return Served(guard_app(app, rules), sock)
 
 
 def _html(content: str) -> Response:

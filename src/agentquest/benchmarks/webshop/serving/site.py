@@ -45,8 +45,11 @@ from agentquest.benchmarks.webshop.shop.sessions import Sessions
 from agentquest.benchmarks.webshop.shop.shop import Shop
 from agentquest.benchmarks.webshop.tasks import TasksOfGoals, numbers_of, task_of
 from agentquest.errors import AgentQuestError, DataError
-from agentquest.http.guard import page_headers
+from agentquest.http.access import Access
+from agentquest.http.guard import Names, Rules, guard_app, page_headers
+from agentquest.http.serving import Served
 from agentquest.http.sessions import SessionStore, Stage
+from agentquest.http.sockets import Socket
 from agentquest.lib.people import Recorder
 from agentquest.words import parse_whole_number
 
@@ -71,12 +74,14 @@ _HINT = (
     " programs read, are served by: agentquest serve webshop --original-pages"
 )
 
-HEADERS = page_headers() | {"Cache-Control": "no-store"}
+_HEADERS = page_headers() | {"Cache-Control": "no-store"}
 Handler = Callable[[Request, SiteSession], Awaitable[Response]]
 
 
-def site_app(shop: Shop, recorder: Recorder, limits: SessionLimits) -> Starlette:
-    """The site as an ASGI application; `recorder` is open while it runs."""
+def for_people(
+    shop: Shop, recorder: Recorder, limits: SessionLimits, access: Access, sock: Socket
+) -> Served:
+    """The site, which needs no token; its tasks go to `recorder`, which is open while it runs."""
     site = _Site(shop, recorder, limits)
     routes = [
         Route("/", site.welcome, methods=["GET"]),
@@ -89,7 +94,9 @@ def site_app(shop: Shop, recorder: Recorder, limits: SessionLimits) -> Starlette
         Route("/icon.svg", _file("icon.svg", "image/svg+xml"), methods=["GET"]),
         *(Route(path, _name_the_original, methods=["GET", "POST"]) for path in _OF_THE_ORIGINAL),
     ]
-    return make_app(routes, refuse, site.lifespan)
+    app = make_app(routes, _refuse, site.lifespan)
+    rules = Rules(Names(access.host, access.names), headers=_HEADERS, refusal=_refuse)
+    return Served(guard_app(app, rules), sock)
 
 
 def _html(content: bytes, status: int = 200) -> Response:
@@ -100,7 +107,7 @@ def _go_on(visit: SiteSession) -> Response:
     return RedirectResponse(address(visit), 303)
 
 
-def refuse(status: int, text: str) -> Response:
+def _refuse(status: int, text: str) -> Response:
     """A page that says why; also for what no route gets to see."""
     title = HTTPStatus(status).phrase
     if text == HTTPStatus.NOT_FOUND.phrase:  # of a path that has no route

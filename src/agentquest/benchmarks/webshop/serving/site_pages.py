@@ -1,6 +1,5 @@
 """The pages of the shop for people: the same products and buttons that agents get as text."""
 
-import re
 from collections.abc import Iterator, Mapping
 
 import htpy as h
@@ -10,14 +9,13 @@ from agentquest.benchmarks.webshop.catalogue.products import RATING, Product
 from agentquest.benchmarks.webshop.serving.site_session import MAX_STEPS, SiteSession
 from agentquest.benchmarks.webshop.shop.pages import PAGE_SIZE, SUB_PAGES, Kind, Piece
 from agentquest.benchmarks.webshop.shop.reward import describe_parts
-from agentquest.benchmarks.webshop.shop.shop import BASE_URL, ShoppingSession, parse
+from agentquest.benchmarks.webshop.shop.shop import ShoppingSession, parse
 from agentquest.records.outcome import End
 from agentquest.words import counted
 
 CHOOSE = "choose"
 LONGEST_QUERY = 500
 LONGEST_PARTICIPANT = 80
-_TOTAL = re.compile(r"\(Total results: (\d+)\)")
 _OPTION = "option-"
 _TAKEN_FOR_ANOTHER = "The shop takes this text for something else; it cannot be chosen."
 _PARTS = {name.lower(): name for name in SUB_PAGES}
@@ -241,9 +239,8 @@ def problem_page(title: str, text: str) -> bytes:
 
 def shop_page(visit: SiteSession, notice: str = "") -> bytes:
     """The current page of a visitor who is still shopping."""
-    kind = visit.session.page.url.removeprefix(f"{BASE_URL}/").split("/")[0]
     show = {"search_results": _results, "item_page": _product, "item_sub_page": _part}
-    title, content = show.get(kind, _search)(visit)
+    title, content = show.get(visit.session.place, _search)(visit)
     return _page(title, content, visit=visit, notice=notice)
 
 
@@ -260,9 +257,7 @@ def _search(visit: SiteSession) -> tuple[str, Node]:
 
 def _results(visit: SiteSession) -> tuple[str, Node]:
     session = visit.session
-    pieces = session.page.pieces
-    found = _TOTAL.search(" ".join(piece.text for piece in pieces[3:4]))
-    total = int(found.group(1)) if found else 0
+    pieces, total = session.page.pieces, session.page.total
     first = (session.page_number - 1) * PAGE_SIZE + 1
     items = [
         _result(visit, *pieces[at : at + 3])
