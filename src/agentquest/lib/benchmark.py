@@ -245,8 +245,9 @@ class Benchmark(ABC):
     def type_named(cls, wanted: str | int) -> str:
         """A task type by its name, one of its other names, or its number from 1."""
         text = str(wanted).strip().lower()
-        if text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= len(cls.task_types):
-            return cls.task_types[int(text) - 1]
+        number = parse_whole_number(text)
+        if number is not None and 1 <= number <= len(cls.task_types):
+            return cls.task_types[number - 1]
         known = cls.task_type_aliases.get(text, text)
         if known not in cls.task_types:
             raise UnknownName(

@@ -72,6 +72,7 @@ def test_task_types_are_the_categories_by_name_or_number() -> None:
         ({"split": "valid_unseen"}, "not a split of webshop; there are: test, dev, train"),
         ({"task_types": ["grocerry"]}, "did you mean 'grocery'"),
         ({"task_types": [0]}, "not a task type"),
+        ({"task_types": ["0000000011"]}, "not a task type"),
         ({"goals": "people"}, "webshop.goals: must be 'synthetic' or 'human'"),
         ({"strict": "perhaps"}, "webshop.strict: must be true or false"),
         ({"seed": "many"}, "webshop.seed: must be a whole number"),
