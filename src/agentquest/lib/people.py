@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from agentquest.lib.types import Observation, Task
 from agentquest.records.episode import EpisodeRecord
+from agentquest.records.how import How
 
 if TYPE_CHECKING:
     from agentquest.lib.benchmark import Benchmark
@@ -62,7 +63,7 @@ class PlayedMove:
     @property
     def inherited(self) -> bool:
         """Whether somebody else took this step, before the person went on from there."""
-        return self.how == "inherited"
+        return self.how == How.INHERITED
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,7 @@ class PlaySession:
     def inherit(self, command: str, seconds: float) -> None:
         """Begin with a step that somebody else took; it cannot be undone."""
         self.observation = self.driver.step(self.driver.action_class(value=command))
-        self.moves.append(PlayedMove(command, seconds, "inherited"))
+        self.moves.append(PlayedMove(command, seconds, How.INHERITED))
         self._clock = time.perf_counter()
 
     @property

@@ -8,6 +8,8 @@ class How:
     VERBATIM = "verbatim"
     SLIP = "slip"  # a scripted player's deliberate mistake
     TYPED = "typed"
+    BROWSER = "browser"  # clicked by a person on the site of a benchmark
+    INHERITED = "inherited"  # of an agent's game that a person continued
     AFTER_HINT = "after_hint"  # typed by a person who had asked for a hint
     GAVE_UP = "gave_up"
 

@@ -13,6 +13,7 @@ from datetime import datetime, timezone
 from agentquest.benchmarks.webshop.shop.shop import ShoppingSession, parse
 from agentquest.benchmarks.webshop.tasks import task_of
 from agentquest.lib.people import PlayedGame, PlayedMove
+from agentquest.records.how import How
 from agentquest.records.outcome import End
 
 MAX_STEPS = 100
@@ -53,7 +54,7 @@ class SiteSession:
         """Carry out an action that the session accepts."""
         step = self.session.step(action)
         assert step.valid, "the caller asks first"
-        self._add_move(action, "browser")
+        self._add_move(action, How.BROWSER)
         if step.done:
             self.reward = step.reward
             self.end = End.SOLVED if step.reward == 1.0 else End.FAILED
@@ -62,7 +63,7 @@ class SiteSession:
 
     def give_up(self) -> None:
         """End the task unsolved."""
-        self._add_move(None, "gave_up")
+        self._add_move(None, How.GAVE_UP)
         self.end = End.GAVE_UP
 
     def _add_move(self, action: str | None, how: str) -> None:
