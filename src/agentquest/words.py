@@ -5,6 +5,8 @@ import re
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
+_MOST_NAMED = 3
+
 
 def counted(number: int, noun: str) -> str:
     """`1 episode`, `12 episodes`, `1,200 episodes`."""
@@ -20,11 +22,11 @@ def plural(number: int, noun: str) -> str:
     return f"{noun}s"
 
 
-def enumerate_words(words: Sequence[str], most: int = 3) -> str:
+def enumerate_words(words: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`, `a, b, c and 2 others`."""
-    shown = list(words[:most])
-    if more := len(words) - most if len(words) > most else 0:
-        shown.append(counted(more, "other"))
+    shown = list(words[:_MOST_NAMED])
+    if len(words) > _MOST_NAMED:
+        shown.append(counted(len(words) - _MOST_NAMED, "other"))
     return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
 
 

@@ -97,7 +97,7 @@ def read_list(value: Any) -> Any:
     return value
 
 
-def operational(default: Any = ..., **constraints: Any) -> Any:
+def operational(default: Any, **constraints: Any) -> Any:
     """A field that changes speed, place or looks, but no score."""
     return Field(default, json_schema_extra={"operational": True}, **constraints)
 

@@ -186,7 +186,7 @@ class _Visible:
 class Screen:
     """Prints a game for its player, under the benchmark's title."""
 
-    def __init__(self, title: str = "", console: Console | None = None) -> None:
+    def __init__(self, title: str, console: Console | None = None) -> None:
         self.title = title
         self.console = console or Console(highlight=False)
 
@@ -212,7 +212,7 @@ class Screen:
         """The room and the goal, under the benchmark's title."""
         room = Text(session.view.room(session.introduction))
         goal = Text.assemble(("Goal  ", "bold"), (session.goal, "bold yellow"))
-        title = f"{self.title} {task.task_type}".strip()
+        title = f"{self.title} {task.task_type}"
         self.line()
         if self.console.is_terminal:
             body = Text("\n\n").join([room, goal])

@@ -222,9 +222,9 @@ class AlfWorldExplorer(Explorer):
     Without the `table` it looks everywhere, first where a look takes the fewest steps.
     """
 
-    def __init__(self, table: bool = True) -> None:
-        self.table = table
-        self.thought = ""
+    table = True
+
+    def __init__(self) -> None:
         self._memory = Memory()
         self._last = Intent("look")
 

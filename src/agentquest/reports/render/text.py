@@ -31,7 +31,7 @@ def text_report(report: Report, width: int = WIDTH) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def text_summary(report: Report, width: int = WIDTH) -> str:
+def text_summary(report: Report, width: int) -> str:
     """The lines of a report that matter most, with the run's own metrics; the advice is left to
     the command that prints them."""
     manifest, overall, spent = report.manifest, report.overall, report.summary.spent
@@ -98,7 +98,7 @@ def keep_columns(table: Table, width: int, least_wanted: Iterable[str]) -> tuple
     return replace(table, headings=tuple(kept), rows=cells), left_out
 
 
-def text_table(table: Table, width: int = WIDTH) -> str:
+def text_table(table: Table, width: int) -> str:
     """The rows under their headings; columns that do not fit stand in a further block below."""
     rows = [tuple(map(one_line, row)) for row in (table.headings, *table.rows)]
     columns = list(zip(*rows, strict=True))
@@ -133,7 +133,7 @@ def markdown_table(table: Table) -> str:
     return "\n".join(lines)
 
 
-def pairs(rows: Iterable[Sequence[str]], width: int = WIDTH) -> str:
+def pairs(rows: Iterable[Sequence[str]], width: int) -> str:
     """Names to the left, values beside them, or below them where there is little room."""
     known = [(one_line(name), one_line(value)) for name, value in rows]
     longest = max((len(name) for name, _ in known), default=0)

@@ -124,7 +124,7 @@ def address(visit: SiteSession) -> str:
     return f"/visit/{visit.turn}"
 
 
-def welcome_page(goals: int, visit: SiteSession | None, notice: str = "") -> bytes:
+def welcome_page(goals: int, visit: SiteSession | None, notice: str) -> bytes:
     """The first page; offers to continue a task in progress."""
     intro = [
         h.h1["Can you shop as well as an agent?"],
@@ -178,7 +178,7 @@ def give_up_page(visit: SiteSession) -> bytes:
     return _page("Give up?", content, visit=visit)
 
 
-def outcome_page(visit: SiteSession, notice: str = "") -> bytes:
+def outcome_page(visit: SiteSession, notice: str) -> bytes:
     """How the task ended, and what the purchase was worth."""
     assert visit.end is not None
     score = f"{visit.reward:.2f}"
@@ -237,7 +237,7 @@ def problem_page(title: str, text: str) -> bytes:
 # Shopping
 
 
-def shop_page(visit: SiteSession, notice: str = "") -> bytes:
+def shop_page(visit: SiteSession, notice: str) -> bytes:
     """The current page of a visitor who is still shopping."""
     show = {"search_results": _results, "item_page": _product, "item_sub_page": _part}
     title, content = show.get(visit.session.place, _search)(visit)
