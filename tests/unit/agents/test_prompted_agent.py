@@ -2,18 +2,18 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from parrot import Parrot
 
 from agentquest.agents.prompted import PromptedAgent, PromptedSettings
-from agentquest.errors import ConfigError, ContextExceeded
+from agentquest.errors import ConfigError
 from agentquest.lib import Benchmark
-from agentquest.llms.types import ChatModel, Reply
+from agentquest.llms.types import Reply
 from agentquest.records.episode import EpisodeRecord
-from agentquest.records.messages import Message, ToolCall, ToolSpec
+from agentquest.records.messages import ToolCall
 from agentquest.records.outcome import End
 from agentquest.running.factory import make_benchmark
 from episode_players import a_player, builtin_homes
@@ -32,29 +32,6 @@ Possible: [$admissible]
 [admissible]
 '$command'
 """
-
-
-class Parrot(ChatModel):
-    name = "parrot"
-
-    def __init__(self, *replies: Reply, longest: int = 10**6) -> None:
-        self._replies = replies
-        self._longest = longest
-        self.asked: list[tuple[Message, ...]] = []
-        self.tools: Sequence[ToolSpec] = ()
-
-    async def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        tools: Sequence[ToolSpec] = (),
-        seed: int | None = None,
-    ) -> Reply:
-        if len(messages) > self._longest:
-            raise ContextExceeded(f"{len(messages)} messages")
-        self.asked.append(tuple(messages))
-        self.tools = tools
-        return self._replies[(len(self.asked) - 1) % len(self._replies)]
 
 
 @pytest.fixture(scope="module")

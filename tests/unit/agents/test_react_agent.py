@@ -1,19 +1,18 @@
 """The ReAct agent: what its prompt says, in which order, and what becomes of a reply."""
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from parrot import Parrot
 
 from agentquest.agents.react import ReActAgent, ReActSettings
 from agentquest.lib import Answer, Benchmark, Observation
-from agentquest.llms.config import ModelSettings
 from agentquest.llms.prices import Price
 from agentquest.llms.scripted import ScriptedModel, ScriptedModelSettings, newest_observation
 from agentquest.llms.types import Reply
-from agentquest.records.messages import Message, ToolSpec, Usage
+from agentquest.records.messages import Usage
 from episode_players import an_episode, builtin_homes
 
 # The documented sections, in their order.
@@ -25,33 +24,6 @@ SECTIONS = [
     "OUTPUT FORMAT",
 ]
 HEADING = re.compile(r"^=+\n(.+)\n=+$", re.MULTILINE)
-
-
-class Parrot:
-    """A model that answers from a list and keeps what it was asked."""
-
-    Settings = ModelSettings
-    name = "parrot"
-
-    def __init__(self, *replies: Reply | str, price: Price | None = None) -> None:
-        self._replies = [Reply(text=r) if isinstance(r, str) else r for r in replies]
-        self.asked: list[Sequence[Message]] = []
-        self.seeds: list[int | None] = []
-        self.price = price
-
-    async def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        tools: Sequence[ToolSpec] = (),
-        seed: int | None = None,
-    ) -> Reply:
-        self.asked.append(messages)
-        self.seeds.append(seed)
-        return self._replies[(len(self.asked) - 1) % len(self._replies)]
-
-    async def close(self) -> None:
-        return None
 
 
 @pytest.fixture(scope="module")

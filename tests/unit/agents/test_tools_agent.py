@@ -2,22 +2,19 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from parrot import Parrot
 
 from agentquest.agents.chat_history import NOT_CARRIED_OUT
 from agentquest.agents.react import ReActAgent, ReActSettings
 from agentquest.agents.tools import NO_CALL, NOT_CARRIED_OUT_AT_ALL, ToolsAgent, ToolsSettings
-from agentquest.errors import ContextExceeded
 from agentquest.lib import Benchmark
-from agentquest.llms.config import ModelSettings
-from agentquest.llms.prices import Price
 from agentquest.llms.scripted import ScriptedModel, ScriptedModelSettings
 from agentquest.llms.types import ChatModel, Reply
 from agentquest.records.episode import EpisodeRecord
-from agentquest.records.messages import Message, ToolCall, ToolSpec
+from agentquest.records.messages import ToolCall
 from agentquest.records.outcome import End
 from agentquest.running.factory import make_benchmark
 from episode_players import a_player, builtin_homes
@@ -30,36 +27,6 @@ def homes() -> Benchmark:
 
 def act(command: str, call_id: str = "c1") -> ToolCall:
     return ToolCall(id=call_id, name="act", arguments=json.dumps({"command": command}))
-
-
-class Parrot:
-    """Answers from a list; a conversation of more than `longest` messages does not fit."""
-
-    Settings = ModelSettings
-    name = "parrot"
-    price: Price | None = None
-
-    def __init__(self, *replies: Reply, longest: int = 10**6) -> None:
-        self._replies = replies
-        self._longest = longest
-        self.asked: list[tuple[Message, ...]] = []
-        self.tools: Sequence[ToolSpec] = ()
-
-    async def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        tools: Sequence[ToolSpec] = (),
-        seed: int | None = None,
-    ) -> Reply:
-        if len(messages) > self._longest:
-            raise ContextExceeded(f"{len(messages)} messages")
-        self.asked.append(tuple(messages))
-        self.tools = tools
-        return self._replies[(len(self.asked) - 1) % len(self._replies)]
-
-    async def close(self) -> None:
-        return None
 
 
 def played(
