@@ -10,16 +10,14 @@ what was measured earlier and says so.
 """
 
 import argparse
-import contextlib
 import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from measuring import Row, duration, machine, table
+from measuring import Row, chat_server, duration, machine, table
 
 HERE = Path(__file__).resolve().parent
 LATENCY_S = 0.5
@@ -55,21 +53,9 @@ class Taken(NamedTuple):
         return self.calls / self.wall
 
 
-@contextlib.contextmanager
-def server(latency: float) -> Iterator[str]:
-    command = [sys.executable, str(HERE / "walking_chat_server.py"), str(latency)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        yield process.stdout.readline().strip()
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
-
-
 def run(program: str, python: str, latency: float, load: Load) -> Taken:
     """One measured process against a server of its own."""
-    with tempfile.TemporaryDirectory() as folder, server(latency) as url:
+    with tempfile.TemporaryDirectory() as folder, chat_server(latency) as url:
         done = subprocess.run(
             [python, str(HERE / program), folder, url, *load.arguments],
             input="x" * PROMPT_BYTES,

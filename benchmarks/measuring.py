@@ -2,8 +2,11 @@
 
 import os
 import platform
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +21,20 @@ class Row(NamedTuple):
     ours: str
     theirs: str = ""
     ratio: str = ""
+
+
+@contextmanager
+def chat_server(*arguments: float) -> Iterator[str]:
+    """The address of a walking chat server: its seconds for an answer, and most calls a minute."""
+    program = Path(__file__).with_name("walking_chat_server.py")
+    command = [sys.executable, str(program), *map(str, arguments)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
 
 
 def seconds_of(work: Callable[[], object]) -> float:

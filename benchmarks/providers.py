@@ -9,15 +9,12 @@ of several rounds counts.
 
 import argparse
 import asyncio
-import contextlib
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from measuring import Row, duration, machine, table
+from measuring import Row, chat_server, duration, machine, table
 
 from agentquest import registry
 from agentquest.llms.client import HttpModel
@@ -65,18 +62,6 @@ def a_turn(number: int) -> list[Message]:
 class Measured(NamedTuple):
     words: float
     tools: float
-
-
-@contextlib.contextmanager
-def server(*arguments: str) -> Iterator[str]:
-    command = [sys.executable, str(HERE / "walking_chat_server.py"), *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        yield process.stdout.readline().strip()
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
 
 
 def model(provider: str, url: str) -> HttpModel:
@@ -135,7 +120,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--rate-limit", action="store_true", help="takes two to three minutes more")
     options = parser.parse_args(arguments)
     print(machine(), flush=True)
-    with server("0") as url, rare_collections():  # as in a run
+    with chat_server(0) as url, rare_collections():  # as in a run
         best = asyncio.run(measure(url, 640 if options.quick else 3200, 2 if options.quick else 5))
     chat = best["openai"].words
     rows = [
@@ -150,7 +135,7 @@ def main(arguments: list[str]) -> int:
     heads = Row("processor time of a call", "in words", "with tools", "of chat completions'")
     print(table(heads, rows))
     if options.rate_limit:
-        with server("0.2", "120") as url:
+        with chat_server(0.2, 120) as url:
             ratio, seconds = asyncio.run(under_limit(url, 32, 10))
         print(
             f"120 requests a minute, 32 episodes of 10 calls: all answered in {seconds:.0f} s, "

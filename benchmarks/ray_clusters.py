@@ -16,8 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evaluator import server
-from measuring import Row, duration, machine, resident_bytes, table
+from measuring import Row, chat_server, duration, machine, resident_bytes, table
 from ray_agents import STEP_S
 
 from agentquest.adapters.arenas import shared_arena
@@ -69,7 +68,7 @@ def main(arguments: Sequence[str]) -> int:
 def _runs(where: str, options: argparse.Namespace, *executor: str) -> list[Row]:
     computing = ["agent.name=ray_agents:Busy", f"parallel={options.cores * 4}"]
     walking = ["llm.model=walker", "max_steps=8", f"parallel={options.model_episodes}"]
-    with server(_MODEL_S) as url:
+    with chat_server(_MODEL_S) as url:
         taken = {
             f"{STEP_S * 1e3:.0f} ms of computing": _run(options.episodes, *computing, *executor),
             f"{_MODEL_S * 1e3:.0f} ms model": _run(

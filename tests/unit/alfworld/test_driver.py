@@ -21,14 +21,6 @@ from alfworld_worlds import Furniture, SmallWorld, Thing
 FORMAT = "Your response should be in format: 'Action: <action_command>'"
 
 
-@pytest.fixture
-def driver() -> AlfWorldDriver:
-    problem = AlfWorldUtils.load_data("pick_heat_then_place", "valid_unseen", "builtin")[0]
-    driver = AlfWorldDriver(problem=problem)
-    driver.reset()
-    return driver
-
-
 def say(driver: AlfWorldDriver, command: str) -> Observation:
     return driver.step(AlfWorldAction(value=command))
 

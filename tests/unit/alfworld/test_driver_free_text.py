@@ -5,17 +5,9 @@ from typing import Any
 
 import pytest
 
-from agentquest.benchmarks.alfworld import AlfWorldAction, AlfWorldDriver, AlfWorldUtils
+from agentquest.benchmarks.alfworld import AlfWorldAction, AlfWorldDriver
 from agentquest.errors import ParseError
 from agentquest.lib import Observation, parse_action
-
-
-@pytest.fixture
-def driver() -> AlfWorldDriver:
-    problem = AlfWorldUtils.load_data("pick_heat_then_place", "valid_unseen", "builtin")[0]
-    driver = AlfWorldDriver(problem=problem)
-    driver.reset()
-    return driver
 
 
 def say(driver: AlfWorldDriver, command: str) -> Observation:

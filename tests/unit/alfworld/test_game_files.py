@@ -18,16 +18,6 @@ from shared_data import ALFWORLD, needs_alfworld
 HOME = homes.game(homes.game_ids("valid_seen")[0])
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A problem directory as published, made from a built-in home."""
-    folder = tmp_path / "task" / "trial_T1"
-    folder.mkdir(parents=True)
-    (folder / "initial_state.pddl").write_text(HOME.problem, encoding="utf-8")
-    (folder / "traj_data.json").write_text(json.dumps(HOME.traj_data), encoding="utf-8")
-    return folder
-
-
 def assert_refused(path: Path) -> str:
     """Refused by engine and driver alike, with one error that says where."""
     for opening in (AlfWorldEngine.load, AlfWorldDriver):

@@ -21,16 +21,6 @@ from shared_data import ALFWORLD, needs_alfworld
 HOME = homes.game(homes.game_ids("valid_seen")[0])
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A problem directory as published, made from a built-in home."""
-    folder = tmp_path / "task" / "trial_T1"
-    folder.mkdir(parents=True)
-    (folder / "initial_state.pddl").write_text(HOME.problem, encoding="utf-8")
-    (folder / "traj_data.json").write_text(json.dumps(HOME.traj_data), encoding="utf-8")
-    return folder
-
-
 def test_a_folder_of_trials_and_an_empty_name_are_no_games(folder: Path) -> None:
     with pytest.raises(DataError, match=rf"is a task's folder; its games are trials: {folder}"):
         open_problem(folder.parent)
