@@ -2,7 +2,6 @@
 
 import asyncio
 import atexit
-import base64
 import itertools
 import json
 import shutil
@@ -110,11 +109,6 @@ class Tab:
     async def count(self, selector: str) -> int:
         script = f"document.querySelectorAll({json.dumps(selector)}).length"
         return int(await self.evaluate(script))
-
-    async def screenshot(self) -> bytes:
-        """The whole page as PNG."""
-        shot = await self.call("Page.captureScreenshot", captureBeyondViewport=True)
-        return base64.b64decode(shot["data"])
 
     async def _mark(self) -> str:
         """What tells this document from the next one."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from agentquest.lib import Agent, Benchmark, Briefing, Episode
+from agentquest.lib import Agent, Benchmark, Episode
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import AgentFaults
 from agentquest.running.episode import EpisodePlayer
@@ -72,7 +72,6 @@ def an_episode(benchmark: Benchmark, place: int = 0, examples: int = 0, **given:
 
 
 LOSE = AgentFaults.LOSE
-NO_BRIEFING = Briefing(instructions="")
 
 
 async def play_unrecorded(run: Run) -> list[EpisodeRecord]:

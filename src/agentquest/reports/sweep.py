@@ -32,7 +32,7 @@ from agentquest.store.library import SweptRun
 from agentquest.store.stored_run import StoredRun
 
 # Agent, model and protocol, by the names that the sweep gives them: everything but the seed.
-Setting = tuple[str, str | None, str | None]
+SettingNames = tuple[str, str | None, str | None]
 _SHOWN = ("success", "reward", "progress", "steps")
 
 
@@ -41,7 +41,7 @@ class SweepRow:
     """The figures of one run, or of all runs of a setting (`seed` is None)."""
 
     name: str
-    setting: Setting
+    setting: SettingNames
     seed: int | None
     scored: int
     requested: int
@@ -123,20 +123,20 @@ def sweep_comparison(runs: Sequence[SweptRun]) -> tuple[list[Comparison], list[s
     return correct_together(found), problems
 
 
-def _by_setting(runs: Sequence[SweptRun]) -> dict[Setting, list[SweptRun]]:
-    groups: dict[Setting, list[SweptRun]] = {}
+def _by_setting(runs: Sequence[SweptRun]) -> dict[SettingNames, list[SweptRun]]:
+    groups: dict[SettingNames, list[SweptRun]] = {}
     for run in runs:
         groups.setdefault((run.agent, run.model, run.protocol), []).append(run)
     return groups
 
 
-def _pool(setting: Setting, members: Sequence[StoredRun]) -> PooledRun:
+def _pool(setting: SettingNames, members: Sequence[StoredRun]) -> PooledRun:
     rows = [row for member in members for row in member.rows]
     damage = "; ".join(member.damage for member in members if member.damage)
     return PooledRun(_label(setting), members[0].manifest, rows, members[0].table, damage)
 
 
-def _row(setting: Setting, seed: int | None, members: Sequence[StoredRun]) -> SweepRow:
+def _row(setting: SettingNames, seed: int | None, members: Sequence[StoredRun]) -> SweepRow:
     rows = [row for member in members for row in member.rows]
     summary = summarise(rows, members[0].table, total(member.replaced for member in members))
     group = summary.overall
@@ -152,5 +152,5 @@ def _row(setting: Setting, seed: int | None, members: Sequence[StoredRun]) -> Sw
     )
 
 
-def _label(setting: Setting) -> str:
+def _label(setting: SettingNames) -> str:
     return " ".join(part for part in setting if part is not None)

@@ -23,7 +23,6 @@ from chat_server import server_process
 HERE = Path(__file__).resolve().parent
 # Bounds every wait below; only ever reached when something is broken.
 PATIENCE_S = 240.0
-KEY_VARIABLE = "EVALUATOR_TEST_KEY"
 
 # What two runs of the same games may differ in.
 _OF_THE_RUN = ("run_id", "config_hash", "started_at", "seconds", "worker")

@@ -79,7 +79,9 @@ async def test_hundreds_of_sessions_at_once_each_as_if_alone(server, shop):
 async def test_sessions_stay_apart_in_threads_too(shop, monkeypatch):
     """A large catalogue is searched in threads; here the small one is."""
     monkeypatch.setattr("agentquest.benchmarks.webshop.serving.requests.INLINE_PRODUCTS", 0)
-    served = for_agents(shop, SessionLimits(), Access(), Access().listen())
+    served = for_agents(
+        shop, SessionLimits(CLIENTS, session_ttl_s=3600), Access(), Access().listen()
+    )
     url = served.url
     running = asyncio.create_task(Serving([served]).run())
     try:

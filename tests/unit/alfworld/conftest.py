@@ -1,11 +1,14 @@
-"""A game to play, and one on disk."""
+"""A game to play, and games on disk."""
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agentquest.benchmarks.alfworld import AlfWorldDriver, AlfWorldUtils, homes
+from agentquest.benchmarks.alfworld.tasks import find_tasks
+from shared_data import ALFWORLD
 
 
 @pytest.fixture
@@ -25,3 +28,11 @@ def folder(tmp_path: Path) -> Path:
     (folder / "initial_state.pddl").write_text(home.problem, encoding="utf-8")
     (folder / "traj_data.json").write_text(json.dumps(home.traj_data), encoding="utf-8")
     return folder
+
+
+@pytest.fixture
+def published() -> dict[str, Any]:
+    """What the first published game's file holds; for tests that have the data."""
+    task = find_tasks("valid_seen", data_path=ALFWORLD)[0]
+    content: dict[str, Any] = json.loads(Path(task.problem, "game.tw-pddl").read_text())
+    return content

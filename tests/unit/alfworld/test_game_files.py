@@ -11,9 +11,8 @@ import pytest
 from agentquest.benchmarks.alfworld import AlfWorldDriver, homes
 from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.engine.game_files import MAX_BYTES
-from agentquest.benchmarks.alfworld.tasks import find_tasks
 from agentquest.errors import DataError
-from shared_data import ALFWORLD, needs_alfworld
+from shared_data import needs_alfworld
 
 HOME = homes.game(homes.game_ids("valid_seen")[0])
 
@@ -190,13 +189,6 @@ def test_random_damage_never_ends_in_another_error(folder: Path) -> None:
 
 
 # -- game.tw-pddl: its rules and grammar are known to the letter or refused -------------------
-
-
-@pytest.fixture
-def published() -> dict[str, Any]:
-    task = find_tasks("valid_seen", data_path=ALFWORLD)[0]
-    content: dict[str, Any] = json.loads(Path(task.problem, "game.tw-pddl").read_text())
-    return content
 
 
 GAME_CHANGES: dict[str, Callable[[dict[str, Any]], object]] = {

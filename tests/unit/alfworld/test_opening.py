@@ -118,13 +118,6 @@ def test_a_byte_order_mark_is_no_part_of_the_text(folder: Path) -> None:
     assert marked.world is plain.world
 
 
-@pytest.fixture
-def published() -> dict[str, Any]:
-    task = find_tasks("valid_seen", data_path=ALFWORLD)[0]
-    content: dict[str, Any] = json.loads(Path(task.problem, "game.tw-pddl").read_text())
-    return content
-
-
 MODIFIED: dict[str, Callable[[str], str]] = {
     "another word": lambda grammar: grammar.replace("You ", "Thou ", 1),
     "a line more": lambda grammar: grammar + "\n; nothing",

@@ -39,8 +39,8 @@ T = TypeVar("T")
 class SessionLimits:
     """How many sessions a server keeps, and for how long when they are idle."""
 
-    max_sessions: int = 10_000
-    session_ttl_s: float = 6 * 3600.0
+    max_sessions: int
+    session_ttl_s: float
 
 
 def make_app(
