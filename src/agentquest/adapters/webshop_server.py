@@ -17,7 +17,7 @@ from typing import Any, TypeVar, cast
 from agentquest.adapters.stand_ins import StandIn
 from agentquest.benchmarks.webshop.catalogue.catalogue import Catalogue, open_catalogue
 from agentquest.benchmarks.webshop.catalogue.products import Product
-from agentquest.benchmarks.webshop.shop.goals import SEED, Filter, Goal, Goals
+from agentquest.benchmarks.webshop.shop.goals import SEED, Goal, GoalFilter, Goals
 from agentquest.benchmarks.webshop.shop.nouns import best_nouns
 from agentquest.benchmarks.webshop.shop.pages import Kind, Piece
 from agentquest.benchmarks.webshop.shop.reward import score
@@ -114,7 +114,7 @@ class SimServer(StandIn):
         self,
         base_url: str = BASE_URL,
         file_path: str | None = None,
-        filter_goals: Filter | None = None,
+        filter_goals: GoalFilter | None = None,
         limit_goals: int = -1,
         num_products: int | None = None,
         human_goals: bool | int | None = False,

@@ -10,7 +10,7 @@ from agentquest.benchmarks.alfworld.engine.engine import AlfWorldEngine
 from agentquest.benchmarks.alfworld.engine.state import WorldState
 from agentquest.benchmarks.alfworld.oracle.planner import Plan
 from agentquest.benchmarks.alfworld.oracle.relevant import Relevant
-from agentquest.benchmarks.alfworld.oracle.search import Bounds
+from agentquest.benchmarks.alfworld.oracle.search import LowerBound
 from agentquest.errors import DataError
 from alfworld_random_worlds import random_world
 from alfworld_search import explore
@@ -55,7 +55,7 @@ def test_plans_are_as_short_as_a_blind_search_finds(first: int) -> None:
 def least_steps(game: AlfWorldEngine, state: WorldState) -> int | None:
     """The bound that guides the exact search."""
     relevant = Relevant(game.world, state, game.goal)
-    return Bounds(relevant).least(relevant.start)
+    return LowerBound(relevant).least(relevant.start)
 
 
 @pytest.mark.parametrize(("opened", "steps"), [((True, False), 4), ((False, False), 5)])

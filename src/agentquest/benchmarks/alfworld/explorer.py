@@ -213,7 +213,7 @@ def natural_order(name: str) -> tuple[str, int, str]:
     return kind, len(number), number
 
 
-Choice = tuple[Intent, str]
+Decision = tuple[Intent, str]
 
 
 class AlfWorldExplorer(Explorer):
@@ -247,7 +247,7 @@ class AlfWorldExplorer(Explorer):
             return self._memory.put_words.format(step.thing, step.place)
         return _WORDS[step.verb].format(thing=step.thing, place=step.place)
 
-    def _choose(self) -> Choice:
+    def _choose(self) -> Decision:
         memory = self._memory
         errand = memory.errand
         if errand is None:
@@ -272,7 +272,7 @@ class AlfWorldExplorer(Explorer):
         sliced = {t for verb, t in self._memory.done if verb == "slice"} - self._memory.spent
         return len(sliced) < errand.number
 
-    def _fetch(self, errand: StatedGoal) -> Choice:
+    def _fetch(self, errand: StatedGoal) -> Decision:
         """With empty hands: find the thing (or first the knife for it) and take it."""
         wanted: tuple[str, ...]
         if self._slices_missing(errand):
@@ -297,7 +297,7 @@ class AlfWorldExplorer(Explorer):
             return place is self._destination(errand, thing)
         return place.kind == errand.place
 
-    def _carry(self, errand: StatedGoal, held: str) -> Choice:
+    def _carry(self, errand: StatedGoal, held: str) -> Decision:
         """With the right thing in hand: treat it, or light it, or bring it to its place."""
         if errand.lamp:
             return self._light(errand, held)
@@ -329,7 +329,7 @@ class AlfWorldExplorer(Explorer):
         ]
         return min(fitting, key=preference, default=None)
 
-    def _treat(self, errand: StatedGoal, held: str) -> Choice:
+    def _treat(self, errand: StatedGoal, held: str) -> Decision:
         verb = errand.task.short
         for kind in TOOLS[verb]:
             for place in list(self._memory.furniture.values()):
@@ -340,7 +340,7 @@ class AlfWorldExplorer(Explorer):
         self._memory.spent.add(held)
         return self._put_down(held)
 
-    def _light(self, errand: StatedGoal, held: str) -> Choice:
+    def _light(self, errand: StatedGoal, held: str) -> Decision:
         for lamp, place in self._memory.where((errand.lamp,)):
             step = Intent("use", lamp, place.name)
             if not self._memory.is_given_up(step) and ("use", lamp) not in self._memory.done:
@@ -348,7 +348,7 @@ class AlfWorldExplorer(Explorer):
                 return self._go(place, why) or (step, why)
         return self._search((errand.lamp,), errand)
 
-    def _slice(self, errand: StatedGoal, knife: str) -> Choice:
+    def _slice(self, errand: StatedGoal, knife: str) -> Decision:
         for thing, place in self._memory.where((errand.thing,)):
             step = Intent("slice", thing, knife)
             if not self._ready(errand, thing) and not self._memory.is_given_up(step):
@@ -356,7 +356,7 @@ class AlfWorldExplorer(Explorer):
                 return self._reach(place, why) or (step, why)
         return self._search((errand.thing,), errand)
 
-    def _put_down(self, held: str) -> Choice:
+    def _put_down(self, held: str) -> Decision:
         """Free the hands, here if possible."""
 
         def preference(place: Furniture) -> tuple[bool, bool, int]:
@@ -376,7 +376,7 @@ class AlfWorldExplorer(Explorer):
         why = f"I have no use for the {held} now; the {place.name} is a place for it."
         return self._reach(place, why) or (step, why)
 
-    def _search(self, wanted: tuple[str, ...], errand: StatedGoal) -> Choice:
+    def _search(self, wanted: tuple[str, ...], errand: StatedGoal) -> Decision:
         """Look into the most promising place that has not been looked into."""
         memory = self._memory
         hoped = wanted
@@ -402,7 +402,7 @@ class AlfWorldExplorer(Explorer):
             return 1
         return 2 if place.closed or place.kind in SHUT else 1
 
-    def _reach(self, place: Furniture, why: str) -> Choice | None:
+    def _reach(self, place: Furniture, why: str) -> Decision | None:
         """The next step towards having a place open in front of the agent; None when it is."""
         if (going := self._go(place, why)) is not None:
             return going
@@ -413,7 +413,7 @@ class AlfWorldExplorer(Explorer):
             return Intent("examine", place=place.name), reason
         return None
 
-    def _go(self, place: Furniture, why: str) -> Choice | None:
+    def _go(self, place: Furniture, why: str) -> Decision | None:
         if self._memory.here and self._memory.spots.get(place.name) == self._memory.here:
             return None
         return Intent("go", place=place.name), why

@@ -58,10 +58,10 @@ __all__ = [
     "get_progress_pick_two_obj_and_place",
 ]
 
-Progress = tuple[list[str], list[float]]
+ProgressInWords = tuple[list[str], list[float]]
 
 
-def get_progress(metrics: Metrics, task_type: str | None = None) -> Progress:
+def get_progress(metrics: Metrics, task_type: str | None = None) -> ProgressInWords:
     """Names and values of the states after each step.
 
     Raises UserError if the goal states none of the six tasks, or not the `task_type` given.

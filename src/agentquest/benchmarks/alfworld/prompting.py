@@ -55,7 +55,7 @@ _PLANS = {
 _TREATMENTS = ("clean", "heat", "cool")
 _PUTS = ("put", "move")
 
-Turn = tuple[str, str, str]
+ExampleTurn = tuple[str, str, str]
 Scene = tuple[str, str]  # the thing, and where it goes or what lights it
 
 
@@ -190,7 +190,7 @@ def _example(game_id: str, dialect: Dialect, scene: Scene, mistaken: bool) -> De
     return replace(played, turns=replayed) if game.won else None
 
 
-def _is_straight(turns: tuple[Turn, ...]) -> bool:
+def _is_straight(turns: tuple[ExampleTurn, ...]) -> bool:
     """Whether nothing is refused, and what is picked up is carried straight to where it goes."""
     walks, carrying = 0, False
     for _, action, answer in turns:

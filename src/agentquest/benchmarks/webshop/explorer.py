@@ -31,7 +31,7 @@ _SMALL_TALK = frozenset(
         " prefer preferably offers with price lower than dollars"
     )
 )
-Choice = tuple[str, str]  # action, thought
+Decision = tuple[str, str]  # action, thought
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ class WebshopExplorer(Explorer):
         action, self.thought = choice
         return action
 
-    def _search(self) -> Choice:
+    def _search(self) -> Decision:
         """Search with all words first, then with half as many each time nothing is found."""
         memory = self._memory
         words = memory.wish.query.split()
@@ -197,7 +197,7 @@ class WebshopExplorer(Explorer):
             "I search with the words that say what is wanted.",
         )
 
-    def _on_results(self, page: Reading) -> Choice:
+    def _on_results(self, page: Reading) -> Decision:
         memory = self._memory
         shown = [self._remember(*found) for found in page.results()]
         if not shown and not memory.looked_at:
@@ -216,12 +216,12 @@ class WebshopExplorer(Explorer):
     def _remember(self, asin: str, title: str, price: float) -> Offer:
         return self._memory.offers.setdefault(asin, Offer(asin, price, set(analyse(title))))
 
-    def _open(self, offer: Offer, why: str) -> Choice:
+    def _open(self, offer: Offer, why: str) -> Decision:
         self._memory.here = offer
         self._memory.clicked = set()
         return f"click[{offer.asin.lower()}]", f"{offer.asin} {why}."
 
-    def _on_product(self, page: Reading) -> Choice:
+    def _on_product(self, page: Reading) -> Decision:
         memory, offer = self._memory, self._memory.here
         if offer is None:
             return "click[< prev]", "I did not choose this product."

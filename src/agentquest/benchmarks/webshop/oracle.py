@@ -23,7 +23,7 @@ _NOT_OPTIONS = frozenset(
     {"buy now", "back to search", "< prev", "search", *(name.lower() for name in pages.SUB_PAGES)}
 )
 
-Choice = tuple[str, str]  # option group, value
+OptionChoice = tuple[str, str]  # option group, value
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Purchase:
 
     number: int
     asin: str
-    options: tuple[Choice, ...]
+    options: tuple[OptionChoice, ...]
     reward: float
 
 
@@ -74,7 +74,7 @@ def _best_options(shop: Shop, goal: Goal, number: int) -> Purchase:
         return sum(option in way for option in wanted)
 
     # The fewest choices for each set of wishes that the groups so far can meet.
-    ways: dict[frozenset[Option], tuple[Choice, ...]] = {frozenset(): ()}
+    ways: dict[frozenset[Option], tuple[OptionChoice, ...]] = {frozenset(): ()}
     for values in reversed(_useful_values(shop, goal, product, price).values()):
         for way, chosen in list(ways.items()):
             for wishes, choice in values.items():
@@ -90,9 +90,9 @@ def _best_options(shop: Shop, goal: Goal, number: int) -> Purchase:
 
 def _useful_values(
     shop: Shop, goal: Goal, product: Product, price: float
-) -> dict[str, dict[frozenset[Option], Choice]]:
+) -> dict[str, dict[frozenset[Option], OptionChoice]]:
     """By group, one value for each set of wishes that a value of it can meet."""
-    useful: dict[str, dict[frozenset[Option], Choice]] = {}
+    useful: dict[str, dict[frozenset[Option], OptionChoice]] = {}
     wanted = goal.goal_options
     named = set(wanted.values() if isinstance(wanted, Mapping) else wanted)
     for value, piece in pages.item_page("", "", product).clickables.items():

@@ -14,7 +14,7 @@ from typing import Any
 from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.records.messages import Message, ToolCall, ToolSpec
 
-Turn = list[tuple[Step, ToolCall | None]]
+ChatTurn = list[tuple[Step, ToolCall | None]]
 
 
 def task_text(record: EpisodeRecord) -> str:
@@ -32,9 +32,9 @@ def conversation(record: EpisodeRecord) -> Iterator[Message]:
         yield from sent or _rebuild(turn)
 
 
-def turns_of(record: EpisodeRecord) -> list[Turn]:
+def turns_of(record: EpisodeRecord) -> list[ChatTurn]:
     """The steps by the reply that they carry out, each with its tool call, if it is one."""
-    turns: list[Turn] = []
+    turns: list[ChatTurn] = []
     waiting: dict[str, ToolCall] = {}
     for step in record.steps:
         first = step.tool_calls[0] if step.tool_calls else None
@@ -93,7 +93,7 @@ class EpisodeClock:
         return (self._start + timedelta(seconds=passed)).isoformat()
 
 
-def _as_sent(record: EpisodeRecord, turn: Turn, following: Turn) -> list[Message] | None:
+def _as_sent(record: EpisodeRecord, turn: ChatTurn, following: ChatTurn) -> list[Message] | None:
     """The turn as the next prompt repeats it; None where that prompt is no longer chat."""
     step, prompt = turn[0][0], record.prompt(following[0][0])
     replies = [place for place, message in enumerate(prompt) if message.role == "assistant"]
@@ -107,7 +107,7 @@ def _as_sent(record: EpisodeRecord, turn: Turn, following: Turn) -> list[Message
     return [said, *prompt[place + 1 :]]
 
 
-def _rebuild(turn: Turn) -> Iterator[Message]:
+def _rebuild(turn: ChatTurn) -> Iterator[Message]:
     yield reply_of(turn[0][0])
     for step, call in turn:
         if call is None:

@@ -18,7 +18,7 @@ from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.records.messages import Message, ToolCall
 from agentquest.reports.exports import draft_of
 from agentquest.reports.exports.chat import conversation, declare_tool
-from agentquest.reports.exports.tables import Row, columns_of
+from agentquest.reports.exports.tables import ExportedRow, columns_of
 from agentquest.reports.render.text import markdown_report
 from agentquest.store.stored_run import StoredRun
 from agentquest.words import slug
@@ -109,7 +109,7 @@ def _call(call: ToolCall) -> Json:
     return {"id": call.id, "type": "function", "function": function}
 
 
-def _card(run: StoredRun, rows: Sequence[Row], name: str) -> str:
+def _card(run: StoredRun, rows: Sequence[ExportedRow], name: str) -> str:
     manifest = run.manifest
     files = [{"split": _split(run), "path": _DATA}]
     head = {

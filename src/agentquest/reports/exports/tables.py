@@ -13,8 +13,8 @@ from agentquest.reports.exports import draft_of
 from agentquest.reports.render.csv import write_cells
 from agentquest.store.stored_run import StoredRun
 
-Row = Mapping[str, Any]
-Kind = Literal["bool", "int64", "float64", "string"]
+ExportedRow = Mapping[str, Any]
+ColumnType = Literal["bool", "int64", "float64", "string"]
 # What is text even where no row has any; other empty columns are figures.
 _TEXTS = frozenset({"model", "error"})
 
@@ -48,13 +48,13 @@ def write_parquet(run: StoredRun, folder: Path) -> Path:
     return folder / name
 
 
-def columns_of(rows: Sequence[Row]) -> dict[str, Kind]:
+def columns_of(rows: Sequence[ExportedRow]) -> dict[str, ColumnType]:
     """Every column in the order of first appearance, with its kind."""
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: _kind(name, [row.get(name) for row in rows]) for name in names}
 
 
-def _kind(name: str, values: Sequence[Any]) -> Kind:
+def _kind(name: str, values: Sequence[Any]) -> ColumnType:
     types = {type(value) for value in values if value is not None}
     if not types:
         return "string" if name in _TEXTS else "float64"

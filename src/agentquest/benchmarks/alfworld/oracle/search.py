@@ -3,7 +3,7 @@
 A* over the relevant part of a game (see relevant.py). One step of the search is
 an act with everything it takes: going there, opening what is closed, acting. Going and opening
 serve nothing else, so they can wait until then. The lower bound on the steps that remain
-(`Bounds`) never says too much, so the first winning state taken from the queue ends a
+(`LowerBound`) never says too much, so the first winning state taken from the queue ends a
 shortest plan.
 """
 
@@ -50,7 +50,7 @@ class Search:
         self.world = relevant.world
         self.goal = relevant.goal
         self.receptacles = relevant.receptacles
-        self.bounds = Bounds(relevant)
+        self.bounds = LowerBound(relevant)
         self.generated = 0
         self._roads: dict[int, dict[int, Moves]] = {}
 
@@ -219,7 +219,7 @@ class _Tally:
 _NOWHERE = _Lying(0, 0, 0)
 
 
-class Bounds:
+class LowerBound:
     """Lower bounds on the steps that are left, for the states of one search.
 
     Everything that must still happen is counted once: the acts (taking, treating, slicing,

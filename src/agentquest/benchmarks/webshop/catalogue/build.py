@@ -36,12 +36,16 @@ from agentquest.benchmarks.webshop.catalogue.products import (
     usable_asin,
 )
 from agentquest.benchmarks.webshop.catalogue.tables import Columns, KeyedTexts, RowsWriter
-from agentquest.benchmarks.webshop.search.index_build import IndexWriter, TermBatch, count_terms
+from agentquest.benchmarks.webshop.search.index_build import (
+    BuildProgress,
+    IndexWriter,
+    TermBatch,
+    count_terms,
+)
 from agentquest.errors import DataError
 from agentquest.platform import sync_folder
 from agentquest.words import parse_whole_number
 
-Progress = Callable[[int, int], None]
 RawProduct = tuple[str, str, str]  # JSON of: product, listing, human (null where there is none)
 
 BATCH = 500
@@ -149,7 +153,7 @@ class DataFiles:
         return self.items, self.instructions, self.human
 
 
-def build(files: DataFiles, target: Path, progress: Progress | None = None) -> None:
+def build(files: DataFiles, target: Path, progress: BuildProgress | None = None) -> None:
     """Build the catalogue of `files` at `target`, completely or not at all."""
     _remove_leftovers(target)
     scratch = target.with_name(f"{target.name}.{os.getpid()}.tmp")
@@ -199,7 +203,7 @@ def _runs(pid: int) -> bool:
     return True
 
 
-def _fill(files: DataFiles, folder: Path, progress: Progress) -> None:
+def _fill(files: DataFiles, folder: Path, progress: BuildProgress) -> None:
     size = files.items.stat().st_size
     total = size + size // 4  # inverting the index is about a fifth of the work
     rows, index, columns = RowsWriter(folder, "rows"), IndexWriter(folder), Columns()

@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agentquest.benchmarks.webshop.catalogue.build import DataFiles, Progress, build, put_away
+from agentquest.benchmarks.webshop.catalogue.build import DataFiles, build, put_away
 from agentquest.benchmarks.webshop.catalogue.integrity import damage
 from agentquest.benchmarks.webshop.catalogue.products import Product
 from agentquest.benchmarks.webshop.catalogue.tables import Rows, find_key
+from agentquest.benchmarks.webshop.search.index_build import BuildProgress
 from agentquest.benchmarks.webshop.search.search import SearchIndex
 from agentquest.errors import DataError
 from agentquest.files import hash_file, write_atomically
@@ -105,7 +106,7 @@ def open_catalogue(
     size: str | None = None,
     num_products: int | None = None,
     cache: Path | None = None,
-    progress: Progress | None = None,
+    progress: BuildProgress | None = None,
 ) -> Catalogue:
     """The catalogue of the official files in `data`, or the built-in one; built if necessary."""
     is_number = isinstance(num_products, Integral) and not isinstance(num_products, bool)
@@ -147,14 +148,16 @@ def find_files(folder: Path, size: str | None = None, num_products: int | None =
     return DataFiles(items, instructions, human if human.is_file() else None, num_products)
 
 
-def _open_official(files: DataFiles, root: Path, progress: Progress | None) -> Catalogue:
+def _open_official(files: DataFiles, root: Path, progress: BuildProgress | None) -> Catalogue:
     digests = [_digest_of(path, root) for path in files.paths if path]
     target = root / _folder_name([*digests, str(files.num_products)])
     _make_sound(target, lambda: build(files, target, progress))
     return Catalogue(target, str(files.items))
 
 
-def _open_builtin(root: Path, num_products: int | None, progress: Progress | None) -> Catalogue:
+def _open_builtin(
+    root: Path, num_products: int | None, progress: BuildProgress | None
+) -> Catalogue:
     from agentquest.benchmarks.webshop.catalogue.builtin import DIGESTS, official_files
 
     first = [] if num_products is None else [str(num_products)]

@@ -86,7 +86,7 @@ _PLAIN = {"low": np.float64, "high": np.float64, "ranged": np.bool_, "goals": np
           "instructed": np.bool_, "listed": np.bool_}  # fmt: skip
 _NAMED = {"category": "categories", "query": "queries"}
 
-Facts = list[dict[str, Any]]
+ProductFacts = list[dict[str, Any]]
 
 
 class Columns:
@@ -101,7 +101,7 @@ class Columns:
         self._parts: dict[str, list[NDArray[Any]]] = {}
         self._numbers: dict[str, dict[str, int]] = {"category": {}, "query": {}, "wish": {}}
 
-    def add(self, facts: Facts) -> None:
+    def add(self, facts: ProductFacts) -> None:
         """Append the facts of the next products."""
         first = len(self._asins)
         self._asins += [fact["asin"].encode("utf-8", "surrogatepass") for fact in facts]

@@ -15,7 +15,12 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from agentquest.benchmarks.webshop.catalogue.products import RATING, Product
-from agentquest.benchmarks.webshop.original.links import STYLE, Address, Keywords, Options
+from agentquest.benchmarks.webshop.original.links import (
+    STYLE,
+    AddressWriter,
+    ChosenOptions,
+    Keywords,
+)
 from agentquest.benchmarks.webshop.shop.pages import write_script_json
 from agentquest.benchmarks.webshop.shop.prices import NO_LIMIT
 
@@ -61,7 +66,7 @@ _TARGET = (
 class Frame:
     """What all pages of a session share; `keywords` and `page` are those of the last search."""
 
-    address: Address
+    address: AddressWriter
     session: str
     instruction: str
     keywords: Keywords = ()
@@ -81,11 +86,11 @@ class Frame:
         search = {"keywords": self.keywords, "page": page}
         return self.address("search_results", session_id=self.session, **search)
 
-    def item_page(self, product: Product, options: Options) -> str:
+    def item_page(self, product: Product, options: ChosenOptions) -> str:
         """The address of a product with these options chosen."""
         return self._product_page("item_page", product, options=options)
 
-    def part(self, product: Product, options: Options, name: str) -> str:
+    def part(self, product: Product, options: ChosenOptions, name: str) -> str:
         """The address of a product's description, features, reviews or attributes."""
         return self._product_page("item_sub_page", product, sub_page=name, options=options)
 
@@ -93,7 +98,7 @@ class Frame:
         search = {"asin": product.asin, "keywords": self.keywords, "page": self.page}
         return self.address(kind, session_id=self.session, **search, **parts)
 
-    def purchase(self, product: Product, options: Options) -> str:
+    def purchase(self, product: Product, options: ChosenOptions) -> str:
         """The address that buys a product."""
         bought = {"session_id": self.session, "asin": product.asin, "options": options}
         return self.address("done", **bought)
@@ -262,7 +267,7 @@ _RESULT = Markup(
 
 
 def item_page(
-    frame: Frame, product: Product, options: Options, show_attributes: bool = False
+    frame: Frame, product: Product, options: ChosenOptions, show_attributes: bool = False
 ) -> Markup:
     """A product with its options, of which `options` are chosen, and the buttons to its parts."""
     attributes = _NOTHING
@@ -313,7 +318,7 @@ _ITEM = Markup(
 )
 
 
-def _groups(frame: Frame, product: Product, options: Options) -> Markup:
+def _groups(frame: Frame, product: Product, options: ChosenOptions) -> Markup:
     groups = []
     for group, values in product.options.items():
         choices = (
@@ -344,7 +349,7 @@ _CHOICE = Markup(
 )
 
 
-def _part(frame: Frame, product: Product, options: Options, name: str, box: str) -> Markup:
+def _part(frame: Frame, product: Product, options: ChosenOptions, name: str, box: str) -> Markup:
     return _fill(_PART, box, frame.part(product, options, name), name)
 
 
@@ -357,7 +362,7 @@ _PART = Markup(
 )
 
 
-def _script(product: Product, options: Options) -> Markup:
+def _script(product: Product, options: ChosenOptions) -> Markup:
     """The script that marks what is chosen; it holds the choice, and the picture of each value."""
     values = [value for group in product.options.values() for value in group]
     images = {value: product.option_images.get(value) for value in values}
@@ -406,7 +411,7 @@ _SCRIPT = Markup(
 # A product's parts
 
 
-def sub_page(frame: Frame, product: Product, options: Options, name: str) -> Markup:
+def sub_page(frame: Frame, product: Product, options: ChosenOptions, name: str) -> Markup:
     """One of Description, Features, Reviews and Attributes."""
     match name:
         case "Description":
@@ -486,7 +491,9 @@ def goal_record(goal: Mapping[str, Any]) -> dict[str, Any]:
     return {**goal, "price_upper": int(limit) if limit == NO_LIMIT else limit}
 
 
-def done_page(asin: str, options: Options, reward: float, verdict: Verdict | None = None) -> Markup:
+def done_page(
+    asin: str, options: ChosenOptions, reward: float, verdict: Verdict | None = None
+) -> Markup:
     """The page after a purchase; without a verdict its facts stay None, as agents see it."""
     goal = None if verdict is None else goal_record(verdict.goal)
     product = None if verdict is None else verdict.product

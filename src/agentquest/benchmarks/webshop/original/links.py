@@ -22,8 +22,8 @@ _SINGLE = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\", "'": "'", '"': '"', "0":
 
 Keywords = Sequence[str] | str
 """The site passes the text of an address on as it came; otherwise a list of words."""
-Options = Mapping[str, str]
-Address = Callable[..., str]
+ChosenOptions = Mapping[str, str]
+AddressWriter = Callable[..., str]
 """The address of a page, by the original's name for its kind and all that it depends on."""
 
 

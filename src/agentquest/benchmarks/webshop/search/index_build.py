@@ -34,7 +34,7 @@ B = np.float32(0.4)
 _EXACT_LENGTHS = 24
 
 Ints = NDArray[Any]
-Progress = Callable[[int, int], None]
+BuildProgress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class IndexWriter:
         self._distinct.append(batch.distinct)
         self._lengths.append(batch.lengths)
 
-    def finish(self, ranks: Ints, progress: Progress | None = None) -> None:
+    def finish(self, ranks: Ints, progress: BuildProgress | None = None) -> None:
         """Invert what was added. `ranks` orders documents of equal score."""
         for file in self._files.values():
             file.close()
@@ -164,7 +164,7 @@ class IndexWriter:
         offsets: Ints,
         pairs: Ints,
         code_of_pair: Ints,
-        progress: Progress | None,
+        progress: BuildProgress | None,
     ) -> None:
         total = int(offsets[-1])
         paths = self.folder / "docs.bin", self.folder / "codes.bin"

@@ -42,7 +42,7 @@ _STATE_NUMBERS = 625
 
 GeneratorState = tuple[Any, ...]
 
-Filter = Callable[[int, dict[str, Any]], bool]
+GoalFilter = Callable[[int, dict[str, Any]], bool]
 """Whether to keep a goal, by its number and its record, as in the original."""
 
 
@@ -118,7 +118,7 @@ class Goals(Sequence[Goal]):
         numbers: NDArray[np.int64] = np.argsort(self.order)[twin.order]
         return numbers
 
-    def narrow(self, keep: Filter | None, limit: int | None) -> None:
+    def narrow(self, keep: GoalFilter | None, limit: int | None) -> None:
         """Keep the goals that `keep` accepts, and of these `limit`, drawn by weight.
 
         As in the original: the kept goals are renumbered, the drawn ones are in the order of
