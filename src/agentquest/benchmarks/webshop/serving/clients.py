@@ -175,11 +175,11 @@ class Clients:
             if name is None:
                 self._drawn.forget(session.id)
             return session
-        count = len(self.shop.goals)  # a number is not the text of that number: no `_drawn` here
+        count = len(self.shop.goals)
         if not 0 <= name < count:
             raise HTTPException(422, f"session {name}: goals are numbered 0 to {count - 1}")
-        rng = self._drawn.rng if self.shop.strict else f"{self.shop.seed}/{name}"
-        return ShoppingSession(self.shop, str(name), self.shop.goals[name], rng)
+        # Not kept among the drawn ones, where it would be the text of this number.
+        return self._drawn.make(str(name), self.shop.goals[name])
 
 
 def _new_key() -> Key:

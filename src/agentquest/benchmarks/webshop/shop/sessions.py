@@ -74,11 +74,13 @@ class Sessions:
         with self._lock:
             self._sessions.pop(name, None)
 
+    def make(self, name: str, goal: Goal) -> ShoppingSession:
+        """A session that is not kept here, with the random numbers that belong to it."""
+        rng = self.rng if self.shop.strict else f"{self.shop.seed}/{name}"
+        return ShoppingSession(self.shop, name, goal, rng)
+
     def _add(self, name: str, goal: Goal) -> ShoppingSession:
-        shop = self.shop
-        rng = self.rng if shop.strict else f"{shop.seed}/{name}"
-        session = ShoppingSession(shop, name, goal, rng)
-        self._sessions[name] = session
+        session = self._sessions[name] = self.make(name, goal)
         while len(self._sessions) > self.limit:
             self._sessions.popitem(last=False)
         return session
