@@ -194,6 +194,7 @@ class HttpModel(ChatModel, ABC):
                 return reply
             except Transient as transient:
                 transient.away = self._is_away(transient)
+                transient.doubt(deadline.left - min(self.settings.timeout_s, deadline.left / 2.0))
                 self._monitor.failed(call, number, transient)
                 permit.failure = transient
                 raise
@@ -248,7 +249,6 @@ class HttpModel(ChatModel, ABC):
             answer.headers,
             redact=self._redact,
             clock=self._clock,
-            patience_s=self.settings.deadline_s,
         )
 
     def _decode(self, body: bytes) -> dict[str, Any]:

@@ -115,8 +115,8 @@ class ModelSettings(Settings):
 
     deadline_s: float = operational(1800.0, gt=0.0)
     """Most seconds for a call with all its retries and waits, and for a server that refuses
-    everything or is down. Waiting for the limits below does not count; a longer Retry-After is
-    not waited for."""
+    everything or is down. Waiting for the limits below does not count; a Retry-After that
+    leaves no time for another request is not waited for."""
 
     requests_per_minute: int | None = operational(None, ge=1)
     """Most requests sent in any minute."""

@@ -44,7 +44,7 @@ class Transient(AgentQuestError):
 
     `unreachable`: no connection was made. `away`: the server answered before, so that it is
     worth waiting for; the client sets this. Neither such a failure nor one that tells us to
-    wait uses up a retry, unless it is `unreasonable`: it asks for more time than a call has.
+    wait uses up a retry, unless it is `unreasonable`: it asks for more time than there is.
     """
 
     def __init__(
@@ -54,16 +54,21 @@ class Transient(AgentQuestError):
         status: int | None = None,
         retry_after: float | None = None,
         unreachable: bool = False,
-        unreasonable: bool = False,
     ) -> None:
         super().__init__(message)
         self.status = status
         self.retry_after = retry_after
         self.unreachable = unreachable
-        self.unreasonable = unreasonable
-        self.away = False
+        self.unreasonable = self.away = False
 
     @property
     def told_to_wait(self) -> bool:
         """Whether the server asked us to come back later."""
         return self.status == 429 or self.retry_after is not None
+
+    def doubt(self, longest_s: float) -> None:
+        """Disregard a wait that is longer than this."""
+        if self.retry_after is not None and self.retry_after > longest_s:
+            asked = f"asks for a wait of {self.retry_after:.0f} s"
+            self.args = (f"{self} ({asked}, which llm.deadline_s does not allow)",)
+            self.retry_after, self.unreasonable = None, True

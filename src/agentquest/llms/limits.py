@@ -281,6 +281,7 @@ class RequestLimits:
         self.throttle = Throttle(clock, settings.wait_interval)
         self._requests = Bucket(requests, clock) if requests else None
         self._tokens = Bucket(tokens, clock) if tokens else None
+        self._most_tokens = tokens or 0
         self._max_completion = settings.max_tokens or math.inf
         self._usual_completion = _FIRST_GUESS
 
@@ -318,5 +319,7 @@ class RequestLimits:
     def _learn(self, usage: Usage | None, guess: float) -> None:
         if usage is None or self._tokens is None:
             return
-        self._tokens.settle(usage.prompt_tokens + usage.completion_tokens - guess)
-        self._usual_completion += 0.1 * (usage.completion_tokens - self._usual_completion)
+        # No request takes more than a minute's tokens; a server that says so must not stop a run.
+        completion = min(usage.completion_tokens, self._most_tokens)
+        self._tokens.settle(min(usage.prompt_tokens + completion, self._most_tokens) - guess)
+        self._usual_completion += 0.1 * (completion - self._usual_completion)

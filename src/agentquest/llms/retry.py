@@ -85,7 +85,7 @@ async def call_with_retries(
     """Call `attempt` until it succeeds, fails for good, or may not be tried again.
 
     A server that tells us to wait, or that is away, is waited for until the deadline; only
-    other failures use up retries. One that asks for more time than a call has is not believed.
+    other failures use up retries. A wait that leaves no time for another request is not believed.
     """
     deadline = Deadline(clock, settings.deadline_s)
     number = 1
@@ -121,7 +121,6 @@ def failure_of_status(
     *,
     redact: Redactor,
     clock: Clock,
-    patience_s: float,
 ) -> ModelFailure | Transient:
     """The failure that a status other than 200 means."""
     said = body[:READABLE].decode("utf-8", "replace")
@@ -135,9 +134,6 @@ def failure_of_status(
         wait = retry_after(headers, clock.wall())
         if wait is None and status == 429:
             wait = _read_delay(said.lower())
-        if wait is not None and wait > patience_s:
-            text += f" (asks for a wait of {wait:.0f} s, llm.deadline_s is {patience_s:g})"
-            return Transient(text, status=status, unreasonable=True)
         return Transient(text, status=status, retry_after=wait)
     if kind is BadRequest and status in (404, 405):
         text += " (is base_url correct, and does the server have this model?)"

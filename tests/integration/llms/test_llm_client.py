@@ -178,7 +178,10 @@ async def test_a_date_to_come_back_at_is_understood() -> None:
 async def test_the_deadline_ends_a_call_that_is_told_to_wait_again_and_again() -> None:
     clock = FakeClock()
     script = [Fault.RATE_LIMIT_SECONDS] * 99
-    async with talking(script, clock, max_retries=0, deadline_s=4.5) as (client, server):
+    async with talking(script, clock, max_retries=0, timeout_s=0.5, deadline_s=4.5) as (
+        client,
+        server,
+    ):
         with pytest.raises(ModelUnavailable, match="deadline"):
             await client.complete(HELLO)
     assert server.count == 5

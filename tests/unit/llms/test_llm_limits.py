@@ -213,3 +213,16 @@ def test_tokens_are_settled_with_what_the_server_counted() -> None:
     assert asyncio.run(minutes(100, 50)) == pytest.approx(1.0, abs=0.2)
     assert asyncio.run(minutes(100, 500)) == pytest.approx(4.0, abs=0.4)
     assert asyncio.run(minutes(1000, 50)) == pytest.approx(7.0, abs=0.6)
+
+
+def test_an_absurd_count_of_tokens_stops_no_run() -> None:
+    async def minutes(prompt: int, completion: int) -> float:
+        clock = FakeClock()
+        door = limits_of(clock, tokens_per_minute=60_000, max_tokens=None)
+        for usage in (Usage(prompt_tokens=prompt, completion_tokens=completion), *[None] * 9):
+            async with passing(door, clock) as permit:
+                permit.succeeded, permit.usage = True, usage
+        return clock.time / 60
+
+    assert asyncio.run(minutes(10**9, 1)) < 2
+    assert asyncio.run(minutes(1, 10**9)) < 3

@@ -267,9 +267,15 @@ def test_the_pace_is_found_for_limits_of_all_sizes(
 class Scripted:
     """A server in virtual time that does as `what` says of each request's time."""
 
-    def __init__(self, clock: Clock, what: Callable[[float], HttpAnswer | Transient]) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        what: Callable[[float], HttpAnswer | Transient],
+        latency_s: float = 0.01,
+    ) -> None:
         self._clock = clock
         self._what = what
+        self._latency_s = latency_s
         self.times: list[float] = []
         self.asked_twice = asyncio.Event()
 
@@ -278,7 +284,9 @@ class Scripted:
         self.times.append(now)
         if len(self.times) == 2:
             self.asked_twice.set()
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(min(self._latency_s, time_left))
+        if time_left < self._latency_s:
+            raise Transient("no answer in time")
         answer = self._what(now)
         if isinstance(answer, Transient):
             raise answer
@@ -311,6 +319,21 @@ def test_one_refusal_holds_back_the_whole_client() -> None:
     assert first == 0.0
     assert len(others) == 5
     assert min(others) >= 30.0
+
+
+@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize("wait", ["1e9", "1800", "1799", "1600", "1400"])
+def test_a_wait_of_any_length_ends_no_call(status: int, wait: str) -> None:
+    """One that left a call no time for another request would end all that wait with it."""
+
+    def refuse_once(now: float) -> HttpAnswer:
+        return HttpAnswer(status, {"Retry-After": wait}, b"") if now < 3 else OK
+
+    async def scenario(clock: Clock) -> None:
+        client = client_of(Scripted(clock, refuse_once, latency_s=100.0), clock, deadline_s=1800.0)
+        await asyncio.gather(*(client.complete(HELLO) for _ in range(32)))
+
+    VirtualLoop.run(scenario)
 
 
 @pytest.mark.parametrize("share", [0.02, 0.1, 0.2])
