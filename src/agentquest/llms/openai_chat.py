@@ -96,7 +96,7 @@ class OpenAIChat(HttpModel):
     def _assemble(self, events: list[dict[str, Any]]) -> dict[str, Any]:
         said = Pieces(list)
         details: list[Any] = []
-        calls: dict[int, Pieces] = {}
+        calls: dict[int, list[Pieces]] = {}
         whole: dict[str, Any] = {}
         finish: object = None
         for chunk in events:
@@ -114,7 +114,7 @@ class OpenAIChat(HttpModel):
                 details += delta[_DETAILS]
         if finish is None:
             raise ValueError("the stream ends before the reply does")
-        functions = [join_pieces(calls[index]) for index in sorted(calls)]
+        functions = [join_pieces(call) for index in sorted(calls) for call in calls[index]]
         made = [{"id": function.pop("id", ""), "function": function} for function in functions]
         message = {**join_pieces(said), _DETAILS: details, "tool_calls": made}
         whole["choices"] = [{"index": 0, "message": message, "finish_reason": finish}]
@@ -129,8 +129,8 @@ class OpenAIChat(HttpModel):
             raise ValueError("the choice has no message")
         if not (finish is None or isinstance(finish, str)):
             raise ValueError("finish_reason is not text")
-        if finish == "error":  # OpenRouter's, for a model that broke off
-            raise ValueError("the model ended with an error")
+        if finish in _BROKEN_OFF:
+            raise ValueError(f"the model ended with finish_reason {finish}")
         content = _content(message.get("content"))[0]
         text, reasoning = read_message(message)
         details = message.get(_DETAILS)
@@ -154,6 +154,8 @@ class OpenAIChat(HttpModel):
         )
 
 
+# A reply that its server did not finish, as OpenRouter and vLLM (also one that is shut down) say.
+_BROKEN_OFF = ("error", "abort")
 # Where OpenRouter puts signed or encrypted thoughts, which it wants back unchanged.
 _DETAILS = "reasoning_details"
 
@@ -256,14 +258,19 @@ def _add_texts(delta: dict[str, Any], said: Pieces) -> None:
         said[name].append(optional_text(delta, name))
 
 
-def _add_calls(delta: dict[str, Any], calls: dict[int, Pieces]) -> None:
+def _add_calls(delta: dict[str, Any], calls: dict[int, list[Pieces]]) -> None:
     for piece in objects_of(delta, "tool_calls"):
         function, index = object_of(piece, "function"), place_of(piece, "index")
+        begins = bool(function.get("name"))
         if index is None:  # a server that does not number them: a name begins a call
-            index = next(reversed(calls), -1) + (not calls or bool(function.get("name")))
-        call = calls.setdefault(index, Pieces(list))
-        if piece.get("id"):
-            call["id"] = [str(piece["id"])]
+            index = next(reversed(calls), -1) + (not calls or begins)
+        same = calls.setdefault(index, [Pieces(list)])
+        names = [str(piece["id"])] if piece.get("id") else same[-1]["id"]
+        # Google's server gives all calls the same number, and each an id of its own.
+        if begins and same[-1]["id"] not in ([], names):
+            same.append(Pieces(list))
+        call = same[-1]
+        call["id"] = names
         for name in ("name", "arguments"):
             if function.get(name) is not None:
                 call[name].append(text_of(function, name))

@@ -201,7 +201,10 @@ MESSAGE = {"type": "message", "content": [{"type": "output_text", "text": "look"
 @pytest.mark.parametrize(
     ("name", "body"),
     [
-        ("openai", {"choices": [{"message": {"content": "half"}, "finish_reason": "error"}]}),
+        *(
+            ("openai", {"choices": [{"message": {"content": "half"}, "finish_reason": finish}]})
+            for finish in ("error", "abort")
+        ),
         (
             "openai",
             {"choices": [{"message": {"content": "half"}, "error": {"code": 502, "message": "x"}}]},
@@ -460,6 +463,19 @@ def test_a_stream_with_old_line_ends_another_choice_and_calls_without_numbers() 
     assert isinstance(reply, Reply)
     assert reply.text == "mine"
     assert [call.arguments for call in reply.tool_calls] == ['{"a": 1}', "{}"]
+
+
+def test_calls_that_share_a_number_are_told_apart_by_their_ids() -> None:
+    def call(id_: str, **function: str) -> dict[str, Any]:
+        return chunk({"tool_calls": [{"index": 0, "id": id_, "function": function}]})
+
+    google = [call("a", name="act", arguments="{}"), call("b", name="act", arguments="[]")]
+    vllm = [call("c", name="act"), call("d", arguments='{"a": '), call("e", arguments="1}")]
+    ends = chunk(finish_reason="tool_calls")
+    for events, arguments in ((google, ["{}", "[]"]), (vllm, ['{"a": 1}'])):
+        reply = read(STREAMED["openai"], sse(*events, ends))
+        assert isinstance(reply, Reply)
+        assert [call.arguments for call in reply.tool_calls] == arguments
 
 
 def test_no_credit_inside_a_response_is_no_reason_to_wait() -> None:
