@@ -117,7 +117,8 @@ class ChatModel(Protocol):
         """The model's next turn; `seed` overrides the configured one.
 
         Raises `ContextExceeded` when the conversation no longer fits the model,
-        and another subclass of `ModelError` when there is no answer to be had.
+        and another subclass of `ModelError` when there is no answer to be had. Whatever
+        else it raises leaves the episode without a score, too.
         """
         ...
 

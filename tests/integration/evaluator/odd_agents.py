@@ -9,8 +9,10 @@ import os
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 from agentquest.lib import Agent, Answer, Episode, Explorer, Observation, Settings
+from agentquest.llms.config import ModelSettings
 from agentquest.llms.types import ChatModel
 from agentquest.records.messages import Message
 
@@ -132,3 +134,19 @@ class Asks(Agent):
     async def act(self, observation: Observation) -> Answer:
         reply = await self._model.complete([Message(role="user", content=observation.text)])
         return Answer(reply.text.rpartition("ACTION: ")[2], how="asked", reply=reply.text)
+
+
+class Failing(ChatModel):
+    """A model of the user's own that gives no reply, in the way that its name says."""
+
+    Settings = ModelSettings
+
+    def __init__(self, settings: ModelSettings) -> None:
+        self._how = settings.model
+
+    async def complete(self, messages: object, **more: object) -> Any:
+        if self._how == "raises":
+            return {}["choices"]
+        if self._how == "exits":
+            raise SystemExit("enough")
+        return "ACTION: look"

@@ -1,5 +1,6 @@
 """What counts as a score: crashes by policy, giving up, and a context that is full."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -102,3 +103,22 @@ async def test_what_the_api_does_wrong_is_never_a_loss_even_where_crashes_are(
         return [(one.key, one.success, len(one.steps)) for one in records]
 
     assert await solved("faulty", rates) == await solved("sound", {})
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("raises", r"^KeyError: 'choices' at \w+\.py:\d+$"),
+        ("exits", r"^SystemExit: enough at \w+\.py:\d+$"),
+        ("answers in text", r"^complete\(\) returned a str instead of a Reply$"),
+    ],
+)
+async def test_a_model_of_one_s_own_that_gives_no_reply_is_no_loss(
+    tmp_path: Path, odd: str, how: str, said: str
+) -> None:
+    arguments = [f"llm.provider={odd}:Failing", f"llm.model={how}", "agent_faults=lose"]
+    run, _ = await evaluate(tmp_path, *arguments, "num_games=1")
+    (record,) = run.directory.records()
+    assert (record.end, record.scored) == (End.INFRASTRUCTURE_FAULT, False)
+    assert record.error is not None
+    assert re.match(said, record.error.message)
