@@ -104,14 +104,17 @@ def json_rows(rows: Sequence[SweepRow]) -> list[dict[str, Any]]:
 
 
 def sweep_comparison(runs: Sequence[SweptRun]) -> tuple[list[Comparison], list[str]]:
-    """Each agent and model against the first of its protocol; and why some could not be."""
+    """Each agent and model against the first of its protocol that has played; and why some
+    could not be compared."""
     by_protocol: dict[str | None, list[ComparedRun]] = {}
     problems: list[str] = []
     for setting, members in _by_setting(runs).items():
         loaded, broken = open_runs([run.path for run in members])
         problems += [f"{one.name} cannot be read: {one.problem}" for one in broken]
-        if loaded:
+        if any(run.rows for run in loaded):
             by_protocol.setdefault(setting[2], []).append(_pool(setting, loaded))
+        elif loaded:
+            problems.append(f"{_label(setting)} has no finished episode")
     found: list[Comparison] = []
     for group in by_protocol.values():
         first, *others = group

@@ -168,7 +168,7 @@ def test_a_run_that_its_server_fails_is_owed_and_the_others_are_played(tmp_path:
     text = """
 name: small
 models: [{model: gone, base_url: "http://127.0.0.1:1/v1", max_retries: 0}]
-agents: [react, scripted]
+agents: [react, scripted, random]
 run: {benchmark: mastermind, num_games: 2}
 """
     written(tmp_path, text)
@@ -177,7 +177,8 @@ run: {benchmark: mastermind, num_games: 2}
     assert "Traceback" not in done.stderr
     assert "some episodes have no score; run the same command again" in done.stderr
     assert len(scored_keys(tmp_path / "runs" / "small" / "scripted_seed-42")) == 2
-    assert "not compared: react gone" in done.stderr
+    assert done.stderr.count("not compared: react gone") == done.stderr.count("not compared") == 1
+    assert "random against scripted (baseline)" in done.stdout
     named = "gone at http://127.0.0.1:1/v1 cannot be asked, and its runs are not played: "
     assert done.stderr.count(named) == 1
     assert done.stderr.startswith("asking gone at http://127.0.0.1:1/v1 …\n"), "before it waits"
