@@ -13,6 +13,7 @@ from agentquest.config import load_config
 from agentquest.records.episode import EpisodeRecord
 from agentquest.running.run import Run
 from episode_players import play_unrecorded
+from llm_servers.chat_stream import chat_chunks
 from llm_servers.faulty_proxy import FaultyProxy, http
 
 Calls = tuple[tuple[str, str], ...]
@@ -110,12 +111,23 @@ CALLS: dict[str, tuple[Calls, list[str]]] = {
 }
 
 
-async def play_with(wire: Wire, agent: str, odd: dict[str, Any]) -> EpisodeRecord:
+def write_stream(wire: str, server: Any, odd: dict[str, Any]) -> bytes:
+    """The same reply in pieces, as its provider streams them."""
+    if wire == "openai":
+        events = chat_chunks({"id": "c", "created": 1, "model": "m", **odd})
+    elif wire == "responses":
+        events = [{"type": "response.completed", "response": odd}]
+    else:
+        events = [odd] if "promptFeedback" in odd else server.events(odd)
+    return b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
+
+
+async def play_with(wire: Wire, agent: str, stream: bool, odd: dict[str, Any]) -> EpisodeRecord:
     """One game in which the second answer is this one."""
     explorer = AlfWorldExplorer
     answer = by_words(explorer) if agent == "react" else by_tools(explorer, ACT)
-    body = json.dumps(odd).encode()
     async with wire.server(answer) as server:
+        body = write_stream(wire.name, server, odd) if stream else json.dumps(odd).encode()
         where = urlsplit(server.url)
         origin = f"{where.scheme}://{where.netloc}"
         async with FaultyProxy(origin, {"odd": lambda sound: http(200, body)}, 2, 1) as proxy:
@@ -133,6 +145,7 @@ async def play_with(wire: Wire, agent: str, odd: dict[str, Any]) -> EpisodeRecor
                     "base_url": url,
                     "api_key_env": None,
                     "wait_interval": 0.001,
+                    "stream": stream,
                 },
             }
             (record,) = await play_unrecorded(Run(load_config(settings=settings)[0]))
@@ -155,21 +168,28 @@ def check(record: EpisodeRecord, hows: list[str], usual: str, kind: str) -> None
     assert EpisodeRecord.model_validate_json(record.model_dump_json()) == record
 
 
+whole_and_streamed = pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+
+
 @all_wires
-async def test_calls_cost_a_step_each_as_they_are(wire: Wire) -> None:
+@whole_and_streamed
+async def test_calls_cost_a_step_each_as_they_are(wire: Wire, stream: bool) -> None:
     for calls, hows in CALLS.values():
-        record = await play_with(wire, "tools", write_reply(wire.name, calls=calls))
+        record = await play_with(wire, "tools", stream, write_reply(wire.name, calls=calls))
         check(record, hows, "tool_call", "complete")
 
 
 @all_wires
+@whole_and_streamed
 @pytest.mark.parametrize("agent", ["react", "tools"])
-async def test_refusals_and_silence_are_the_model_s_own(wire: Wire, agent: str) -> None:
+async def test_refusals_and_silence_are_the_model_s_own(
+    wire: Wire, stream: bool, agent: str
+) -> None:
     usual = "exact" if agent == "react" else "tool_call"
     for odd in write_refusals(wire.name).values():
-        check(await play_with(wire, agent, odd), ["refused"], usual, "refused")
+        check(await play_with(wire, agent, stream, odd), ["refused"], usual, "refused")
     silent = [write_reply(wire.name), write_reply(wire.name, " \n")]
     if wire.name == "gemini":  # a call that was no JSON: Google keeps it
         silent.append(write_reply(wire.name, stop="MALFORMED_FUNCTION_CALL"))
     for odd in silent:
-        check(await play_with(wire, agent, odd), ["empty"], usual, "empty")
+        check(await play_with(wire, agent, stream, odd), ["empty"], usual, "empty")
