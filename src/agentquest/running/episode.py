@@ -25,6 +25,7 @@ from agentquest.records.episode import EpisodeRecord, Failure, MessagePool, Sour
 from agentquest.records.how import How
 from agentquest.records.messages import Message, ToolSpec
 from agentquest.records.outcome import End, is_scored
+from agentquest.running.asking import ModelCalls, count_calls
 from agentquest.running.crashes import Crash, describe_crash
 from agentquest.running.spec import EpisodeSpec
 
@@ -62,6 +63,7 @@ class EpisodePlayer:
         self._off_loop = off_loop
         self._worker = worker
         self._pool = MessagePool()
+        self._calls = ModelCalls()
         self._tools: dict[str, ToolSpec] = {}
         self._whose_turn: Source = "environment"
         self._first: Observation | None = None
@@ -72,6 +74,7 @@ class EpisodePlayer:
     async def play(self, on_step: OnStep | None = None) -> EpisodeRecord:
         """Play to the end, whatever it is. Only cancellation passes through, and a `UserError`
         of an environment that cannot begin, such as data that is not there."""
+        self._calls = count_calls()
         try:
             self._end = await self._to_its_end(on_step or (lambda step, prompt: None))
         finally:
@@ -135,7 +138,7 @@ class EpisodePlayer:
         """Wait for the agent, within the time it has for one answer."""
         limit = self.spec.context.step_timeout_s
         self._whose_turn = "agent"
-        done = await (work if limit is None else _within(work, limit))
+        done = await (work if limit is None else _within(work, limit, self._calls))
         self._whose_turn = "environment"
         return done
 
@@ -160,7 +163,7 @@ class EpisodePlayer:
     async def _close(self) -> None:
         """An agent that fails to clean up has still played its episode."""
         try:
-            await _within(self.agent.close(), _CLOSING_S)
+            await _within(self.agent.close(), _CLOSING_S, self._calls)
         except BaseException as error:
             # User code may raise anything here.
             if _ends_the_task(error):
@@ -279,8 +282,8 @@ class _NoAnswer(Exception):
     """The agent used up its time."""
 
 
-async def _within(work: Coroutine[Any, Any, T], seconds: float) -> T:
-    """Its result, if it comes in time.
+async def _within(work: Coroutine[Any, Any, T], seconds: float, calls: ModelCalls) -> T:
+    """Its result, if it comes in time; who still waits for a model is not at fault.
 
     Unlike `asyncio.wait_for` before Python 3.12 this never loses a cancellation, and
     never takes a time limit of the work's own for ours.
@@ -289,7 +292,8 @@ async def _within(work: Coroutine[Any, Any, T], seconds: float) -> T:
     try:
         await asyncio.wait({task}, timeout=seconds)
         if not task.done():
-            raise _NoAnswer(f"no answer within {seconds:g} s")
+            said = f"no answer within {seconds:g} s"
+            raise ModelError(f"{said}, of the model") if calls.waiting else _NoAnswer(said)
         result = task.result()
         if isinstance(result, SystemExit | KeyboardInterrupt):
             raise result

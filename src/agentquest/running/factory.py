@@ -7,14 +7,14 @@ data, the model's client, and whatever the agent class opened for all of them.
 import inspect
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 from agentquest import registry
-from agentquest.errors import AgentQuestError, ConfigError, ModelError, explain
+from agentquest.errors import ConfigError, explain
 from agentquest.lib import Agent, Benchmark
 from agentquest.lib.settings import Settings, validate_settings
-from agentquest.llms.types import ChatModel, Reply
-from agentquest.running.crashes import describe_crash
+from agentquest.llms.types import ChatModel
+from agentquest.running.asking import watch_model
 from agentquest.running.spec import Choice, RunContext
 
 _OFFERED = ("settings", "model", "explorer", "shared")
@@ -133,36 +133,10 @@ class Resources:
         settings = validate_settings(found.Settings, chosen.settings, "llm")
         if "explorer" in _parameters(found):
             # It plays by rules: one player per episode.
-            return _guard(found(settings, explorer=self.benchmark.explorer()))
+            return watch_model(found(settings, explorer=self.benchmark.explorer()))
         if self._client is None:
-            self._client = _guard(found(settings))
+            self._client = watch_model(found(settings))
         return self._client
-
-
-class _OwnModel:
-    """A model of the user's own: when it cannot answer, that is no failure of the agent's."""
-
-    def __init__(self, model: ChatModel) -> None:
-        self._model = model
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._model, name)
-
-    async def complete(self, *given: Any, **more: Any) -> Reply:
-        try:
-            reply: object = await self._model.complete(*given, **more)
-        except AgentQuestError:
-            raise
-        except (Exception, SystemExit) as error:
-            raise ModelError(describe_crash(error).message) from error
-        if not isinstance(reply, Reply):
-            raise ModelError(f"complete() returned a {type(reply).__name__} instead of a Reply")
-        return reply
-
-
-def _guard(model: ChatModel) -> ChatModel:
-    is_ours = type(model).__module__.startswith("agentquest.")
-    return model if is_ours else cast(ChatModel, _OwnModel(model))
 
 
 def _parameters(found: type) -> Mapping[str, inspect.Parameter]:

@@ -149,4 +149,6 @@ class Failing(ChatModel):
             return {}["choices"]
         if self._how == "exits":
             raise SystemExit("enough")
+        if self._how == "hangs":
+            await asyncio.sleep(600)
         return "ACTION: look"

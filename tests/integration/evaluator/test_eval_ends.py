@@ -110,14 +110,16 @@ async def test_what_the_api_does_wrong_is_never_a_loss_even_where_crashes_are(
     [
         ("raises", r"^KeyError: 'choices' at \w+\.py:\d+$"),
         ("exits", r"^SystemExit: enough at \w+\.py:\d+$"),
-        ("answers in text", r"^complete\(\) returned a str instead of a Reply$"),
+        ("texts", r"^complete\(\) returned a str instead of a Reply$"),
+        ("hangs step_timeout_s=1", r"^no answer within 1 s, of the model$"),
     ],
 )
 async def test_a_model_of_one_s_own_that_gives_no_reply_is_no_loss(
     tmp_path: Path, odd: str, how: str, said: str
 ) -> None:
-    arguments = [f"llm.provider={odd}:Failing", f"llm.model={how}", "agent_faults=lose"]
-    run, _ = await evaluate(tmp_path, *arguments, "num_games=1")
+    model, *more = how.split()
+    arguments = [f"llm.provider={odd}:Failing", f"llm.model={model}", "agent_faults=lose"]
+    run, _ = await evaluate(tmp_path, *arguments, "num_games=1", *more)
     (record,) = run.directory.records()
     assert (record.end, record.scored) == (End.INFRASTRUCTURE_FAULT, False)
     assert record.error is not None
