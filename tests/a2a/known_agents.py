@@ -2,7 +2,7 @@
 
 import asyncio
 
-from agentquest.lib import Agent, Answer
+from agentquest.lib import Agent, Answer, InformedAgent
 
 
 class PerfectAgent(Agent):
@@ -37,6 +37,13 @@ class SlowAgent(Agent):
 
     async def act(self, observation):
         await asyncio.sleep(3600)
+        return Answer(action="look")
+
+
+class Planner(InformedAgent):
+    """Wants the oracle, which nobody has over A2A."""
+
+    async def act(self, observation):
         return Answer(action="look")
 
 

@@ -168,12 +168,19 @@ def test_an_agent_that_errs_is_told_by_the_exit_code(tmp_path, strange):
     launched.nothing_is_left()
 
 
-def test_an_agent_that_cannot_be_started(tmp_path):
-    launched = Launched(tmp_path, "--white-agent-type", "nobody")
+@pytest.mark.parametrize(
+    "kind, why",
+    [
+        ("repetitve", "'repetitve' is not an agent; did you mean 'repetitive'?"),
+        ("known_agents:Planner", "needs the plan of its game"),
+    ],
+)
+def test_an_agent_that_cannot_play_is_refused_before_one_is_started(tmp_path, kind, why):
+    launched = Launched(tmp_path, "--white-agent-type", kind)
     done = launched.run()
     assert done.returncode == 2
-    assert "white agent ended" in done.stderr
-    assert "'nobody' is not an agent" in done.stderr
+    assert why in done.stderr
+    assert done.stdout == ""
     launched.nothing_is_left()
 
 

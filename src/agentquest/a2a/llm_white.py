@@ -21,16 +21,19 @@ from pydantic import ValidationError
 from agentquest import registry
 from agentquest.a2a import limits
 from agentquest.agents.chat_history import record_call
-from agentquest.errors import ConfigError, UserError
-from agentquest.lib import Agent, Answer, Observation, Settings
-from agentquest.lib.settings import in_words
+from agentquest.errors import ConfigError, UnknownName, UserError
+from agentquest.lib import Agent, Answer, InformedAgent, Observation, Settings
+from agentquest.lib.settings import in_words, suggestion
 from agentquest.llms.config import SERVICES, ModelSettings, Service
 from agentquest.llms.failures import ModelFailure
 from agentquest.llms.types import ChatModel
 from agentquest.records.messages import Message
-from agentquest.running.factory import asks_a_model
+from agentquest.running.factory import agent_class, asks_a_model
 
 LLM = ("llm", "standard")
+ORACLE, REPETITIVE, ALTERNATING = "oracle", "repetitive", "alternating"
+# White agents that are none of the evaluator's, or play otherwise over A2A.
+OWN = (*LLM, ORACLE, REPETITIVE, ALTERNATING)
 # The settings of the model beside its server, each with its variable and its default.
 _VARIABLES = {
     "model": ("WHITE_AGENT_MODEL", "gpt-4o-mini"),
@@ -83,9 +86,16 @@ class LLMWhiteAgent(Agent):
 
 
 def needs_model(kind: str) -> bool:
-    """Whether a white agent of this kind asks a model; what is no agent is for others to say."""
-    is_agent = kind in registry.names("agent") or ":" in kind
-    return kind in LLM or (is_agent and asks_a_model(kind))
+    """Whether a white agent of this kind asks a model. Raises where there is none of this name,
+    or it cannot play over A2A."""
+    if kind in OWN:
+        return kind in LLM
+    known = {*registry.names("agent"), *OWN}
+    if kind not in known and ":" not in kind:
+        raise UnknownName(f"{kind!r} is not an agent; {suggestion(kind, sorted(known))}")
+    if issubclass(agent_class(kind), InformedAgent):
+        raise UserError(f"agent {kind!r} needs the plan of its game, which A2A does not carry")
+    return asks_a_model(kind)
 
 
 def find_service(environment: Mapping[str, str]) -> Service | None:

@@ -20,12 +20,20 @@ from a2a.server.events import EventQueue
 from a2a.types import AgentCard, AgentSkill
 from a2a.utils.errors import InternalError
 
-from agentquest import registry
 from agentquest.a2a import limits, new_agent_text_message
-from agentquest.a2a.llm_white import LLM, LLMWhiteAgent, read_model_settings, wants_reasoning
+from agentquest.a2a.llm_white import (
+    ALTERNATING,
+    LLM,
+    ORACLE,
+    REPETITIVE,
+    LLMWhiteAgent,
+    needs_model,
+    read_model_settings,
+    wants_reasoning,
+)
 from agentquest.a2a.messages import ParsedMessage, read_message, write_usage
 from agentquest.a2a.serving import build_card, machine_of
-from agentquest.errors import UnknownName, UserError
+from agentquest.errors import UserError
 from agentquest.http.sessions import SessionStore, Stage
 from agentquest.lib import (
     Agent,
@@ -34,14 +42,12 @@ from agentquest.lib import (
     Briefing,
     Driver,
     Episode,
-    InformedAgent,
     Observation,
     Oracle,
     Task,
 )
-from agentquest.lib.settings import suggestion
 from agentquest.running.crashes import describe_crash
-from agentquest.running.factory import Resources, agent_class, asks_a_model
+from agentquest.running.factory import Resources
 from agentquest.running.selection import episode_seed
 from agentquest.running.spec import Choice, RunContext
 
@@ -196,18 +202,18 @@ class WhiteExecutor(AgentExecutor):
 
 def make_source(kind: str, benchmark: Benchmark) -> WhiteSource:
     """One of the white agents by its name, or any agent of the evaluator by name or path."""
+    wants_model = needs_model(kind)
     if kind in _BASELINES:
         return WhiteSource(kind, _BASELINES[kind])
-    if kind == _ORACLE:
+    if kind == ORACLE:
         index = OpeningIndex(benchmark)
         return WhiteSource(kind, lambda: RecognisingOracle(index))
     if kind in LLM:
         path = f"{LLMWhiteAgent.__module__}:{LLMWhiteAgent.__name__}"
         agent, name, told = Choice(path, {"reasoning": wants_reasoning(os.environ)}), "llm", None
     else:
-        _check_name(kind)
         agent, name, told = Choice(kind, _SERVED_SETTINGS.get(kind, {})), kind, benchmark
-    model = read_model_settings(os.environ) if asks_a_model(agent.name) else None
+    model = read_model_settings(os.environ) if wants_model else None
     context = RunContext(
         run_id="",
         config_hash="",
@@ -219,15 +225,6 @@ def make_source(kind: str, benchmark: Benchmark) -> WhiteSource:
     if model is None:
         return WhiteSource(name, resources.agent, resources, told)
     return WhiteSource(f"{name}, {model.model}", resources.agent, resources, told, model.model)
-
-
-def _check_name(name: str) -> None:
-    """Raise where no agent of the evaluator has this name, or it cannot play over A2A."""
-    known = {*registry.names("agent"), *LLM, *_BASELINES, _ORACLE}
-    if name not in known and ":" not in name:
-        raise UnknownName(f"{name!r} is not an agent; {suggestion(name, sorted(known))}")
-    if issubclass(agent_class(name), InformedAgent):
-        raise UserError(f"agent {name!r} needs the plan of its game, which A2A does not carry")
 
 
 class CyclingAgent(Agent):
@@ -246,8 +243,7 @@ def _choose_option(admissible: Sequence[str], position: int = 0) -> str:
     return admissible[position] if position < len(admissible) else admissible[0]
 
 
-_BASELINES = {"repetitive": partial(CyclingAgent, 1), "alternating": partial(CyclingAgent, 2)}
-_ORACLE = "oracle"
+_BASELINES = {REPETITIVE: partial(CyclingAgent, 1), ALTERNATING: partial(CyclingAgent, 2)}
 
 
 @dataclass(frozen=True)

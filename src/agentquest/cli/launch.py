@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 _RULE = "=" * 70
 _OWN_CONCURRENCY = 8
+_SCRIPTED = "scripted"
+_NO_KEY = (
+    "OPENAI_API_KEY is not set: using the scripted white agent, which follows rules.\n"
+    "Set the key to test a model, or choose with --white-agent-type."
+)
 # Settings for comparisons and for platforms, which only requests have; and rare ones.
 _REQUEST_ONLY = ("invalid_policy", "num_instances", "num_shards", "shard_index")
 _LAST = ("repeat_goal", "env_type")
@@ -107,9 +112,12 @@ def command(
     if agent_url is not None and (fault := find_fault(agent_url)):
         raise ConfigError(f"--agent-url: {fault}")
     config.select_games(config.make_benchmark(data_path))  # raises if there are no such games
+    white = white_agent_type or _choose_white_type(agent_url)
+    asks_model = agent_url is None and needs_model(white)
     tell(f"{_RULE}\nAgentQuest A2A assessment ({config.benchmark})\n{_RULE}")
-    white = _choose_white_type(white_agent_type, agent_url, tell)
-    if agent_url is None and needs_model(white):
+    if white_agent_type is None and white == _SCRIPTED:
+        tell(_NO_KEY)
+    if asks_model:
         model = read_model_settings(os.environ)
         tell(f"asking {model.model} at {model.base_url} …")
         for remark in asyncio.run(try_model(os.environ)):
@@ -155,17 +163,7 @@ def _where_to_continue(log_dir: Path, begun: float) -> str:
     return f"its games are in {newest}; the same command with --resume plays the rest"
 
 
-def _choose_white_type(
-    wanted: str | None, agent_url: str | None, tell: Callable[[str], None]
-) -> str:
+def _choose_white_type(agent_url: str | None) -> str:
     from agentquest.a2a.llm_white import find_service
 
-    if wanted is not None:
-        return wanted
-    if agent_url is not None or find_service(os.environ):
-        return "llm"
-    tell(
-        "OPENAI_API_KEY is not set: using the scripted white agent, which follows rules.\n"
-        "Set the key to test a model, or choose with --white-agent-type."
-    )
-    return "scripted"
+    return "llm" if agent_url is not None or find_service(os.environ) else _SCRIPTED
