@@ -270,6 +270,7 @@ MISTAKES: list[tuple[str, str]] = [
     ("launch --num-games 0", "num_games: must be at least 1 (given: 0)"),
     ("launch --task-types 9", "'9' is not a task type; there are: "),
     ("launch --train-eval none", "'none' is not a split of alfworld"),
+    ("launch --split valid_unsee", "'valid_unsee' is not a split of alfworld; did you mean"),
     ("launch --benchmark chess", "'chess' is not a benchmark"),
     ("launch --coverage-mode most", "'most' is not one of"),
     ("launch --agent-url localhost", "--agent-url: must be an address like http://localhost:9002/"),

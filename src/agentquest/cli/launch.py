@@ -33,6 +33,8 @@ _NO_KEY = (
 # Settings for comparisons and for platforms, which only requests have; and rare ones.
 _REQUEST_ONLY = ("invalid_policy", "num_instances", "num_shards", "shard_index")
 _LAST = ("repeat_goal", "env_type")
+# As other commands call it, beside the name in requests.
+_ALSO = {"train_eval": ("--split",)}
 
 
 def _with_settings(command: Callable[..., None]) -> Callable[..., None]:
@@ -52,7 +54,9 @@ def _option(name: str, field: FieldInfo, text: str) -> inspect.Parameter:
     kinds = [kind for kind in (field.annotation, *get_args(field.annotation)) if _is_option(kind)]
     default = field.default.value if isinstance(field.default, Enum) else field.default
     shown = f" Default: {default}." if default not in (None, False) else ""
-    option = typer.Option(f"--{name.replace('_', '-')}", help=f"{text}{shown}")
+    option = typer.Option(
+        f"--{name.replace('_', '-')}", *_ALSO.get(name, ()), help=f"{text}{shown}"
+    )
     return inspect.Parameter(
         name,
         inspect.Parameter.POSITIONAL_OR_KEYWORD,

@@ -60,6 +60,16 @@ def read_service(
     return {}
 
 
+def name_address(address: str, environment: Mapping[str, str] = os.environ) -> str:
+    """What to correct if the address is wrong: the variable that holds it, else the setting."""
+    holding = (
+        service.address
+        for service in SERVICES
+        if environment.get(service.address, "").strip().rstrip("/") == address
+    )
+    return next(holding, "llm.base_url")
+
+
 class ModelSettings(Settings):
     """One chat model behind a server."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agentquest.llms.config import ModelSettings
+from agentquest.llms.config import ModelSettings, name_address
 from agentquest.llms.failures import (
     AuthenticationFailed,
     BadRequest,
@@ -50,7 +50,7 @@ def _explain(
     words = said.lower()
     if isinstance(failure, Transient):
         if failure.unreachable:
-            advice = "is it running, and is llm.base_url correct?"
+            advice = f"is it running, and is {name_address(where)} correct?"
             return ModelUnavailable, f"no server at {where}; {advice} {said}"
         if failure.status == 200:
             return BadRequest, f"{settings.url} answers, but not like a model server: {said}"
@@ -71,7 +71,8 @@ def _explain(
     if isinstance(failure, BadRequest) and _is_of_the_model(failure, words, name):
         return BadRequest, f"{where} does not have the model {name!r}: {said}"
     if isinstance(failure, BadRequest) and failure.status in (404, 405):
-        return BadRequest, f"nothing answers at {settings.url}; is llm.base_url correct? {said}"
+        advice = f"is {name_address(where)} correct?"
+        return BadRequest, f"nothing answers at {settings.url}; {advice} {said}"
     return type(failure), f"{name} at {where}: {said}"
 
 

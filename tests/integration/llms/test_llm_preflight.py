@@ -59,6 +59,13 @@ async def test_a_server_that_is_not_there() -> None:
     assert line.startswith(f"no server at {url}; is it running, and is llm.base_url correct?")
 
 
+async def test_an_address_of_the_environment_is_named_by_its_variable(monkeypatch) -> None:
+    async with ChatServer() as server:
+        url = server.url
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/")
+    assert "is OPENAI_BASE_URL correct?" in await refused(ModelUnavailable, url)
+
+
 async def test_a_wrong_path() -> None:
     async with ChatServer() as server:
         line = await refused(BadRequest, server.url.removesuffix("/v1"))
