@@ -169,7 +169,7 @@ def test_an_agent_that_errs_is_told_by_the_exit_code(tmp_path, strange):
 
 
 @pytest.mark.parametrize(
-    "kind, why",
+    ("kind", "why"),
     [
         ("repetitve", "'repetitve' is not an agent; did you mean 'repetitive'?"),
         ("known_agents:Planner", "needs the plan of its game"),

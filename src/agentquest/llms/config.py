@@ -50,7 +50,7 @@ def read_service(
     has_own_key = not given.keys().isdisjoint({"api_key", "api_key_env"})
     wanted = str(given.get("base_url") or "").rstrip("/")
     for service in SERVICES:
-        key = environment.get(service.key, "").strip()
+        key = "" if has_own_key else environment.get(service.key, "").strip()
         named = environment.get(service.address, "").strip().rstrip("/")
         address = named if has_own_key else service.find_address(environment)
         if key and not service.default:

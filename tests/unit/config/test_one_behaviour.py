@@ -77,6 +77,12 @@ OPENAI = "https://api.openai.com/v1"
         ({"API_KEY": "k"}, {}, None, None),
         # A key of one's own is not sent to OpenAI because another is in the environment.
         ({"OPENAI_API_KEY": "k"}, {"api_key_env": "MINE"}, None, None),
+        (
+            {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://a/v1"},
+            {"api_key": "mine"},
+            "http://a/v1",
+            None,
+        ),
     ],
 )
 def test_the_environment_names_a_server_and_its_key(
