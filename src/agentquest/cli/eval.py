@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -102,11 +103,13 @@ def write_example(
     say(f"wrote {file}; next: agentquest eval -c {file}")
 
 
-def show(warnings: Sequence[str], run: Run) -> None:
-    """Warnings that should be seen before anything is played."""
+def show(warnings: Sequence[str], *runs: Run) -> None:
+    """Warnings that should be seen before anything is played, each once."""
     warn(*warnings, heading="warning: ")
-    notes = (*run.stand_ins, run.benchmark.provenance().warning, *run.selection.notes)
-    warn(*filter(None, notes), heading="note: ")
+    notes = [
+        (*run.stand_ins, run.benchmark.provenance().warning, *run.selection.notes) for run in runs
+    ]
+    warn(*filter(None, dict.fromkeys(chain(*notes))), heading="note: ")
 
 
 def evaluate_here(run: Run) -> None:

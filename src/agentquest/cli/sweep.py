@@ -11,7 +11,7 @@ import typer
 from agentquest.api import name_model, try_model
 from agentquest.cli.benchmark_choice import as_overrides
 from agentquest.cli.compare import ComparisonFormat, Format, ListTasks, format_comparisons
-from agentquest.cli.eval import play_watched
+from agentquest.cli.eval import play_watched, show
 from agentquest.cli.terminal import StopSignals, say_json, terminal_width, warn
 from agentquest.errors import AgentQuestError, UserError
 from agentquest.reports.render.comparison import json_comparison
@@ -59,19 +59,21 @@ def command(
     Example: agentquest sweep sweep.yaml --dry-run
     """
     sweep = load_sweep(file, as_overrides(overrides or [], ["--dry-run"]))
-    warn(*sweep.warnings, heading="warning: ")
     runs = [Run(one.config) for one in sweep.runs]
+    show(sweep.warnings, *runs)
     if dry_run:
         _list(runs)
         return
     dead = _ask_models(runs)
-    missing = sum(len(run.prepare()) for run in runs)
+    for run in runs:
+        run.prepare()
     remarks = dict.fromkeys(one_line(remark) for run in runs for remark in run.remarks)
     warn(*remarks, heading="note: ")
-    episodes = counted(missing, "episode")
-    say(f"{counted(len(runs), 'run')} in {sweep.folder}, {episodes} to play", err=True)
+    asked = [run for run in runs if run.run_id not in dead]
+    episodes = counted(sum(len(run.pending) for run in asked), "episode")
+    say(f"{counted(len(asked), 'run')} in {sweep.folder}, {episodes} to play", err=True)
     signals = StopSignals()
-    is_complete = _play([run for run in runs if run.run_id not in dead], signals) and not dead
+    is_complete = _play(asked, signals) and not dead
     if not signals.has_hung_up:
         _show(sweep, format, list_tasks)
     if not is_complete:

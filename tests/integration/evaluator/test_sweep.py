@@ -85,6 +85,7 @@ def test_one_table_and_one_comparison(tmp_path: Path) -> None:
     assert not (tmp_path / "runs").exists()
     done = agentquest(tmp_path, "sweep", "sweep.yaml", "parallel=3", COLUMNS="80")
     assert done.returncode == 0, done.stderr
+    assert done.stderr.count("note: where llm.model names no model, the scripted") == 1
     rows = [line for line in done.stdout.splitlines() if line.startswith("  react scripted, ")]
     assert [row.split()[2:4] for row in rows[:3]] == [
         ["seed", "1"],
@@ -184,6 +185,7 @@ run: {benchmark: mastermind, num_games: 2}
     assert done.stderr.startswith("asking gone at http://127.0.0.1:1/v1 …\n"), "before it waits"
     assert not scored_keys(tmp_path / "runs" / "small" / "react_gone_seed-42")
     live = tmp_path / "runs" / "small" / "react_gone_seed-42" / "live.jsonl"
+    assert "1 run in runs/small, 2 episodes to play" in done.stderr
     assert not live.exists(), "nothing was played against a server that is not there"
 
 
