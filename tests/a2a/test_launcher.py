@@ -109,6 +109,23 @@ def test_interrupted(tmp_path, number):
     assert all(str(next(tmp_path.glob("run_*"))) in line for line in told)
 
 
+def test_an_assessment_on_a_picked_port_goes_on_as_printed(tmp_path):
+    launched = Launched(tmp_path, "--white-agent-type", "known_agents:SlowAgent")
+    launched.command += ["--white-port", "0"]
+    process = launched.start()
+    try:
+        assert eventually(lambda: any(", run run_" in line for line in process.lines))
+        process.signal(signal.SIGINT)
+        assert process.wait() == 130
+    finally:
+        process.stop()
+    told = next(line for line in process.lines if "the same command with --resume" in line)
+    launched.command += [*told.partition("with ")[2].partition(" plays")[0].split()]
+    launched.command += ["--timeout", "5"]
+    assert ", 0 already played" in launched.run().stdout
+    assert len(list(tmp_path.glob("run_*"))) == 1
+
+
 @pytest.mark.parametrize("agent", ["llm", "react"])
 async def test_a_wrong_key_of_the_agent_is_found_before_anything_starts(tmp_path, agent):
     launched = Launched(tmp_path, "--white-agent-type", agent)

@@ -105,7 +105,7 @@ class Assessment:
         status = CANCELLED
         try:
             run, specs, documents = await asyncio.shield(beginning)
-            again = f", {len(run.specs) - len(specs)} already played" if run.records else ""
+            again = f", {len(run.specs) - len(specs)} already played" if resume else ""
             await notify(f"{counted(len(specs), 'game')}, run {run.run_id}{again}")
             progress = Progress(run, notify, documents)
             async with progress.notifying():

@@ -106,6 +106,7 @@ def command(
     from agentquest.a2a.addresses import find_fault
     from agentquest.a2a.launcher import Launch, read_agent_headers
     from agentquest.a2a.llm_white import needs_model, read_model_settings, try_model
+    from agentquest.http.sockets import free_port
 
     def tell(text: str) -> None:
         say(text, err=as_json)
@@ -126,6 +127,7 @@ def command(
         tell(f"asking {model.model} at {model.base_url} …")
         for remark in asyncio.run(try_model(os.environ)):
             tell(f"note: {remark}")
+    given_port, white_port = white_port, white_port or free_port(host)
     launch = Launch(
         config=config,
         white_agent_type=white,
@@ -139,10 +141,12 @@ def command(
         resume=resume,
         headers=read_agent_headers(agent_header or ()),
     )
-    _run(launch, tell, as_json)
+    # The address of the agent belongs to its run, so a port that we picked has to be named.
+    port = "" if given_port or agent_url is not None else f" --white-port {white_port}"
+    _run(launch, tell, as_json, f"--resume{port}")
 
 
-def _run(launch: "Launch", tell: Callable[[str], None], as_json: bool) -> None:
+def _run(launch: "Launch", tell: Callable[[str], None], as_json: bool, resume: str) -> None:
     from agentquest.a2a import launcher
 
     begun = time.time()
@@ -150,7 +154,7 @@ def _run(launch: "Launch", tell: Callable[[str], None], as_json: bool) -> None:
         result = launcher.run(launch, tell)
     except launcher.Interrupted as error:
         say(f"agentquest: {error}", fg="red", err=True)
-        warn(_where_to_continue(launch.log_dir, begun))
+        warn(_where_to_continue(launch.log_dir, begun, resume))
         raise typer.Exit(128 + error.number) from None
     if as_json:
         say_json(result.data)
@@ -158,13 +162,13 @@ def _run(launch: "Launch", tell: Callable[[str], None], as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _where_to_continue(log_dir: Path, begun: float) -> str:
+def _where_to_continue(log_dir: Path, begun: float, resume: str) -> str:
     """What an interrupted assessment has left behind, and how to play the rest."""
     runs = [run for run in log_dir.glob("run_*") if run.stat().st_mtime >= begun - 1]
     if not runs:
         return "no game was played yet"
     newest = max(runs, key=lambda run: run.stat().st_mtime)
-    return f"its games are in {newest}; the same command with --resume plays the rest"
+    return f"its games are in {newest}; the same command with {resume} plays the rest"
 
 
 def _choose_white_type(agent_url: str | None) -> str:
