@@ -276,6 +276,7 @@ MISTAKES: list[tuple[str, str]] = [
     ("launch --agent-url localhost", "--agent-url: must be an address like http://localhost:9002/"),
     ("launch --max-steps 0", "max_steps: must be at least 1"),
     ("launch --turn-timeout -1", "turn_timeout: must be more than 0"),
+    ("white --type scripted --host 192.0.2.1", "192.0.2.1 is not an address of this machine"),
     ("launch --white-port 99999", "--white-port: must be at most 65535"),
     ("white --type nobody", "'nobody' is not an agent"),
     ("white --type repetetive", "did you mean 'repetitive'?"),

@@ -51,6 +51,14 @@ def test_an_evaluation_shows_its_bar_and_its_figures(tmp_path: Path) -> None:
     assert "next: agentquest report runs/" in text
 
 
+@pytest.mark.parametrize("words", ["eval nope=1", "play nope", "serve openenv nope", "view nope"])
+def test_what_takes_a_while_to_start_says_at_once_that_it_does(tmp_path: Path, words: str) -> None:
+    code, text = in_a_terminal(tmp_path, *words.split())
+    assert code == 2
+    assert text.startswith(f"{words.split()[0]}: starting …\r")
+    assert "agentquest: " in text
+
+
 @pytest.mark.parametrize("option", ["-h", "--dry-run"])
 def test_nothing_is_left_on_a_terminal_where_all_is_printed_elsewhere(
     tmp_path: Path, option: str

@@ -6,7 +6,6 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import repeat
 from operator import attrgetter
 from pathlib import Path
 from threading import Event, Lock, Thread
@@ -215,9 +214,11 @@ class LiveView(RunEvents):
             self._progress.update(self._bar, completed=self._tally.scored)
             bar, figures = self._progress.get_renderable(), self._tally.line()
         lines = filter(None, [figures, visible(self._trouble())])
-        slow = zip(("slowest", *repeat(" " * 7)), self._tally.slowest(_SLOWEST), strict=False)
-        shown = [Text(f"{label} {line}", no_wrap=True) for label, line in slow]
-        return Group(bar, *map(Text, lines), *shown)
+        slow = [
+            Text(f"{'' if place else 'slowest':7} {line}", no_wrap=True)
+            for place, line in enumerate(self._tally.slowest(_SLOWEST))
+        ]
+        return Group(bar, *map(Text, lines), *slow)
 
     def noted(self, text: str) -> None:
         """Show and log a message about the run as a whole."""

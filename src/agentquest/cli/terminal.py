@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 _NEAREST = str.maketrans("█░━─–·×✓‘’“”", "#.---|x+''\"\"") | {ord("…"): "..."}
 _HANDLER = "agentquest.nearest"
-_SLOW_STARTS = ("eval", "launch", "rerun", "sweep")
+_SLOW_STARTS = (
+    *("eval", "rerun", "sweep", "launch", "green", "white"),
+    *("demo", "play", "serve", "view", "check-benchmark"),
+)
 _ONLY_PRINT = frozenset({"-h", "--help", "--dry-run"})
 _LEAVING_S = 15.0  # what is done at the end of a process takes a few
 _SHOW_CURSOR = "\x1b[?25h\n"

@@ -38,7 +38,7 @@ def listen(host: str = LOOPBACK, port: int = 0, option: str = "--port") -> socke
 
 def free_port(host: str = LOOPBACK) -> int:
     """A port that was free a moment ago."""
-    with _bound(host, 0) as probe:
+    with listen(host) as probe:
         return int(probe.getsockname()[1])
 
 

@@ -104,6 +104,19 @@ def test_plain_lines_come_by_the_clock_and_name_the_workers(
     assert "3 playing (process-1: 2, process-2: 1)" in said
 
 
+def test_the_slowest_episodes_of_a_frame_are_labelled(tmp_path: Path) -> None:
+    tally = Tally(total=4, active={key: Playing(goal=f"find {key}") for key in "abcde"})
+    with LiveView(tally, tmp_path / "run.log", debug=False) as view:
+        frame = view._render()
+    text = StringIO()
+    Console(width=100, file=text).print(frame)
+    assert [line.split(": ")[0].strip() for line in text.getvalue().splitlines()[-3:]] == [
+        "slowest 0:00 at step 1",
+        "0:00 at step 1",
+        "0:00 at step 1",
+    ]
+
+
 def test_a_frame_has_the_same_count_everywhere(tmp_path: Path) -> None:
     spec: Any = SimpleNamespace(key="a")
     with LiveView(Tally(total=20, won=3, scored=3), tmp_path / "run.log", debug=False) as view:

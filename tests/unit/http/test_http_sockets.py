@@ -38,6 +38,8 @@ def test_a_taken_port_is_an_error_that_names_another():
         assert not is_free("127.0.0.1", port)
     assert is_free("127.0.0.1", port)
     assert free_port() > 0
+    with pytest.raises(UserError, match=r"192\.0\.2\.1 is not an address of this machine"):
+        free_port("192.0.2.1")
 
 
 @pytest.mark.parametrize(
