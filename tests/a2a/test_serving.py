@@ -107,10 +107,16 @@ TEXTS = [
 
 @pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
 def test_no_text_ends_or_stalls_it(agent, text):
-    assert post(agent, turn(text)).status_code < 500
     raw = httpx.post(agent, content=text.encode("utf-8", "surrogatepass"), headers=JSON)
-    assert raw.status_code < 500
-    assert post(agent).status_code == 200
+    for answer in (post(agent, turn(text)), raw, post(agent)):
+        check_answer(answer)
+
+
+def check_answer(answer):
+    """What is wrong with a request is the client's fault, never the server's own."""
+    assert answer.status_code < 500
+    assert "Traceback" not in answer.text
+    assert "-32603" not in answer.text
 
 
 def test_the_card_is_where_any_version_looks(agent):
@@ -135,6 +141,7 @@ HOSTILE = [
     rpc(method="SendMessage", params={"message": "hello"}),
     rpc(method="SendMessage", params={"message": {**MESSAGE, "parts": [{"text": 5}]}}),
     rpc(method="SendMessage", params={"message": {**MESSAGE, "parts": []}}),
+    rpc(method="SendMessage", params={"message": {**MESSAGE, "parts": [{"text": ""}]}}),
     rpc(method="SendMessage", params={"message": {**MESSAGE, "role": "ROLE_AGENT"}}),
     rpc(method="SendMessage", params={"message": {**MESSAGE, "contextId": "\0" * 1000}}),
     rpc(method="SendMessage", params={"message": {**MESSAGE, "contextId": "c" * 100_000}}),
@@ -157,9 +164,14 @@ HOSTILE = [
 @pytest.mark.parametrize("content", HOSTILE, ids=range(len(HOSTILE)))
 def test_no_request_ends_or_stalls_it(agent, content):
     answer = httpx.post(agent, content=json.dumps(content), headers=JSON, timeout=60)
-    assert answer.status_code < 500
-    assert "Traceback" not in answer.text
+    check_answer(answer)
     assert post(agent).status_code == 200
+
+
+@pytest.mark.parametrize("body", [b'{"id":"\xff"}', b'{"id":%s}' % (b"9" * 5000), b'{"id":NaN}'])
+def test_what_is_no_json_is_said_so(agent, body):
+    answer = httpx.post(agent, content=body, headers=JSON)
+    assert (answer.status_code, "cannot be read" in answer.text) == (400, True)
 
 
 def test_it_calls_nobody_back(agent):

@@ -18,6 +18,7 @@ from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.server.tasks import TaskUpdater
 from a2a.types import AgentCard, AgentSkill, Message, TaskState
+from a2a.utils.errors import InvalidParamsError
 
 from agentquest import registry
 from agentquest.a2a import limits
@@ -88,7 +89,10 @@ class GreenExecutor(AgentExecutor):
         assert context.message is not None
         task = context.current_task
         if task is None:
-            task = new_task_from_user_message(context.message)
+            try:
+                task = new_task_from_user_message(context.message)
+            except ValueError as error:  # it has no text, or is said to be an agent's
+                raise InvalidParamsError(str(error)) from None
             await event_queue.enqueue_event(task)
         updater = TaskUpdater(event_queue, task.id, task.context_id)
         try:

@@ -105,15 +105,15 @@ class ServerSettings:
 
 
 def refuse_unsendable(body: bytes) -> None:
-    """Refuse what the SDK answers with a traceback; that something is no JSON it says itself."""
+    """Refuse what the SDK takes for a fault of its own; what is no JSON at all it says itself."""
     try:
-        json.dumps(json.loads(body), ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        raise Refused(400, "the body has half of a surrogate pair, which is no text") from None
+        json.dumps(json.loads(body), ensure_ascii=False, allow_nan=False).encode()
+    except json.JSONDecodeError:
+        return
     except RecursionError:
         raise Refused(400, "the body is nested too deeply") from None
-    except ValueError:
-        return
+    except ValueError as error:  # such as half a surrogate pair, no UTF-8, a number without end
+        raise Refused(400, f"the body cannot be read: {error}") from None
 
 
 def build_card(

@@ -71,6 +71,7 @@ class Names:
     def __init__(self, bound: str, more: Collection[str] = ()) -> None:
         named = {name.strip("[]").rstrip(".").lower() for name in (bound, *more)}
         self.hosts = _LOOPBACK_NAMES | named
+        self.any_name = ANY in more  # never because of `bound`, which some resolvers take as "*"
         address = parse_address(bound)
         self.any_number = not bound or (address is not None and address.is_unspecified)
         if self.any_number:
@@ -82,7 +83,7 @@ class Names:
         host = host_in(named)
         if host is None:
             raise Refused(400, "the request has no valid Host header")
-        is_known = host in self.hosts or ANY in self.hosts
+        is_known = host in self.hosts or self.any_name
         if not is_known and not (self.any_number and parse_address(host)):
             shown = named[:_LONGEST_SHOWN]
             text = f"this server does not answer to the name {shown!r}; allow it"

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from agentquest.errors import ConfigError
+from agentquest.errors import ConfigError, UserError
 from agentquest.http.access import Access
 
 
@@ -35,6 +35,15 @@ def test_elsewhere_one_is(names, host):
         Access(host).listen()
     Access(host, token="s3cret").listen().close()
     Access(host, insecure=True).listen().close()
+
+
+@pytest.mark.parametrize(
+    "host", ["::ffff:127.0.0.1", "[::ffff:0.0.0.0]", "", "/tmp/a.sock", "unix:/tmp/a.sock"]
+)
+def test_no_address_goes_round_the_decision(host):
+    """An IPv4 address within an IPv6 one would be two kinds at once; the others are none."""
+    with pytest.raises(UserError, match="cannot listen on"):
+        Access(host, token="s3cret").listen()
 
 
 def test_pages_that_ask_for_none_are_served_elsewhere_only_if_that_is_said():

@@ -67,6 +67,9 @@ def test_names_can_be_given_and_all_addresses_take_numbers():
         Names(bound).check_host({"host": "192.168.1.7:3000"})
         with pytest.raises(Refused, match="--allow-host"):
             Names(bound).check_host({"host": "evil.example"})
+    with pytest.raises(Refused):  # some resolvers take it for an address, which allows no name
+        Names("*").check_host({"host": "evil.example"})
+    Names("127.0.0.1", ["*"]).check_host({"host": "any.example"})
 
 
 def test_hosts_in_headers():
