@@ -2,8 +2,9 @@
 
     python simulated_windows.py ARGUMENTS        runs `agentquest ARGUMENTS` on it
 
-Event loops that know no signals, no process groups, masks, limits or SIGHUP, folders that cannot
-be opened, files that cannot be synced unless they can be written, `os.kill` that ends at once.
+Event loops that know no signals and cannot wait for standard input, no process groups, masks,
+limits or SIGHUP, folders that cannot be opened, files that cannot be synced unless they can be
+written, `os.kill` that ends at once.
 """
 
 import asyncio
@@ -20,11 +21,19 @@ _MISSING = {
 }
 _MODULES = ("fcntl", "grp", "pwd", "resource", "termios")
 _open, _sync, _kill = os.open, os.fsync, os.kill
+_connect_pipe = asyncio.SelectorEventLoop.connect_read_pipe
 _opened: dict[int, int] = {}
 
 
 def _refuse(*_: Any) -> NoReturn:
     raise NotImplementedError
+
+
+async def _connect(loop: Any, protocol: Any, pipe: Any) -> Any:
+    """Only pipes that were made for a loop can be waited for, such as a subprocess has."""
+    if pipe is sys.stdin:
+        raise OSError(6, "The handle is invalid")
+    return await _connect_pipe(loop, protocol, pipe)
 
 
 def _open_file(path: Any, flags: int, *more: Any, **named: Any) -> int:
@@ -42,6 +51,7 @@ def _sync_file(number: int) -> None:
 
 
 def _end(pid: int, number: int) -> None:
+    assert number, "this is Ctrl-C there, and no question"
     _kill(pid, 9 if number == signal.SIGTERM and pid != os.getpid() else number)
 
 
@@ -52,6 +62,7 @@ def simulate(patch: Any) -> None:
     loop = asyncio.SelectorEventLoop
     patch.setattr(loop, "add_signal_handler", _refuse)
     patch.setattr(loop, "remove_signal_handler", _refuse)
+    patch.setattr(loop, "connect_read_pipe", _connect)
     for module, names in _MISSING.items():
         for name in names:
             patch.delattr(module, name, raising=False)
@@ -72,5 +83,7 @@ if __name__ == "__main__":
     import agentquest.cli.eval  # noqa: F401
     from agentquest.cli import main
 
+    if "mcp" in sys.argv:  # its authors ask what system it is
+        import mcp.server.stdio  # noqa: F401
     simulate(pytest.MonkeyPatch())
     main(sys.argv[1:])

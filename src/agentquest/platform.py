@@ -8,6 +8,7 @@ its own does, on Windows only the program itself is ended.
 
 import os
 import signal
+import stat
 import sys
 import tempfile
 import threading
@@ -16,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
@@ -107,6 +108,30 @@ def end_group(pid: int, at_once: bool = False) -> None:
             os.kill(pid, signal.SIGTERM)
         else:
             os.killpg(pid, signal.SIGKILL if at_once else signal.SIGTERM)
+
+
+def is_running(pid: int) -> bool:
+    """Whether there is such a process; on Windows, where asking would interrupt it, always."""
+    if IS_WINDOWS:
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass  # another user's
+    return True
+
+
+def can_wait_for(stream: IO[Any]) -> bool:
+    """Whether an event loop can wait for what is read here: from a pipe, a socket or a terminal.
+
+    Files and /dev/null are just read, and so is everything on Windows.
+    """
+    if IS_WINDOWS:
+        return False
+    mode = os.fstat(stream.fileno()).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stream.isatty()
 
 
 class Tree:

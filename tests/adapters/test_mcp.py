@@ -380,6 +380,19 @@ def test_a_signal_ends_a_server_whose_client_says_nothing(tmp_path, number):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_server_as_soon_as_it_has_said_something(tmp_path, number):
+    """What asyncio was just setting up would tell of it."""
+    arguments = ["mcp", "alfworld", *GAMES[1:], "--output-dir", str(tmp_path)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    server = Process(["-m", "agentquest", *arguments], **pipes)
+    assert "to play" in server.stderr.readline()
+    server.send_signal(number)
+    _, rest = server.communicate(timeout=60)
+    assert server.wait() == 128 + number
+    assert rest == "stopping; press again to stop at once\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_an_http_server_without_a_traceback(tmp_path, number):
     arguments = ["mcp", "alfworld", *GAMES[1:], "--output-dir", str(tmp_path), "--http", "0"]
     server = Process(["-m", "agentquest", *arguments], stderr=subprocess.PIPE)

@@ -1,5 +1,6 @@
 """The README's commands on a system that lacks what Windows lacks; Windows itself is CI's."""
 
+import json
 import re
 import signal
 import subprocess
@@ -72,6 +73,13 @@ def test_playing_yourself(folder: Path) -> None:
     done = on_windows(folder, "play", "mastermind", typed="quit\n")
     assert "Traceback" not in done.stderr
     assert done.returncode == 0, done.stderr
+
+
+def test_a_client_plays_over_pipes(folder: Path) -> None:
+    asked = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"})
+    done = on_windows(folder, "mcp", "mastermind", "num_games=1", "run_name=mcp", typed=asked)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {"jsonrpc": "2.0", "id": 1, "result": {}}
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from agentquest.cli.terminal import StopSignals
 from agentquest.files import write_atomically
 from agentquest.http.serving import Served, Serving
 from agentquest.http.sockets import listen
-from agentquest.platform import Tree, handle_signals, stop_signals
+from agentquest.platform import Tree, can_wait_for, handle_signals, is_running, stop_signals
 from simulated_windows import simulate
 
 PIPE = asyncio.subprocess.PIPE
@@ -172,6 +172,20 @@ async def test_without_groups_a_program_itself_is_ended(windows: None) -> None:
 def test_without_syncing_folders_files_are_written(windows: None, tmp_path: Path) -> None:
     write_atomically(tmp_path / "file", "text")
     assert (tmp_path / "file").read_text() == "text"
+
+
+def test_whether_another_runs_is_not_asked_where_asking_interrupts_it(windows: None) -> None:
+    assert is_running(os.getpid())
+
+
+def test_who_runs_and_what_can_be_waited_for(tmp_path: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    assert [is_running(os.getpid()), is_running(ended.pid)] == [True, False]
+    (tmp_path / "file").touch()
+    reading, writing = os.pipe()
+    with (tmp_path / "file").open() as file, os.fdopen(reading) as pipe, os.fdopen(writing, "w"):
+        assert [can_wait_for(file), can_wait_for(pipe)] == [False, True]
 
 
 async def test_handlers_are_given_back() -> None:

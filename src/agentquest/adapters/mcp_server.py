@@ -8,9 +8,7 @@ game, and calls that do not repeat the name belong to the game of their connecti
 
 import asyncio
 import json
-import os
 import secrets
-import stat
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, suppress
@@ -34,6 +32,7 @@ from agentquest.errors import UserError
 from agentquest.http.connections import CONNECTION
 from agentquest.http.sessions import SessionStore, Stage, StoreFull
 from agentquest.lib import Arena
+from agentquest.platform import can_wait_for
 from agentquest.records.messages import ToolSpec
 from agentquest.records.outcome import MEANINGS
 from agentquest.running.factory import agent_settings
@@ -265,7 +264,7 @@ class _StandardStreams:
         self._all_answered = asyncio.Event()
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        async for line in _read_pipe() if _is_pipe() else _read_file():
+        async for line in _read_pipe() if can_wait_for(sys.stdin) else _read_file():
             self._unanswered += _wants_answer(line)
             yield line.decode("utf-8", "replace")
         if self._unanswered > 0:
@@ -291,12 +290,6 @@ def _wants_answer(line: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return isinstance(message, dict) and "id" in message and "method" in message
-
-
-def _is_pipe() -> bool:
-    """An event loop waits for pipes, sockets and terminals; files and /dev/null are just read."""
-    mode = os.fstat(sys.stdin.fileno()).st_mode
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or sys.stdin.isatty()
 
 
 async def _read_pipe() -> AsyncIterator[bytes]:

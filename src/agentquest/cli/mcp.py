@@ -70,11 +70,12 @@ def command(
     sock = None if http is None else access.listen(http, option="--http")
     run = Run(config)
     pending = run.prepare()
-    say(f"{counted(len(pending), 'episode')} to play, recorded in {run.directory.path}", err=True)
     signals = StopSignals()
 
     async def work() -> None:
         with signals.listening() as stop:
+            count = counted(len(pending), "episode")
+            say(f"{count} to play, recorded in {run.directory.path}", err=True)
             executor = CallerExecutor()
             playing = asyncio.create_task(
                 run.play(pending, RunEvents(), stop, run.stored.save_results, executor=executor)

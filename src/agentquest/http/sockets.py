@@ -1,11 +1,11 @@
 """Taking a port, and what to say when it cannot be had."""
 
 import errno
-import os
 import socket
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from agentquest.errors import UserError
+from agentquest.platform import IS_WINDOWS
 
 LOOPBACK = "127.0.0.1"
 BACKLOG = 2048
@@ -90,7 +90,7 @@ def _bound(host: str, port: int) -> socket.socket:
     family, _, _, _, address = found[0]
     sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        if os.name == "posix":  # elsewhere it would let two programs share the port
+        if not IS_WINDOWS:  # there it would let two programs share the port
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
             sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)

@@ -43,7 +43,7 @@ from agentquest.benchmarks.webshop.search.index_build import (
     count_terms,
 )
 from agentquest.errors import DataError
-from agentquest.platform import sync_folder
+from agentquest.platform import is_running, sync_folder
 from agentquest.words import parse_whole_number
 
 RawProduct = tuple[str, str, str]  # JSON of: product, listing, human (null where there is none)
@@ -189,18 +189,8 @@ def _remove_leftovers(target: Path) -> None:
     """Remove the unfinished folders of processes that no longer run."""
     for path in target.parent.glob(f"{target.name}.*.tmp"):
         pid = parse_whole_number(path.suffixes[-2].lstrip("."))
-        if pid is not None and pid != os.getpid() and not _runs(pid):
+        if pid is not None and pid != os.getpid() and not is_running(pid):
             shutil.rmtree(path, ignore_errors=True)
-
-
-def _runs(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass  # another user's
-    return True
 
 
 def _fill(files: DataFiles, folder: Path, progress: BuildProgress) -> None:
