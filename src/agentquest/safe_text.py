@@ -5,8 +5,13 @@ says. Nothing of them is ever dropped or cut: what a reader could not see, or
 what would act on a terminal, a table or a page, is shown as visible text.
 """
 
+import logging
 import re
 import sys
+import threading
+import warnings
+from types import TracebackType
+from typing import Any
 
 # Control characters, and those that reorder or hide the text around them or that nobody
 # sees: direction marks, soft hyphens, fillers, tags, variation selectors beyond the basic ones.
@@ -18,6 +23,7 @@ _UNSEEN = re.compile(
 # Most text has nothing else, and bytes are looked through faster than characters.
 _ORDINARY = bytes(range(32, 127)) + b"\t\n"
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>&|#~$!])")
+_format_raw_warning = warnings.formatwarning
 # What a spreadsheet takes for a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 
@@ -43,6 +49,41 @@ def say(text: str = "", *, err: bool = False, fg: str | None = None, nl: bool = 
         return
     stream.write(shown)
     stream.flush()
+
+
+class VisibleLines(logging.Formatter):
+    """Whatever is logged only shows, wherever the log is read."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line, with what cannot be seen as escapes."""
+        return visible(super().format(record))
+
+
+def clean_messages() -> None:
+    """From now on what Python itself prints only shows too: warnings, unhandled log lines, and
+    the traceback that a process or a thread ends with. For programs of ours, not for scripts."""
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(VisibleLines())
+    warnings.formatwarning = _format_warning
+    sys.excepthook = _say_crash
+    threading.excepthook = _say_crash_of_thread
+
+
+def _format_warning(*about: Any, **further: Any) -> str:
+    return visible(_format_raw_warning(*about, **further))
+
+
+def _say_crash(
+    kind: type[BaseException], error: BaseException | None, trace: TracebackType | None
+) -> None:
+    import traceback  # here, because hardly anything crashes
+
+    say("".join(traceback.format_exception(kind, error, trace)), err=True, nl=False)
+
+
+def _say_crash_of_thread(crash: threading.ExceptHookArgs) -> None:
+    if crash.exc_type is not SystemExit:
+        _say_crash(crash.exc_type, crash.exc_value, crash.exc_traceback)
 
 
 def one_line(text: object) -> str:

@@ -1,9 +1,10 @@
 """Whatever is printed for people passes the same cleaning, on standard error too."""
 
 import io
-import logging
 import random
 import re
+import subprocess
+import sys
 from pathlib import Path
 from types import MappingProxyType
 
@@ -15,7 +16,6 @@ from agentquest.adapters.alfworld_dropin import AlfredDemangler
 from agentquest.adapters.textworld_gym import TextworldBatchGymEnv
 from agentquest.benchmarks.alfworld.homes import game_ids
 from agentquest.cli.app import main
-from agentquest.cli.terminal import prepare_streams
 from agentquest.downloads import download_bars
 from agentquest.lib import Action, Benchmark, Driver, Observation, Outcome, State, Task
 from agentquest.people.terminal import Screen, TerminalGames
@@ -121,15 +121,65 @@ def test_nothing_acts_on_the_terminal_of_a_drop_in(capsys: pytest.CaptureFixture
     assert HARM in env.render("text")  # what a script reads is what was said
 
 
-def test_bars_and_warnings_do_not_act_on_the_terminal(
+def test_bars_do_not_act_on_the_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TERM", "dumb")
     with download_bars() as add_bar:
         add_bar("\x1b[31m\u202e.zip")(1, 1)
-    prepare_streams()
-    assert logging.lastResort is not None
-    logging.lastResort.handle(logging.makeLogRecord({"msg": HARM, "levelno": logging.WARNING}))
     said = capsys.readouterr().err
-    assert said.count("\\u202e") == 2
+    assert said.count("\\u202e") == 1
     assert ACTS.findall(said) == []
+
+
+PROGRAM = f"""
+import logging
+import threading
+import warnings
+
+from agentquest.lib import Agent, Answer, Driver
+from agentquest.benchmarks.mastermind.benchmark import MasterMindBenchmark
+
+SAID = {HARM!r}
+
+
+def crash():
+    raise ValueError(SAID)
+
+
+def say():
+    logging.getLogger("mine").warning(SAID)
+    warnings.warn(SAID)
+    thread = threading.Thread(target=crash)
+    thread.start()
+    thread.join()
+
+
+class Saying(Agent):
+    async def act(self, observation):
+        say()
+        return Answer(SAID, reply=SAID)
+
+
+class Crashing(MasterMindBenchmark):
+    def tasks(self):
+        say()
+        raise ValueError(SAID)
+"""
+
+
+@pytest.mark.parametrize(
+    "settings",
+    ["benchmark=loud:Crashing", "agent=loud:Saying", "agent=loud:Saying executor=processes"],
+)
+def test_what_python_says_does_not_act_on_the_terminal(settings: str, tmp_path: Path) -> None:
+    (tmp_path / "loud.py").write_text(PROGRAM, encoding="utf-8")
+    given = "benchmark=mastermind num_games=1 max_steps=2 run_name=run debug=true"
+    command = [sys.executable, "-m", "agentquest", "eval", *given.split(), *settings.split()]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    said = (done.stdout + done.stderr).decode()
+    for word in ("UserWarning: ", "ValueError: "):
+        assert re.search(f"^.*{word}.*\\\\x1b\\[31m", said, re.MULTILINE), said
+    assert ACTS.findall(said) == []
+    for log in tmp_path.rglob("run.log"):
+        assert ACTS.findall(log.read_text(encoding="utf-8")) == []

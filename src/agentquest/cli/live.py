@@ -25,7 +25,7 @@ from agentquest.records.outcome import MEANINGS, End
 from agentquest.running.events import RunEvents
 from agentquest.running.run import Run
 from agentquest.running.spec import EpisodeSpec
-from agentquest.safe_text import one_line, visible
+from agentquest.safe_text import VisibleLines, one_line, visible
 from agentquest.words import counted, duration, plural
 
 _LINE_EVERY_S = 10.0
@@ -312,7 +312,7 @@ def open_log(file: Path, debug: bool) -> logging.Logger:
     level = logging.DEBUG if debug else logging.INFO
     log = logging.Logger(f"agentquest.run.{file.parent.name}", level)
     handler = _LogFile(file)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    handler.setFormatter(VisibleLines("%(asctime)s %(levelname)s %(message)s"))
     log.addHandler(handler)
     return log
 

@@ -3,7 +3,6 @@
 import codecs
 import io
 import json
-import logging
 import os
 import shutil
 import signal
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from agentquest.platform import handle_signals, stop_signals
-from agentquest.safe_text import say, visible
+from agentquest.safe_text import say
 
 if TYPE_CHECKING:
     import asyncio
@@ -46,13 +45,6 @@ def prepare_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=_HANDLER)
-    if logging.lastResort is not None:  # what prints warnings that nobody else takes
-        logging.lastResort.setFormatter(_VisibleLines())
-
-
-class _VisibleLines(logging.Formatter):
-    def format(self, record: logging.LogRecord) -> str:
-        return visible(super().format(record))
 
 
 def _encode_nearest(error: UnicodeError) -> tuple[str, int]:

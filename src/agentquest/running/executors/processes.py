@@ -27,6 +27,7 @@ from agentquest.running.executors.pool import Event, Hear, Pool, Worker, WorkerL
 from agentquest.running.factory import Resources
 from agentquest.running.play import rare_collections, run_to_end
 from agentquest.running.spec import EpisodeSpec, RunContext
+from agentquest.safe_text import clean_messages
 
 logger = logging.getLogger(__name__)
 # Ctrl-C and a closed terminal reach the whole group; the process that writes decides.
@@ -129,6 +130,7 @@ def serve_process(
     connection: Connection, context: RunContext, name: str, path: Sequence[str]
 ) -> None:
     """The main function of a worker process."""
+    clean_messages()
     end_with_parent()  # an agent may hold the loop, which would never hear of it
     for ignored in _GROUP_SIGNALS:
         signal.signal(ignored, signal.SIG_IGN)

@@ -40,6 +40,7 @@ from agentquest.running.executors.pool import (
 from agentquest.running.factory import Resources
 from agentquest.running.play import run_in_thread
 from agentquest.running.spec import EpisodeSpec, RunContext, versions
+from agentquest.safe_text import clean_messages
 from agentquest.words import counted
 
 _MOST_EVENTS = 2000
@@ -152,6 +153,7 @@ class EpisodeActor:
 
     def __init__(self, name: str, path: Sequence[str]) -> None:
         sys.path[:] = [*sys.path, *(folder for folder in path if folder not in sys.path)]
+        clean_messages()
         end_with_parent()
         node = str(ray_module().get_runtime_context().get_node_id())[:8]
         self._name = f"{name}@{node}"
