@@ -26,7 +26,10 @@ _FOR_READERS = frozenset(
     [
         "complete",
         "live",
+        "manifest",
+        "path",
         "pending",
+        "reason",
         "record",
         "records",
         "report",
@@ -89,6 +92,24 @@ def _fields(one: type) -> Iterator[tuple[str, str, str]]:
             _kind(inspect.get_annotations(one)[name]),
             "" if info.is_required() else f"`{default!r}`",
         )
+    if "__init__" in vars(one) and not dataclasses.is_dataclass(one):
+        yield from _attributes(one)
+
+
+def _attributes(one: type) -> Iterator[tuple[str, str, str]]:
+    """What the constructor sets, if the code says its type."""
+    given = inspect.signature(one).parameters
+    source = inspect.getsource(one.__init__)  # type: ignore[misc]
+    for name, kind, value in re.findall(r"self\.([a-z]\w*)(?:: (.+?))? = (.+)", source):
+        if not _is_for_readers(one, name) or not (kind or name == value):
+            continue
+        default = given[name].default if name in given else inspect.Parameter.empty
+        shown = "" if default is inspect.Parameter.empty else f"`{default!r}`"
+        yield name, _kind(kind or given[name].annotation), shown
+
+
+def _is_for_readers(one: type, name: str) -> bool:
+    return not name.startswith("_") and (one is not RunResult or name in _FOR_READERS)
 
 
 def _kind(annotation: Any) -> str:
@@ -111,7 +132,7 @@ def _kind(annotation: Any) -> str:
 
 def _methods(one: type) -> Iterator[tuple[str, str]]:
     for name, found in vars(one).items():
-        if name.startswith("_") or (one is RunResult and name not in _FOR_READERS):
+        if not _is_for_readers(one, name):
             continue
         if isinstance(found, property):
             yield name, _first_sentence(found.fget)

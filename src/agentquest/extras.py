@@ -48,6 +48,8 @@ def install_command(extra: str) -> str:
         path = shlex.quote(f"{unquote(urlsplit(url).path)}[{extra}]")
         return f"pip install {'-e ' if folder.get('editable') else ''}{path}"
     if isinstance(source := origin.get("vcs_info"), dict):
+        # Older pips (23.2 is Python 3.12's) refuse an address without a host.
+        url = url.replace("file:///", "file://localhost/")
         url = f"{source.get('vcs')}+{url}@{source.get('commit_id')}"
     return f"pip install {shlex.quote(f'{DISTRIBUTION}[{extra}] @ {url}')}"
 

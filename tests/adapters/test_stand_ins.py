@@ -198,7 +198,8 @@ def test_a_folder_without_games_is_named(tmp_path):
     code = f"AlfredTWEnv({config}, 'eval_out_of_distribution')"
     environment = f"import os; os.environ['ALFWORLD_DATA'] = {str(tmp_path)!r}"
     said = fails(environment, "from alfworld.agents.environment import AlfredTWEnv", code)
-    assert f"{tmp_path}/json_2.1.1/valid_unseen" in said
+    assert f"{tmp_path}/json_2.1.1/valid_unseen: dataset.eval_ood_data_path of the" in said
+    assert "configuration is $ALFWORLD_DATA/json_2.1.1/valid_unseen;" in said
     assert "ALFWORLD_DATA=builtin" in said
 
 

@@ -42,6 +42,10 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
             "pip install 'agentquest-bench[a2a] @ git+https://host/aq.git@abc'",
         ),
         (
+            {"url": "file:///src/aq", "vcs_info": {"vcs": "git", "commit_id": "abc"}},
+            "pip install 'agentquest-bench[a2a] @ git+file://localhost/src/aq@abc'",
+        ),
+        (
             {"url": "file:///w/aq.whl", "archive_info": {}},
             "pip install 'agentquest-bench[a2a] @ file:///w/aq.whl'",
         ),

@@ -1,6 +1,7 @@
 """docs/python.md can be read in a clone: the fields of the main classes are in it."""
 
 import dataclasses
+import re
 import runpy
 from pathlib import Path
 
@@ -28,7 +29,7 @@ def test_every_field_is_on_the_page() -> None:
         ),
         *Turn._fields,
         *EpisodeRecord.model_fields,
-        *("summary", "records", "to_rows()", "complete"),
+        *("summary", "records", "to_rows()", "complete", "path", "manifest", "sessions"),
         *("reset(task, split)", "step(command)", "plan()"),
     ]
     assert [name for name in names if f"| `{name}` |" not in page] == []
@@ -36,9 +37,12 @@ def test_every_field_is_on_the_page() -> None:
         assert f"### {'RunResult' if one is RunResult else one.__name__}\n" in page
 
 
-def test_no_example_installs_another_project_s_package() -> None:
-    """`agentquest` on the public index is not ours."""
-    for file in [*(ROOT / "examples").glob("*.py"), *(ROOT / "docs").glob("*.md")]:
-        lines = file.read_text(encoding="utf-8").splitlines()
-        wrong = [line for line in lines if line.strip().startswith("pip install agentquest ")]
-        assert wrong == [], file.name
+def test_no_page_or_example_installs_another_project_s_package() -> None:
+    """`agentquest` on the public index is not ours; older pips want a host in an address."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    for file in [*(ROOT / "examples").glob("*.py"), *pages]:
+        text = file.read_text(encoding="utf-8")
+        assert re.findall(r"^ *(?:\$ )?pip install agentquest .*", text, re.MULTILINE) == [], (
+            file.name
+        )
+        assert " @ git+file:///" not in text, file.name

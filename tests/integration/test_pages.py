@@ -64,7 +64,7 @@ SERVERS = {
     r"agentquest view (?!.*--export)": 7575,
     r"agentquest serve webshop": 5555,
     r"agentquest serve agentgym": 36001,
-    r"agentquest serve agentbench": 5000,
+    r"agentquest serve agentbench": 5021,
     r"agentquest serve openenv": 8000,
     r"(agentquest|python main\.py) green": 9001,
     r"(agentquest|python main\.py) white|python examples/custom_white_agent": 9002,

@@ -151,15 +151,17 @@ class AlfredTWEnv(StandIn):
         if self.train_eval not in _DATA_PATHS:
             raise UserError(f"train_eval is one of {', '.join(_DATA_PATHS)}, not {self.train_eval}")
         dataset = self.config["dataset"]
-        folder = os.path.expandvars(dataset[_DATA_PATHS[self.train_eval]])
+        key = _DATA_PATHS[self.train_eval]
+        folder = os.path.expandvars(dataset[key])
         numbers = self.config["env"]["task_types"]
         assert len(numbers) > 0
         types = {TASK_TYPES[number] for number in numbers if number in TASK_TYPES}
         found = _builtin_files(folder, types) if is_builtin(folder) else _files(folder, types)
         if not found:
             raise UserError(
-                f"there are no games of these task types in {folder}; ALFWORLD_DATA names the"
-                " folder of the data, ALFWORLD_DATA=builtin plays AgentQuest's built-in homes"
+                f"there are no games of these task types in {folder}: dataset.{key} of the"
+                f" configuration is {dataset[key]}; $ALFWORLD_DATA in it stands for the folder of"
+                " the data, and ALFWORLD_DATA=builtin plays AgentQuest's built-in homes"
             )
         say(f"Overall we have {len(found)} games in split={self.train_eval}")
         training = self.train_eval == "train"

@@ -25,7 +25,7 @@ class SessionVector:
         self.arena = arena
         self.env_num = env_num
         self.group_n = group_n
-        self.sessions = [Session(arena, max_steps) for _ in range(env_num * group_n)]
+        self.sessions: list[Session] = [Session(arena, max_steps) for _ in range(env_num * group_n)]
 
     def __len__(self) -> int:
         return len(self.sessions)

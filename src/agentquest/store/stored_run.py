@@ -153,7 +153,7 @@ class StoredRun:
 
     @property
     def state(self) -> str:
-        """See `find_state`."""
+        """`complete`, `running`, `pending` (all were played, some have no score) or `stopped`."""
         scored = sum(row.scored for row in self.rows)
         return find_state(self.path, self.manifest, len(self.rows), scored)
 
@@ -320,7 +320,7 @@ class Records(Sequence[EpisodeRecord]):
 
 
 def find_state(path: Path, manifest: Manifest, episodes: int, scored: int) -> str:
-    """`complete`, `running`, `pending` (all were played, some have no score) or `stopped`."""
+    """What `StoredRun.state` says of a run with so many episodes and scores."""
     if scored >= manifest.requested:
         return "complete"
     if RunFolder(path).in_use:
