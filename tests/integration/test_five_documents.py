@@ -199,6 +199,7 @@ _EXAMPLE = re.compile(
     r"|/path/to/.*|(?:.*/)?__init__\.py|step\(\)|.*[\u4e00-\u9fff].*|game_001\.json|run_2024.*"
 )
 _FILE = re.compile(r"[\w.-]+\.(?:py|sh|toml|yaml|json|txt|ipynb|pddl|twl2|tw-pddl)\b")
+_NAME = re.compile(r"\b(?:(?:AlfWorld|Webshop)\w+|[A-Z]+(?:_[A-Z]+)+)\b")
 _COMMAND = re.compile(r"(?:python|python3\.9|pip|poetry|bash|source|git|alfworld-download)\b.*")
 
 
@@ -217,7 +218,11 @@ def test_nothing_that_the_documents_print_is_forgotten() -> None:
                 missing += [] if is_typed else [command]
             elif variable := re.match(r"export (\w+)=", command):
                 missing += [] if variable[1] in PAGE else [command]
-        names = {*re.findall(r"`([^`\n]{2,60})`", text), *_FILE.findall(shell)}
+        names = {
+            *re.findall(r"`([^`\n]{2,60})`", text),
+            *_FILE.findall(shell),
+            *_NAME.findall(text),
+        }
         missing += [name for name in names if name not in flat and not _EXAMPLE.fullmatch(name)]
     assert sorted({*missing}) == []
 

@@ -9,7 +9,7 @@ import time
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from serving_process import START, ServerProcess
+from serving_process import START, ServerProcess, send
 from site_visitor import Visitor
 
 import agentquest
@@ -402,6 +402,9 @@ def test_the_originals_addresses_are_not_played_by_mistake(site, visitor, path):
     page = visitor.get(path)
     assert page.status == 501
     assert "agentquest serve webshop --original-pages" in page.text
+    answer = send(f"{site.url}{path}")
+    assert answer.status == 501
+    assert "agentquest serve webshop --original-pages" in answer.json["error"]
 
 
 def test_a_page_that_is_not_there_is_explained(site, visitor):

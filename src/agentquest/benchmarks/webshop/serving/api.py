@@ -16,6 +16,7 @@ from agentquest.benchmarks.webshop.driver import WebshopUtils
 from agentquest.benchmarks.webshop.serving.clients import COOKIE, Clients
 from agentquest.benchmarks.webshop.serving.requests import (
     MAX_NAME,
+    ROUTES_OF_THE_ORIGINAL,
     SessionLimits,
     make_app,
     read_action,
@@ -40,6 +41,7 @@ def for_agents(shop: Shop, limits: SessionLimits, access: Access, sock: Socket) 
         Route("/step", api.step, methods=["POST"]),
         Route("/healthz", api.health, methods=["GET"]),
         Route("/openapi.json", api.openapi, methods=["GET"]),
+        *ROUTES_OF_THE_ORIGINAL,
     ]
     app = make_app(routes, json_refusal, lambda app: api.clients.expire_regularly())
     rules = Rules(

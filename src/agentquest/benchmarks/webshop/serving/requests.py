@@ -43,6 +43,23 @@ class SessionLimits:
     session_ttl_s: float
 
 
+async def _name_the_original(request: Request) -> Response:
+    raise HTTPException(
+        501,
+        "This is not the original WebShop's site. Its addresses, which programs read, are served"
+        " by: agentquest serve webshop --original-pages",
+    )
+
+
+# Where clients of the original's site look, such as ReAct's; whatever else is answered there
+# would be played as if it were an observation.
+ROUTES_OF_THE_ORIGINAL = [
+    Route(path, _name_the_original, methods=["GET", "POST"])
+    for path in ("/fixed_{goal}", "/abc", "/search_results/{rest:path}", "/item_page/{rest:path}",
+                 "/item_sub_page/{rest:path}", "/done/{rest:path}")
+]  # fmt: skip
+
+
 def make_app(
     routes: Sequence[Route],
     refusal: Refusal,

@@ -22,6 +22,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from agentquest.benchmarks.webshop.serving.requests import (
+    ROUTES_OF_THE_ORIGINAL,
     SessionLimits,
     add_session,
     make_app,
@@ -63,17 +64,6 @@ _UNDER_WAY = "You have a task in progress. Finish it or give it up to get anothe
 _UNSAVED = "Your visit could not be recorded; please tell whoever runs this site."
 _log = logging.getLogger(__name__)
 
-# Where clients of the original's site look, such as ReAct's; a page of ours would be played as
-# if it were an observation.
-_OF_THE_ORIGINAL = (
-    "/fixed_{goal}", "/abc", "/search_results/{rest:path}", "/item_page/{rest:path}",
-    "/item_sub_page/{rest:path}", "/done/{rest:path}",
-)  # fmt: skip
-_HINT = (
-    "This is AgentQuest's shop for people. The addresses of the original WebShop site, which"
-    " programs read, are served by: agentquest serve webshop --original-pages"
-)
-
 _HEADERS = page_headers() | {"Cache-Control": "no-store"}
 Handler = Callable[[Request, SiteSession], Awaitable[Response]]
 
@@ -92,7 +82,7 @@ def for_people(
         Route("/give-up", site.visiting(site.give_up), methods=["POST"]),
         Route("/style.css", _file("site.css", "text/css"), methods=["GET"]),
         Route("/icon.svg", _file("icon.svg", "image/svg+xml"), methods=["GET"]),
-        *(Route(path, _name_the_original, methods=["GET", "POST"]) for path in _OF_THE_ORIGINAL),
+        *ROUTES_OF_THE_ORIGINAL,
     ]
     app = make_app(routes, _refuse, site.lifespan)
     rules = Rules(Names(access.host, access.names), headers=_HEADERS, refusal=_refuse)
@@ -122,10 +112,6 @@ def _file(name: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
         return Response(content, 200, {"Cache-Control": "max-age=300"}, kind)
 
     return send
-
-
-async def _name_the_original(request: Request) -> Response:
-    raise HTTPException(HTTPStatus.NOT_IMPLEMENTED, _HINT)
 
 
 class _Site:
