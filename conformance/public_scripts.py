@@ -36,7 +36,8 @@ _MISSING = re.compile(
     r"|MaxRetryError|ProxyError|SSLError|OfflineModeIsEnabled):"
 )
 _OURS = ("AgentQuest", "'agentquest", "127.0.0.1")
-_SHOP = "http://3.83.245.205:3000"  # the address in ReAct's notebook
+# The addresses of WebShop's site in scripts that read it.
+_SHOP = re.compile(r"http://(?:3\.83\.245\.205|127\.0\.0\.1):3000")
 
 
 class Script(NamedTuple):
@@ -115,6 +116,12 @@ SCRIPTS = (
                       "--use_memory", "--model", "gpt-4"), "", "alfworld_runs",
     ),
     Script(
+        "reflexion", ("main.py", "--num_trials", "1", "--num_envs", "1", "--run_name", "run",
+                      "--use_memory"), "Your score (min 0.0", "webshop_runs", _SHOPPING,
+    ),
+    Script("StateAct", ("run_webshop_adapted.py", "--num_envs", "1"), "Your score (min 0.0",
+           "webshop_runs", _SHOPPING),
+    Script(
         "automanual", ("main_test.py", "--run_name", "run"), "obs_1: Act: agent.go_to",
         "automanual_alfworld", ("```python\nprint(agent.go_to('desk_1'))\n```",),
         "alfworld/downloaded",
@@ -191,8 +198,8 @@ def _copy_games(target: Path) -> bool:
 
 @contextmanager
 def _serve_shop(script: Script) -> Iterator[str]:
-    """The original's pages on loopback, for the notebook that reads them."""
-    if "WebShop.ipynb" not in script.arguments:
+    """The original's pages on loopback, for the scripts that read them."""
+    if script.replies != _SHOPPING:
         yield ""
         return
     command = [sys.executable, "-m", "agentquest", "serve", "webshop", "--original-pages",
@@ -219,8 +226,10 @@ def _run(
         cells = json.loads((folder / given[0]).read_text(encoding="utf-8"))["cells"]
         code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
         given = ["notebook.py"]
-        text = "\n\n".join(code).replace(_SHOP, address)
-        (folder / given[0]).write_text(f"import sys\n{text}", encoding="utf-8")
+        (folder / given[0]).write_text("\n\n".join(["import sys", *code]), encoding="utf-8")
+    for file in folder.glob("*.py") if address else ():
+        text = file.read_text(encoding="utf-8")
+        file.write_text(_SHOP.sub(address, text), encoding="utf-8")
     environment = {
         **os.environ, "ALFWORLD_DATA": data, "PYTHONUNBUFFERED": "1", "PYTHONPATH": str(copy),
         "OPENAI_API_KEY": "none", "OPENAI_BASE_URL": "none", "HF_HUB_OFFLINE": "1",
