@@ -99,7 +99,7 @@ def test_what_we_do_not_offer_comes_from_the_checkout_beside_the_script(tmp_path
     ("code", "said"),
     [
         ("import web_agent_site.models", "AgentQuest stands in for web_agent_site"),
-        ("from web_agent_site.envs import Nothing", "agentquest/adapters/stand_ins"),
+        ("from web_agent_site.envs import Nothing", "Nothing': AgentQuest stands in for web"),
         ("import textworld; textworld.nothing", "textworld has no 'nothing': AgentQuest stands in"),
         (
             "from textworld.gym.envs import TextworldBatchGymEnv as T; T(['x']).nothing",

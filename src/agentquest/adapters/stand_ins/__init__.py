@@ -79,7 +79,7 @@ class _StandIns(MetaPathFinder, Loader):
         content = self.modules[name]
         vars(module).update(
             content,
-            __file__=__file__,  # errors about a missing name tell it
+            __file__=__file__,
             __doc__="AgentQuest's stand-in; see docs/environments.md.",
             __getattr__=_look_up_in(module, spec.loader_state),
         )
@@ -105,9 +105,8 @@ class _NotFound(MetaPathFinder):
     ) -> None:
         package = fullname.partition(".")[0]
         if package in _STAND_INS.modules:
-            raise ModuleNotFoundError(
-                f"No module named {fullname!r}: {_say_not_offered(package)}", name=fullname
-            )
+            # Without a name: `from … import` would catch it, and say less in its place.
+            raise ModuleNotFoundError(f"No module named {fullname!r}: {_say_not_offered(package)}")
 
 
 def _look_up_in(ours: ModuleType, theirs: ModuleSpec | None) -> Callable[[str], Any]:
