@@ -5,8 +5,8 @@
 FOLDER has checkouts under their repositories' names (see SCRIPTS); nothing is fetched. Each
 script plays in a copy of its checkout, on the built-in homes and shop, with a scripted model;
 those that need game files get copies of a few from the folder in ALFWORLD_DATA. What a script
-needs beside the engine (gym, torch, tqdm) must be installed for PYTHON, with AgentQuest, or lie
-in its checkout (ADaPT: KEY.txt, ReAct's base_config.yaml and the folder
+needs beside the engine (gym, torch, textworld) must be installed for PYTHON, with AgentQuest, or
+lie in its checkout (ADaPT: KEY.txt, ReAct's base_config.yaml and the folder
 results/comparison/text-davinci-003; alfworld: distilbert-base-cased).
 Where it is missing, or a hub cannot be reached, the script's own error is shown and it counts as
 not run.
