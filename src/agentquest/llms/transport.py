@@ -28,6 +28,15 @@ class HttpAnswer(NamedTuple):
     body: bytes
 
 
+class _Request(aiohttp.ClientRequest):
+    """Does not use a connection on which a second answer came: it would be taken for its own."""
+
+    async def send(self, conn: aiohttp.connector.Connection) -> aiohttp.ClientResponse:
+        if conn.protocol is not None and conn.protocol.should_close:
+            raise aiohttp.ServerDisconnectedError("an answer came that nobody had asked for")
+        return await super().send(conn)
+
+
 class Transport:
     """Sends JSON to one address."""
 
@@ -104,6 +113,7 @@ class Transport:
             connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=self._headers,
+            request_class=_Request,
         )
         return self._session
 

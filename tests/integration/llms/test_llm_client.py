@@ -1,6 +1,8 @@
 """The client against a real server that misbehaves in every way it knows."""
 
 import asyncio
+import contextlib
+import json
 import random
 import time
 from collections.abc import AsyncIterator, Sequence
@@ -24,6 +26,7 @@ from agentquest.records.messages import Message, Usage
 from chat_faults import PASSING, Fault
 from chat_server import ChatServer
 from fake_clock import FakeClock
+from llm_servers.faulty_proxy import http
 
 HELLO = [
     Message(role="system", content="You repeat."),
@@ -296,3 +299,38 @@ async def test_calls_with_different_seeds_do_not_share_a_reply(tmp_path: Path) -
         for seed in (1, 2, 1):
             await client.complete(HELLO, seed=seed)
     assert server.count == 2
+
+
+async def test_an_answer_that_nobody_asked_for_is_no_reply_to_the_next_question() -> None:
+    has_reply, has_sent = asyncio.Event(), asyncio.Event()
+
+    def answer(text: str) -> bytes:
+        choice = {"message": {"content": text}, "finish_reason": "stop"}
+        return http(200, json.dumps({"choices": [choice]}).encode()).replace(
+            b"close", b"keep-alive"
+        )
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+                await reader.readexactly(int(head.partition("content-length:")[2].split()[0]))
+                writer.write(answer("asked for"))
+                if not has_sent.is_set():
+                    await has_reply.wait()
+                    writer.write(answer("not asked for"))
+                    has_sent.set()
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        client = OpenAIChat(OpenAISettings(model="m", base_url=url, wait_interval=0.0))
+        first = await client.complete(HELLO)
+        has_reply.set()
+        await has_sent.wait()
+        for _ in range(50):  # until it is here
+            await asyncio.sleep(0.001)
+        second = await client.complete(HELLO)
+        await client.close()
+    assert [first.text, second.text] == ["asked for", "asked for"]
+    assert second.attempts == 2
