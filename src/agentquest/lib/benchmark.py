@@ -57,7 +57,7 @@ class RandomExplorer(Explorer):
                 " admissible, or return an Explorer from explorer()"
             )
         if self._random is None:  # the same game is played in the same way
-            self._random = random.Random(text)
+            self._random = random.Random(text.encode("utf-8", "surrogatepass"))
         return fill_at_random(self._random.choice(commands), self._random, text)
 
 

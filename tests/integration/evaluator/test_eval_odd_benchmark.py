@@ -41,6 +41,8 @@ class OddDriver(Driver):
         return self.given("details", {})
 
     def _reset(self):
+        if self.odd == "half":
+            return "Go \\ud800", self.observe("You can go \\ud800.", ["go"])
         if self.odd == "reset":
             raise KeyError("start")
         return self.given("goal", "Go."), self.observe("You can go.", ["go"])
@@ -81,3 +83,15 @@ def test_what_cannot_be_recorded_costs_its_own_game(
     assert broken.error is not None
     assert broken.error.source == "environment"
     assert (sound.end, sound.scored, sound.success) == (End.SOLVED, True, True)
+
+
+def test_half_characters_cost_nobody_a_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "odd_half.py").write_text(f"ODD = 'half'\n{BENCHMARK}")
+    with pytest.raises(SystemExit) as left:
+        main("eval benchmark=odd_half:Odd agent=scripted output_dir=. run_name=odd".split())
+    assert left.value.code == 0
+    odd, _ = load_run(tmp_path / "odd").records
+    assert (odd.goal, odd.success) == ("Go \\ud800", True)

@@ -8,6 +8,7 @@ import pytest
 
 from agentquest.benchmarks.webshop import WebshopDriver
 from agentquest.benchmarks.webshop.benchmark import WebshopBenchmark
+from agentquest.benchmarks.webshop.pictures import draw_pages
 from agentquest.benchmarks.webshop.shop.shop import Shop
 from agentquest.benchmarks.webshop.tasks import (
     CATEGORIES,
@@ -17,7 +18,9 @@ from agentquest.benchmarks.webshop.tasks import (
     split_of,
 )
 from agentquest.errors import ConfigError, DataError, UnknownName
+from agentquest.lib.types import Moment
 from agentquest.running.factory import make_benchmark
+from growth import MOST, growth, repeated
 from shared_data import WEBSHOP, needs_webshop
 
 
@@ -166,3 +169,17 @@ def test_the_official_small_catalogue_has_its_known_numbers_of_goals() -> None:
     assert real.provenance().data == "real"
     human = WebshopBenchmark(data_path=WEBSHOP / "data", goals="human")
     assert len(human.tasks()) == 13
+
+
+def test_drawing_a_page_costs_what_its_length_does() -> None:
+    """A product may have any number of options."""
+
+    def draw(text: str) -> None:
+        options = text.split()
+        page = " [SEP] ".join(["Back to Search", "color", *options])
+        (drawn,) = draw_pages([Moment(page, [f"click[{option}]" for option in options])])
+        assert drawn is not None
+        assert options[-1] in drawn
+
+    words = repeated("navy ")
+    assert growth(draw, words, start=20_000) < MOST

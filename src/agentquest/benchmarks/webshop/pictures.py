@@ -74,7 +74,7 @@ class _Page:
             yield self._search()
         place = 0
         while place < len(pieces):
-            taken, drawn = self._part(pieces[place:])
+            taken, drawn = self._part(pieces[place : place + 3])
             yield drawn
             place += taken
 
