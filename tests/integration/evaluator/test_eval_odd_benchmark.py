@@ -91,7 +91,7 @@ def test_half_characters_cost_nobody_a_game(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "odd_half.py").write_text(f"ODD = 'half'\n{BENCHMARK}")
     with pytest.raises(SystemExit) as left:
-        main("eval benchmark=odd_half:Odd agent=scripted output_dir=. run_name=odd".split())
+        main(["eval", "benchmark=odd_half:Odd", "agent=scripted", "output_dir=.", "run_name=odd"])
     assert left.value.code == 0
     odd, _ = load_run(tmp_path / "odd").records
     assert (odd.goal, odd.success) == ("Go \\ud800", True)
