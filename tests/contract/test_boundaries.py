@@ -70,8 +70,10 @@ from agentquest.llms.openai_chat import OpenAIChat, OpenAISettings
 from agentquest.llms.openai_responses import OpenAIResponses, ResponsesSettings
 from agentquest.llms.transport import HttpAnswer
 from agentquest.protocols import read_protocol
-from agentquest.records.episode import LiveEvent, read_call
+from agentquest.records.episode import Call, LiveEvent, read_call
 from agentquest.records.manifest import MeasuredMetrics
+from agentquest.records.messages import Message, ToolCall
+from agentquest.reports.exports import export_run
 from agentquest.reports.render.text import text_report
 from agentquest.store.folder import EPISODES, MANIFEST, METRICS
 from agentquest.store.index import INDEX, stamp_figures
@@ -79,7 +81,12 @@ from agentquest.store.library import Library
 from agentquest.store.lines import seal
 from agentquest.store.live import LIVE, read_live
 from agentquest.store.stored_run import StoredRun
-from report_runs import manifest, record, saved
+from agentquest.viewer.addresses import SITE
+from agentquest.viewer.episode_page import episode_page
+from agentquest.viewer.layout import render
+from agentquest.viewer.prompt_page import prompts_page
+from agentquest.viewer.replay import analyse_episode
+from report_runs import manifest, record, saved, step
 
 TRIES = int(os.environ.get("AGENTQUEST_FUZZ", "60"))
 
@@ -145,7 +152,13 @@ def _episode(content: bytes, folder: Path) -> object:
     body = content.strip().removesuffix(b"}").replace(b"\n", b" ")
     line = b'%b,"crc32":"%08x"}\n' % (body, zlib.crc32(body))
     (folder / EPISODES).write_bytes(line)
-    return text_report(StoredRun(folder).report, 80)
+    run = StoredRun(folder)
+    for one in run.records:
+        assert render(episode_page(SITE, "run", one, analyse_episode(one, run.manifest)))
+        assert render(prompts_page(SITE, "run", one, one.steps))
+    for name in ("csv", "eval", "atif", "hf"):
+        assert export_run(run, name, folder / "exported").exists()
+    return text_report(run.report, 80)
 
 
 def _packed(content: bytes, folder: Path) -> object:
@@ -308,6 +321,19 @@ SERVERS: dict[str, Callable[[], Starlette]] = {
     "AgentGym's shop": lambda: agentgym_app("webshop", {"data_path": "builtin"}, 9, 3600.0, 50),
     "OpenEnv": lambda: OpenEnvServer(_homes(), Terms(oracle=True)).app(),
 }
+PROMPTED = record(
+    "a",
+    messages=[Message(role="system", content="play"), Message(role="user", content="look")],
+    steps=[
+        step(
+            1,
+            prompt=[0, 1],
+            tool_calls=[ToolCall(id="1", name="act", arguments='{"command": "look"}')],
+            calls=[Call(model="m", kind="complete", cost=0.1)],
+        )
+    ],
+    details={"a": [1]},
+)
 CLIENT = OpenAIChat(OpenAISettings(model="m"))
 BOUNDARIES: dict[str, tuple[bytes, Callable[[bytes, Path], object]]] = {
     "configuration": (
@@ -316,9 +342,9 @@ BOUNDARIES: dict[str, tuple[bytes, Callable[[bytes, Path], object]]] = {
     ),
     "override": (b"llm.model=m", _text(lambda text: load_config(None, [text]))),
     "manifest": (manifest().model_dump_json().encode(), _in_file(MANIFEST, _report)),
-    "episode": (record("a").model_dump_json().encode(), _episode),
+    "episode": (PROMPTED.model_dump_json().encode(), _episode),
     "episodes file": (record("a").model_dump_json().encode(), _in_file(EPISODES, _report)),
-    "packed episode": (record("a").model_dump_json().encode(), _packed),
+    "packed episode": (PROMPTED.model_dump_json().encode(), _packed),
     "index": (
         _bytes({"at": 0, "next": 9, "crc": 1, "goal": "", "progress": "", "setting": "[]"}),
         _index,

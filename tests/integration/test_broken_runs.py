@@ -14,6 +14,7 @@ from agentquest.cli.app import main
 from agentquest.errors import DataError
 from agentquest.records.episode import Call, EpisodeRecord
 from agentquest.records.messages import Usage
+from agentquest.reports.exports import FORMATS
 from agentquest.reports.sweep import sweep_comparison, sweep_rows
 from agentquest.store.folder import EPISODES, MANIFEST, METRICS
 from agentquest.store.index import INDEX
@@ -63,7 +64,8 @@ def _strange_task(run: Path) -> None:
 
 
 def _strange_prompt(run: Path) -> None:
-    _first_record(run, record("a", steps=[step(1, prompt=[7, -9])]))
+    strange = {"steps": [step(1, prompt=[7, -9])]}
+    _first_record(run, record("a").model_copy(update=strange))
 
 
 def _forged_index(run: Path) -> None:
@@ -170,6 +172,8 @@ def test_no_command_fails_for_the_others(
         html = str(tmp_path / f"html-{run}")
         for words in (["report", str(folder / run)], ["report", str(folder / run), "-f", "html"]):
             assert _run(*words, *(["-o", html] if "html" in words else [])) in (0, 2)
+        for name in FORMATS.keys() - {"parquet"}:
+            assert _run("export", str(folder / run), "--to", name, "-o", html) in (0, 2)
     with contextlib.suppress(DataError):  # of nothing else
         StoredRun(folder / "harmful").save_results()
     capsys.readouterr()

@@ -8,7 +8,7 @@ never derived again. Formats are described in docs/records.md.
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from agentquest.records.base import Anything, Facts, Many, Record, Text, Texts
 from agentquest.records.how import How
@@ -141,6 +141,13 @@ class EpisodeRecord(Record):
     worker: Text = ""
     started_at: Text
     seconds: Figure
+
+    @model_validator(mode="after")
+    def _has_its_prompts(self) -> "EpisodeRecord":
+        named = [step.prompt for step in self.steps if step.prompt]
+        if any(min(places) < 0 or max(places) >= len(self.messages) for places in named):
+            raise ValueError("a prompt names a message that is not there")
+        return self
 
     def prompt(self, step: Step) -> list[Message]:
         """The messages that a step's reply answered."""

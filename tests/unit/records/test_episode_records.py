@@ -48,7 +48,7 @@ CALLS = st.builds(
 STEPS = st.builds(
     Step,
     index=st.integers(1, 50),
-    prompt=st.lists(st.integers(0, 5), max_size=2),
+    prompt=st.lists(st.integers(0, 1), max_size=2),
     tool_calls=st.lists(st.builds(ToolCall, id=ANY, name=ANY, arguments=ANY), max_size=2),
     reply=ANY,
     reasoning=ANY,
@@ -76,7 +76,9 @@ RECORDS = st.builds(
     problem=ANY,
     data_hash=ANY,
     facts=st.dictionaries(ANY, ANY, max_size=2),
-    messages=st.lists(st.builds(Message, role=ANY, content=ANY, reasoning=ANY), max_size=2),
+    messages=st.lists(
+        st.builds(Message, role=ANY, content=ANY, reasoning=ANY), min_size=2, max_size=2
+    ),
     goal=ANY,
     agent=ANY,
     model=st.none() | ANY,
