@@ -7,6 +7,7 @@ several trials a task counts by the mean of its scored trials, everywhere.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from math import fsum
 from pathlib import Path
 
@@ -141,14 +142,6 @@ def _compare(baseline: ComparedRun, other: ComparedRun) -> Comparison:
     if not shared:
         raise UserError(f"{baseline.name} and {other.name} have no scored task in common")
     rates = [(task, mean_success(before[task]), mean_success(after[task])) for task in shared]
-    pairs, counts = Counter((was, now) for _, was, now in rates), None
-    if all(rate in (0, 1) for pair in pairs for rate in pair):
-        counts = {
-            "both": pairs[1, 1],
-            "only_first": pairs[1, 0],
-            "only_second": pairs[0, 1],
-            "neither": pairs[0, 0],
-        }
     trials = {task: (len(before[task]) + len(after[task])) / 2 for task in shared}
     # Trials that all agree say as much as one.
     telling = [
@@ -159,21 +152,8 @@ def _compare(baseline: ComparedRun, other: ComparedRun) -> Comparison:
     table = [metric for metric in baseline.table if metric.key in theirs]
     was = [_means(table, before[task]) for task in shared]
     now = [_means(table, after[task]) for task in shared]
-    differences = {}
-    for metric in table:
-        found = _difference(metric, was, now, telling)
-        if found is not None:
-            differences[metric.key] = found
-    places: dict[str, list[int]] = {}
-    for place, task in enumerate(shared):
-        places.setdefault(before[task][0].task_type, []).append(place)
-    by_type = {}
-    for name, members in sorted(places.items()) if len(places) > 1 else ():
-        some_was, some_now = [was[at] for at in members], [now[at] for at in members]
-        found = _difference(table[0], some_was, some_now, [telling[at] for at in members])
-        assert found is not None, "every scored episode has a success"
-        by_type[name] = found
-    both = [task for task in all_before if task in all_after]
+    found = {metric.key: _difference(metric, was, now, telling) for metric in table}
+    types = [before[task][0].task_type for task in shared]
     changed = tuple(
         task
         for task in shared
@@ -185,24 +165,67 @@ def _compare(baseline: ComparedRun, other: ComparedRun) -> Comparison:
         tasks=len(shared),
         trials=fsum(trials.values()) / len(shared),
         several_trials=any(row.trial for run in (baseline, other) for row in run.rows),
-        differences=differences,
-        by_type=by_type,
-        counts=counts,
+        differences={key: it for key, it in found.items() if it is not None},
+        by_type=_differences_by_type(table[0], types, was, now, telling),
+        counts=_count_outcomes([(was, now) for _, was, now in rates]),
         worse=tuple(task for task, was, now in rates if now < was),
         better=tuple(task for task, was, now in rates if now > was),
         changed_data=changed,
-        left_out={
-            "only_in_baseline": [task for task in all_before if task not in all_after],
-            "only_in_other": [task for task in all_after if task not in all_before],
-            "unscored_in_baseline": [task for task in both if task not in before],
-            "unscored_in_other": [task for task in both if task not in after],
-        },
+        left_out=_list_left_out(all_before, all_after, before, after),
         unscored_episodes=(
             sum(not row.scored for row in baseline.rows),
             sum(not row.scored for row in other.rows),
         ),
         warnings=_warnings(baseline, other, before, after, changed),
     )
+
+
+def _count_outcomes(rates: Sequence[tuple[float, float]]) -> dict[str, int] | None:
+    """How many tasks both runs solved, one of them or neither; None where trials disagree."""
+    if any(rate not in (0, 1) for pair in rates for rate in pair):
+        return None
+    pairs = Counter(rates)
+    return {
+        "both": pairs[1, 1],
+        "only_first": pairs[1, 0],
+        "only_second": pairs[0, 1],
+        "neither": pairs[0, 0],
+    }
+
+
+def _differences_by_type(
+    success: Metric,
+    types: Sequence[str],
+    was: Sequence[Means],
+    now: Sequence[Means],
+    trials: Sequence[float],
+) -> dict[str, Difference]:
+    """The difference in success of each task type; none where all tasks are of one."""
+    found = {}
+    for name in sorted({*types}) if len({*types}) > 1 else ():
+        chosen = [one == name for one in types]
+        difference = _difference(
+            success,
+            list(compress(was, chosen)),
+            list(compress(now, chosen)),
+            list(compress(trials, chosen)),
+        )
+        assert difference is not None, "every scored episode has a success"
+        found[name] = difference
+    return found
+
+
+def _list_left_out(
+    all_before: Tasks, all_after: Tasks, before: Tasks, after: Tasks
+) -> dict[str, list[str]]:
+    """The tasks that cannot be paired, by the reason."""
+    both = [task for task in all_before if task in all_after]
+    return {
+        "only_in_baseline": [task for task in all_before if task not in all_after],
+        "only_in_other": [task for task in all_after if task not in all_before],
+        "unscored_in_baseline": [task for task in both if task not in before],
+        "unscored_in_other": [task for task in both if task not in after],
+    }
 
 
 def _means(table: Sequence[Metric], rows: Sequence[EpisodeRow]) -> Means:
