@@ -16,7 +16,7 @@ from agentquest.records.episode import EpisodeRecord
 from agentquest.records.messages import ToolCall
 from agentquest.records.outcome import End
 from agentquest.running.factory import make_benchmark
-from episode_players import a_player, builtin_homes
+from episode_players import a_player
 
 GIGPO_LIKE = """[first]
 Task: $goal
@@ -32,11 +32,6 @@ Possible: [$admissible]
 [admissible]
 '$command'
 """
-
-
-@pytest.fixture(scope="module")
-def homes() -> Benchmark:
-    return builtin_homes()
 
 
 def played(

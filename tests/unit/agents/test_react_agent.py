@@ -13,7 +13,7 @@ from agentquest.llms.prices import Price
 from agentquest.llms.scripted import ScriptedModel, ScriptedModelSettings, newest_observation
 from agentquest.llms.types import Reply
 from agentquest.records.messages import Usage
-from episode_players import an_episode, builtin_homes
+from episode_players import an_episode
 
 # The documented sections, in their order.
 SECTIONS = [
@@ -24,11 +24,6 @@ SECTIONS = [
     "OUTPUT FORMAT",
 ]
 HEADING = re.compile(r"^=+\n(.+)\n=+$", re.MULTILINE)
-
-
-@pytest.fixture(scope="module")
-def homes() -> Benchmark:
-    return builtin_homes()
 
 
 def react(model: Parrot | ScriptedModel, **settings: Any) -> ReActAgent:

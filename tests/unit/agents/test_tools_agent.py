@@ -17,12 +17,7 @@ from agentquest.records.episode import EpisodeRecord
 from agentquest.records.messages import ToolCall
 from agentquest.records.outcome import End
 from agentquest.running.factory import make_benchmark
-from episode_players import a_player, builtin_homes
-
-
-@pytest.fixture(scope="module")
-def homes() -> Benchmark:
-    return builtin_homes()
+from episode_players import a_player
 
 
 def act(command: str, call_id: str = "c1") -> ToolCall:

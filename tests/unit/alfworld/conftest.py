@@ -11,6 +11,11 @@ from agentquest.benchmarks.alfworld.tasks import find_tasks
 from shared_data import ALFWORLD
 
 
+@pytest.fixture(params=["0.3", "0.4"])
+def dialect(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 @pytest.fixture
 def driver() -> AlfWorldDriver:
     problem = AlfWorldUtils.load_data("pick_heat_then_place", "valid_unseen", "builtin")[0]

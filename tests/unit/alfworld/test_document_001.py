@@ -42,11 +42,6 @@ def play(game: AlfWorldEngine, *commands: str, must_work: bool = True) -> AlfWor
     return metrics
 
 
-@pytest.fixture(params=["0.3", "0.4"])
-def dialect(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 def test_the_documented_example(dialect: str) -> None:
     world = kitchen("heat", "Fridge", Thing("Potato", (1,), FOOD), Thing("Potato", (1,), FOOD))
     metrics = play(

@@ -25,11 +25,6 @@ KITCHEN = SmallWorld(
 PUT = {"0.3": "put {} in/on {}", "0.4": "move {} to {}"}
 
 
-@pytest.fixture(params=["0.3", "0.4"])
-def dialect(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 def draw_last(dialect: str, *commands: str) -> dict[str, str]:
     """The cells of the map after these commands: what is in them, without markup."""
     game = KITCHEN.engine(dialect)

@@ -4,14 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import pytest
-
 from agentquest.lib import Benchmark, Episode, LoopAgent
 from agentquest.lib.loop_agent import Act, GameOver
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.messages import Usage
 from agentquest.records.outcome import End
-from episode_players import a_player, builtin_homes
+from episode_players import a_player
 
 
 class Looping(LoopAgent):
@@ -22,11 +20,6 @@ class Looping(LoopAgent):
 
     async def play(self, episode: Episode, first: str, act: Act) -> None:
         await self._loop(first, act)
-
-
-@pytest.fixture(scope="module")
-def homes() -> Benchmark:
-    return builtin_homes()
 
 
 async def played(homes: Benchmark, loop: Callable[[str, Act], Awaitable[Any]]) -> EpisodeRecord:

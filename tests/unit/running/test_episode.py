@@ -14,13 +14,8 @@ from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.records.messages import Message
 from agentquest.records.outcome import AgentFaults, End
 from agentquest.running.episode import EpisodePlayer
-from episode_players import a_player, an_episode, builtin_homes, named_agent
+from episode_players import a_player, an_episode, named_agent
 from stairs import Stairs
-
-
-@pytest.fixture(scope="module")
-def homes() -> Benchmark:
-    return builtin_homes()
 
 
 async def played(

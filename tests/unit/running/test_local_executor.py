@@ -14,12 +14,7 @@ from agentquest.records.outcome import End
 from agentquest.running.events import RunEvents
 from agentquest.running.executors.local import LocalExecutor
 from agentquest.running.spec import EpisodeSpec
-from episode_players import Given, a_context, builtin_homes
-
-
-@pytest.fixture(scope="module")
-def homes() -> Benchmark:
-    return builtin_homes()
+from episode_players import Given, a_context
 
 
 class Looks(Agent):
