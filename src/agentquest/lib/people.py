@@ -58,7 +58,7 @@ class PlayedMove:
 
     command: str | None
     seconds: float
-    how: str = "typed"
+    how: str = How.TYPED
 
     @property
     def inherited(self) -> bool:

@@ -1,18 +1,15 @@
 """Mastermind as the rest of AgentQuest knows it, and as people see it."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
 from agentquest.benchmarks.mastermind import prompting
-from agentquest.benchmarks.mastermind.driver import MasterMindDriver, read_goal
+from agentquest.benchmarks.mastermind.driver import MasterMindDriver, read_goal, read_length
 from agentquest.benchmarks.mastermind.explorer import MasterMindExplorer
 from agentquest.benchmarks.mastermind.tasks import CATEGORIES, GENERATOR, goal_of
 from agentquest.lib import Briefing, Driver, Explorer, Observation, Oracle, Task, TerminalView
 from agentquest.lib.generated import GeneratedBenchmark
-
-_LENGTH = re.compile(r"secret number of ([0-9]+) digits")
 
 
 class MasterMindBenchmark(GeneratedBenchmark):
@@ -54,9 +51,8 @@ class MasterMindView(TerminalView):
     """Says how long the number is, and lists guesses under one heading."""
 
     def room(self, observation: Observation) -> str:
-        length = _LENGTH.search(observation.text)
-        digits = f"{length[1]} digits" if length else "some digits"
-        return f"A secret number of {digits}, which may repeat. Type a number to guess it."
+        digits = read_length(observation.text) or "some"
+        return f"A secret number of {digits} digits, which may repeat. Type a number to guess it."
 
     def verb_and_rest(self, command: str) -> tuple[str, str]:
         verb, _, rest = command.partition(" ")

@@ -175,10 +175,16 @@ def parse_guess(text: str) -> str:
     return found[1]
 
 
+def read_length(observation: str) -> str:
+    """How many digits the secret number has, read out of a first observation; else empty."""
+    found = _LENGTH.search(observation)
+    return found[1] if found else ""
+
+
 def read_goal(observation: str) -> str:
     """The goal, read out of a first observation."""
-    length = _LENGTH.search(observation)
-    return _GOAL.format(digits=length[1]) if length else ""
+    digits = read_length(observation)
+    return _GOAL.format(digits=digits) if digits else ""
 
 
 def _count(number: int, which: str) -> str:
