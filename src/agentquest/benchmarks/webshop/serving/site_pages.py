@@ -18,7 +18,7 @@ LONGEST_QUERY = 500
 LONGEST_PARTICIPANT = 80
 _OPTION = "option-"
 _TAKEN_FOR_ANOTHER = "The shop takes this text for something else; it cannot be chosen."
-_PARTS = {name.lower(): name for name in SUB_PAGES}
+_PARTS = frozenset(name.lower() for name in SUB_PAGES)
 _TITLES = {
     End.SOLVED: "Exactly right",
     End.FAILED: "Bought",
@@ -373,8 +373,7 @@ def chosen_options(visit: SiteSession, fields: Mapping[str, str], action: str) -
 
 
 def _part(visit: SiteSession) -> tuple[str, Node]:
-    product = visit.session.product()
-    name = _PARTS.get(visit.viewed_part, SUB_PAGES[0])
+    product, name = visit.session.product(), visit.session.page.part
     content = _form(
         "/act",
         h.p[_action_button("click[< prev]", "‹ Back to the product", class_="link")],

@@ -71,11 +71,6 @@ class SiteSession:
         self.moves.append(PlayedMove(action, now - self._last_click, how))
         self._last_click = now
 
-    @property
-    def viewed_part(self) -> str:
-        """Which part of a product's description the last click opened."""
-        return (parse(self.moves[-1].command or "")[1] or "") if self.moves else ""
-
     def finish(self) -> PlayedGame:
         """The task as it is to be recorded, with who played if they said so."""
         details = {
