@@ -213,11 +213,9 @@ def outcome_page(visit: SiteSession, notice: str) -> bytes:
 
 def _purchase(visit: SiteSession) -> Element:
     session = visit.session
-    number = session.shop.catalogue.number(session.bought or "")
-    title = session.shop.catalogue.product(number).title if number is not None else ""
     options = ", ".join(f"{name}: {value}" for name, value in session.options.items())
     chosen = f"With {options}." if options else "Without choosing an option."
-    return h.p[f"{title} ({session.bought}). {chosen}"]
+    return h.p[f"{session.product().title} ({session.bought}). {chosen}"]
 
 
 def _score_table(visit: SiteSession) -> Element:
@@ -323,7 +321,7 @@ def _product(visit: SiteSession) -> tuple[str, Node]:
             "/act",
             # Enter on a choice presses the first button, so this one does nothing else.
             h.button(type="submit", name="action", value=CHOOSE, hidden=True),
-            (_options(session, number) for number in range(len(product.options))),
+            (_options(session, *numbered) for numbered in enumerate(product.options)),
             h.nav(".row", aria_label="About this product")[parts],
             h.p[_action_button("click[buy now]", "Buy now", class_="button primary buy")],
             visit=visit,
@@ -332,9 +330,8 @@ def _product(visit: SiteSession) -> tuple[str, Node]:
     return product.title or product.asin, content
 
 
-def _options(session: ShoppingSession, number: int) -> Element:
+def _options(session: ShoppingSession, number: int, group: str) -> Element:
     """The values of one option group; what is chosen is sent with the next click."""
-    group = list(session.product().options)[number]
     pieces = session.page.pieces
     values = [piece for piece in pieces if piece.kind is Kind.OPTION and piece.group == group]
     choices = [
