@@ -28,15 +28,24 @@ def end_with_us() -> None:
     os.close(theirs)
 
 
-def _find(mark: bytes) -> list[int]:
-    found = []
-    for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208
-        try:
-            with open(f"/proc/{name}/environ", "rb") as file:  # noqa: PTH123
-                if mark in file.read():
-                    found.append(int(name))
-        except OSError:
-            continue
+def _read(pid: int, name: str) -> bytes:
+    try:
+        with open(f"/proc/{pid}/{name}", "rb") as file:  # noqa: PTH123
+            return file.read()
+    except OSError:
+        return b""
+
+
+def _find(mark: bytes) -> set[int]:
+    """Who has the mark, and what these have started: a new title may be written over the mark,
+    as Ray's agents do."""
+    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
+    found = new = {pid for pid in pids if mark in _read(pid, "environ")}
+    parents = {pid: _read(pid, "stat").rpartition(b")")[2].split()[1:2] for pid in pids}
+    while new:
+        above = {b"%d" % pid for pid in new}
+        new = {pid for pid, parent in parents.items() if above.intersection(parent)} - found
+        found = found | new
     return found
 
 

@@ -9,19 +9,23 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).resolve().parents[1]
-# A warm process, one that cannot be asked to leave, and what that has started.
+# A warm process, one that cannot be asked to leave, and what that has started, one of it without
+# our environment.
 STARTS = """
 import subprocess, sys, time
 from pathlib import Path
 from warm_python import Process
 
 STUBBORN = '''
-import os, signal, time
+import os, signal, sys, time
 for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
     signal.signal(number, signal.SIG_IGN)
 if os.fork() == 0:
     os.setsid()
-print(os.getpid(), flush=True)
+elif os.fork() == 0:
+    os.write(1, b"%d" % os.getpid() + os.linesep.encode())
+    os.execve(sys.executable, [sys.executable, "-S", "-c", "import time; time.sleep(600)"], {})
+os.write(1, b"%d" % os.getpid() + os.linesep.encode())
 time.sleep(600)
 '''
 
@@ -29,7 +33,7 @@ def test_it():
     warm = Process(["-c", "import time; time.sleep(600)"])
     words = [sys.executable, "-c", STUBBORN]
     other = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, start_new_session=True)
-    pids = [warm.pid, *(int(other.stdout.readline()) for _ in range(2))]
+    pids = [warm.pid, *(int(other.stdout.readline()) for _ in range(3))]
     draft = Path(__file__).with_name("draft")
     draft.write_text(" ".join(map(str, pids)))
     draft.rename(Path(__file__).with_name("pids"))
@@ -64,7 +68,7 @@ def test_pytest_killed_at_once(tmp_path: Path, workers: str) -> None:
     running.kill()
     running.wait()
     left = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
-    assert len(left) == 3
+    assert len(left) == 4
     until = time.monotonic() + 60
     while any(map(is_alive, left)):
         assert time.monotonic() < until, f"still there: {[*filter(is_alive, left)]}"
