@@ -201,6 +201,15 @@ def test_an_agent_that_cannot_play_is_refused_before_one_is_started(tmp_path, ki
     launched.nothing_is_left()
 
 
+def test_trouble_of_the_green_agent_is_told_with_the_end_of_its_log(tmp_path):
+    (tmp_path / "file").touch()
+    launched = Launched(tmp_path / "file" / "logs", "--white-agent-type", "repetitive")
+    done = launched.run()
+    assert done.returncode == 2
+    assert f"cannot make the log folder {launched.logs}/run_" in done.stderr
+    launched.nothing_is_left()
+
+
 def test_an_agent_that_already_runs_is_named(tmp_path):
     with agentquest("white", "--type", "repetitive", "--port", "0") as stale:
         launched = Launched(tmp_path)

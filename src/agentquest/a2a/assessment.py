@@ -251,6 +251,6 @@ def _make_folder(root: Path) -> Path:
         except FileExistsError:
             continue
         except OSError as error:
-            raise UserError(f"cannot make the log folder: {error.strerror}") from None
+            raise UserError(f"cannot make the log folder {folder}: {error.strerror}") from None
         return folder
     raise UserError(f"too many runs are named {name}")

@@ -27,7 +27,7 @@ from agentquest.a2a.assessment import Assessment, PreflightFailed
 from agentquest.a2a.client.connection import A2AEndpoint, find_agent
 from agentquest.a2a.client.transport import AgentBroken, AgentUnreachable
 from agentquest.a2a.documents import answer_text, result_document
-from agentquest.a2a.requests import AssessmentRequest, RequestRejected, parse_request
+from agentquest.a2a.requests import OWN_TROUBLE, AssessmentRequest, RequestRejected, parse_request
 from agentquest.a2a.serving import build_card
 from agentquest.errors import AgentQuestError, DataError, UserError
 from agentquest.running.run import OtherAgent
@@ -35,8 +35,6 @@ from agentquest.safe_text import one_line
 from agentquest.words import counted
 
 logger = logging.getLogger(__name__)
-
-_OUR_OWN_TROUBLE = "the green agent itself failed; its own log says why"
 
 
 def green_card(url: str, launch_id: str | None = None) -> AgentCard:
@@ -104,7 +102,7 @@ class GreenExecutor(AgentExecutor):
         except Exception as error:
             known = isinstance(error, AgentQuestError | OSError)
             logger.error("assessment failed: %s", one_line(error), exc_info=not known)
-            await updater.failed(_message(updater, f"Assessment failed: {_OUR_OWN_TROUBLE}"))
+            await updater.failed(_message(updater, f"Assessment failed: {OWN_TROUBLE}"))
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         """Confirm the cancellation; the SDK has cancelled `execute`."""

@@ -33,9 +33,9 @@ from agentquest.a2a.client.wire import (
     write_message,
 )
 from agentquest.a2a.config import AssessmentConfig
-from agentquest.a2a.requests import write_request
+from agentquest.a2a.requests import OWN_TROUBLE, write_request
 from agentquest.errors import AgentQuestError, ConfigError, UserError
-from agentquest.http.sockets import PortInUse, free_port, is_free
+from agentquest.http.sockets import free_port, is_free, port_in_use
 from agentquest.platform import end_group, handle_signals, own_group, stop_signals
 from agentquest.safe_text import visible
 
@@ -140,6 +140,10 @@ async def _run(launch: Launch, say: Say) -> GreenAnswer:
             result = await asyncio.wait_for(ask_green(endpoint, text, say), launch.timeout)
         except asyncio.TimeoutError:
             raise AssessmentFailed(f"no result within {launch.timeout:g} s (--timeout)") from None
+        except AssessmentFailed as error:
+            if not str(error).endswith(OWN_TROUBLE):
+                raise
+            raise AssessmentFailed(f"{error}:\n{green.read_output_end()}") from None
         say(f"{_RULE}\nASSESSMENT RESULTS\n{_RULE}\n{result.text}")
         say(f"Logs: {launch.log_dir / str(result.data['run_id'])}")
         return result
@@ -178,7 +182,7 @@ class _LaunchedAgent:
         while asyncio.get_running_loop().time() < deadline:
             if (code := self._process.poll()) is not None:
                 raise AgentProcessFailed(
-                    f"the {self.role} agent ended (exit {code}): {self._read_output_end()}"
+                    f"the {self.role} agent ended (exit {code}): {self.read_output_end()}"
                 )
             endpoint = await _try_to_find(self.url, self._headers)
             if endpoint is not None and endpoint.card.launch_id == self._launch_id:
@@ -196,7 +200,8 @@ class _LaunchedAgent:
             f" in {limits.START_TIMEOUT_S:g} s"
         )
 
-    def _read_output_end(self) -> str:
+    def read_output_end(self) -> str:
+        """The last that it has printed."""
         size = self._output.seek(0, os.SEEK_END)
         self._output.seek(max(0, size - limits.SHOWN_OUTPUT_BYTES))
         return self._output.read().decode("utf-8", "replace").strip() or "it printed nothing"
@@ -249,15 +254,8 @@ async def _choose_port(host: str, port: int, role: str) -> int:
     if is_free(host, port):
         return port
     endpoint = await _try_to_find(f"http://{host}:{port}/")
-    user = (
-        f"an agent that is already running ({endpoint.card.agent.name})"
-        if endpoint
-        else "another program"
-    )
-    raise PortInUse(
-        f"port {port} on {host} is in use by {user};"
-        f" stop it, or try --{role}-port {free_port(host)}"
-    )
+    user = f"an agent ({endpoint.card.agent.name})" if endpoint else "another program"
+    raise port_in_use(host, port, f"--{role}-port", user)
 
 
 async def _try_to_find(url: str, headers: Mapping[str, str] | None = None) -> A2AEndpoint | None:

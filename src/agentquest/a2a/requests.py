@@ -15,6 +15,8 @@ from agentquest.a2a.config import FIXED, AssessmentConfig
 from agentquest.errors import UserError
 from agentquest.lib.settings import in_words
 
+# What a requester is told of a green agent's trouble, which may name its files.
+OWN_TROUBLE = "the green agent itself failed; its own log says why"
 _TAGS = ("white_agent_url", "env_config")
 _KEYS = ("participants", "config")
 # The launcher always sends these; others only where they differ from their defaults.

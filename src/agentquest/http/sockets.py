@@ -30,10 +30,19 @@ def listen(host: str = LOOPBACK, port: int = 0, option: str = "--port") -> socke
         number, reason = getattr(error, "errno", None), getattr(error, "strerror", None) or error
     if number == errno.EADDRNOTAVAIL:
         raise UserError(f"{host} is not an address of this machine: {reason}")
+    if number == errno.EADDRINUSE:
+        raise port_in_use(host, port, option)
     problem = f"cannot listen on {host} port {port}: {reason}"
-    if number in (errno.EADDRINUSE, errno.EACCES):
+    if number == errno.EACCES:
         raise PortInUse(f"{problem}; try {option} {free_port(host)}")
     raise UserError(problem)
+
+
+def port_in_use(host: str, port: int, option: str, user: str = "another program") -> PortInUse:
+    """The error that says who has the port, and names a free one."""
+    return PortInUse(
+        f"port {port} on {host} is in use by {user}; stop it, or try {option} {free_port(host)}"
+    )
 
 
 def free_port(host: str = LOOPBACK) -> int:

@@ -237,7 +237,9 @@ def run(*args):
 def test_what_cannot_be_served_is_said_in_a_line(server, tmp_path):
     taken = run("webshop", "--port", str(server.port))
     assert taken.returncode == 2
-    assert f"cannot listen on 127.0.0.1 port {server.port}" in taken.stderr
+    assert (
+        f"port {server.port} on 127.0.0.1 is in use by another program; stop it, or" in taken.stderr
+    )
     assert "there are: webshop" in run("alfworld").stderr
     assert "--site" in run("webshop", "--records", str(tmp_path)).stderr
     assert "Traceback" not in taken.stderr

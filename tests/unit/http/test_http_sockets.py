@@ -31,7 +31,9 @@ async def test_answers_on_a_kept_connection_do_not_wait_for_more():
 def test_a_taken_port_is_an_error_that_names_another():
     with listen() as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(PortInUse, match=rf"{port}: .*try --port \d+"):
+        with pytest.raises(
+            PortInUse, match=rf"port {port} on 127.0.0.1 is in use .*try --port \d+"
+        ):
             listen(port=port)
         with pytest.raises(PortInUse, match="--site-port"):
             listen(port=port, option="--site-port")
