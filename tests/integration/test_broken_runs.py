@@ -12,13 +12,15 @@ import pytest
 
 from agentquest.cli.app import main
 from agentquest.errors import DataError
+from agentquest.metrics.rows import EpisodeRow, row_of
+from agentquest.metrics.summary import RunFigures
 from agentquest.records.episode import Call, EpisodeRecord
 from agentquest.records.messages import Usage
 from agentquest.reports.exports import FORMATS
 from agentquest.reports.sweep import sweep_comparison, sweep_rows
 from agentquest.store.folder import EPISODES, MANIFEST, METRICS
 from agentquest.store.index import INDEX
-from agentquest.store.library import Library, SweptRun
+from agentquest.store.library import BrokenRun, Library, SweptRun
 from agentquest.store.lines import read_checksum, seal, unseal
 from agentquest.store.live import LIVE
 from agentquest.store.search import TextIndex
@@ -271,3 +273,32 @@ def test_bytes_put_between_the_lines_are_noticed(tmp_path: Path) -> None:
             assert "damaged" in stored.damage
             assert 1 <= len(stored.rows) <= 2
             assert [one.key for one in stored.records] == [one.key for one in stored.rows]
+
+
+def test_what_nobody_thought_of_costs_one_record_or_one_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about = manifest(task_ids=TASKS)
+    for name in ("first", "second"):
+        saved(tmp_path / name, [record(task) for task in TASKS], about)
+    run, key = tmp_path / "first", record("b").key
+
+    def add_up(one: EpisodeRecord, *given: Any) -> EpisodeRow:
+        return 1 / 0 if one.key == key else row_of(one, *given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("agentquest.store.index.row_of", add_up)
+        read = StoredRun(run)
+        assert [row.task_id for row in read.rows] == ["a", "c"]
+        assert f"{key}: ZeroDivisionError: " in read.damage
+    read_figures = StoredRun.figures.fget
+
+    def compute(one: StoredRun) -> RunFigures:
+        assert read_figures is not None
+        return 1 / 0 if one.path == run else read_figures(one)
+
+    monkeypatch.setattr(StoredRun, "figures", property(compute))
+    broken, sound = Library(tmp_path).summaries()
+    assert isinstance(broken, BrokenRun)
+    assert broken.problem == "ZeroDivisionError: division by zero"
+    assert sound.name == "second"
