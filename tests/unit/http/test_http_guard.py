@@ -1,6 +1,7 @@
 """What is refused before an application sees it."""
 
 import gzip
+import secrets
 
 import pytest
 from http_server import app, rules, running
@@ -117,6 +118,14 @@ def test_a_token_is_asked_for_except_where_all_may_look(server):
         assert (refused.status, refused.getheader("WWW-Authenticate")) == (401, "Bearer")
     assert server.ask("GET", **{"Authorization": "bearer s3cret"}).status == 200
     assert server.ask("GET", "/open").status == 200
+
+
+def test_a_token_is_compared_in_constant_time(ask, monkeypatch):
+    """How long it takes to refuse one tells nothing of how much of it is right."""
+    compared = []
+    monkeypatch.setattr(secrets, "compare_digest", lambda *both: compared.append(both) or True)
+    assert ask("GET", Authorization="Bearer wrong").status == 200
+    assert compared == [(b"wrong", b"s3cret")]
 
 
 def test_a_token_is_not_shown():
