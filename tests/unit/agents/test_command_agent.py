@@ -137,8 +137,9 @@ def test_keys_in_what_it_says_are_masked(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_one_that_does_not_answer_loses_its_time_and_its_children(tmp_path: Path) -> None:
     source = (
-        "import subprocess, time\n"
-        "child = subprocess.Popen(['sleep', '600'], start_new_session=True)\n"
+        "import subprocess, sys, time\n"
+        "child = subprocess.Popen(\n"
+        "    [sys.executable, '-c', 'import time; time.sleep(600)'], start_new_session=True)\n"
         f"open({str(tmp_path / 'pid')!r}, 'w').write(str(child.pid))\n"
         "time.sleep(600)\n"
     )

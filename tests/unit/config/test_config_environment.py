@@ -157,6 +157,7 @@ def test_notes_and_tags_stand_in_the_manifest_and_decide_nothing(tmp_path: Path)
     assert (manifest.note, manifest.tags) == ("after the fix", ["a", "b"])
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipe is a file on Windows")
 def test_a_list_of_tasks_is_read_from_a_file_that_can_be_one(tmp_path: Path) -> None:
     deep, pipe = tmp_path / "deep.json", tmp_path / "pipe"
     deep.write_text("[" * 100_000)

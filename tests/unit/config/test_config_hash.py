@@ -152,6 +152,7 @@ def test_a_prompt_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         _ = config.config_hash
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipe is a file on Windows")
 def test_a_prompt_file_that_never_ends_or_answers_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for file in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):

@@ -1,6 +1,7 @@
 """The user's own code is part of a run: what belongs to it, and what happens when it changes."""
 
 import linecache
+import os
 import sys
 import types
 import warnings
@@ -173,7 +174,15 @@ def test_a_prompt_file_is_named_when_it_has_changed(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [[sys.executable, "program.py"], ["python", "-m", "program"], ["./program.py"]]
+    "command",
+    [
+        [sys.executable, "program.py"],
+        ["python", "-m", "program"],
+        pytest.param(
+            ["./program.py"],
+            marks=pytest.mark.skipif(os.name == "nt", reason="no script runs by itself there"),
+        ),
+    ],
 )
 def test_a_program_is_known_by_its_files(folder: Path, command: list[str]) -> None:
     program = folder / "program.py"
