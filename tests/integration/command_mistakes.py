@@ -279,6 +279,7 @@ MISTAKES: list[tuple[str, str]] = [
     ("white --type scripted --host 192.0.2.1", "192.0.2.1 is not an address of this machine"),
     ("launch --white-port 99999", "--white-port: must be at most 65535"),
     ("white --type nobody", "'nobody' is not an agent"),
+    ("white --type command --port 0", "agent.command: is missing"),
     ("white --type repetetive", "did you mean 'repetitive'?"),
     ("white --port -1", "--port: must be at least 0"),
     ("green --port x", "--port: must be a whole number"),
