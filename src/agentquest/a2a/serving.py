@@ -9,7 +9,6 @@ A launched agent also stops when its launcher is gone for whatever reason: the
 launcher holds the other end of its standard input.
 """
 
-import asyncio
 import hashlib
 import json
 import logging
@@ -191,8 +190,7 @@ def serve_agent(
         say(f"{card.name} at {url} (port {sock.getsockname()[1]}); Ctrl-C stops it")
         if settings.launch_id is not None:
             threading.Thread(target=_stop_with_launcher, args=(serving,), daemon=True).start()
-        asyncio.run(serving.run())
-        serving.exit_by_signal()
+        serving.run_to_end()
 
 
 def _find_outward_address(family: socket.AddressFamily) -> str:

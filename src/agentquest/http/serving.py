@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any, cast
 
 import uvicorn
@@ -20,7 +21,7 @@ from starlette.types import ASGIApp
 from agentquest.errors import UserError
 from agentquest.http.connections import ConnectionLimits, Connections
 from agentquest.http.sockets import BACKLOG, url_of
-from agentquest.platform import count_files, handle_signals, stop_signals
+from agentquest.platform import count_files, handle_signals, keep_handlers, stop_signals
 
 _POLL_S = 0.05
 
@@ -44,9 +45,7 @@ class Served:
 
 def serve(*served: Served, limits: ConnectionLimits | None = None) -> None:
     """Answer until a signal asks to stop."""
-    serving = Serving(served, limits)
-    asyncio.run(serving.run())
-    serving.exit_by_signal()
+    Serving(served, limits).run_to_end()
 
 
 class Serving:
@@ -79,6 +78,15 @@ class Serving:
     def stop(self) -> None:
         """End soon; called twice, at once. Safe from any thread and from signal handlers."""
         self._stops += 1
+
+    def run_to_end(self) -> None:
+        """Answer until a signal asks to stop. Signals are heard before there is an event loop,
+        because one that is interrupted while it is made complains."""
+        with keep_handlers():
+            for each in stop_signals():
+                signal.signal(each, self._receive_signal)
+            asyncio.run(self.run())
+        self.exit_by_signal()
 
     def exit_by_signal(self) -> None:
         """End the process as shells expect it of one that a signal ended: 130 after Ctrl-C."""
@@ -127,8 +135,8 @@ class Serving:
             timeout_keep_alive=max(1, round(self._limits.keep_alive_s)),
         )
 
-    def _receive_signal(self, number: signal.Signals) -> None:
-        self._signal = number
+    def _receive_signal(self, number: int, frame: FrameType | None = None) -> None:
+        self._signal = signal.Signals(number)
         self.stop()
 
     async def _supervise(self) -> None:

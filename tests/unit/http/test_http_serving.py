@@ -1,6 +1,7 @@
 """Servers end when told to, and half a request holds nobody up."""
 
 import asyncio
+import os
 import resource
 import signal
 import socket
@@ -13,7 +14,7 @@ from http_server import app, process, rules, running
 
 from agentquest.http.connections import ConnectionLimits
 from agentquest.http.guard import guard_app
-from agentquest.http.serving import Served, Serving
+from agentquest.http.serving import Served, Serving, serve
 from agentquest.http.sockets import listen
 
 HALF_HEAD = b"POST / HTTP/1.1\r\nHost: localhost\r\nConte"
@@ -38,6 +39,22 @@ def test_half_sent_requests_neither_delay_an_end_nor_make_noise(number):
     assert (server.returncode, errors) == (128 + number, "")
     for sock in held:
         sock.close()
+
+
+def test_a_signal_before_the_event_loop_is_made_waits_for_it(monkeypatch):
+    make = asyncio.events.new_event_loop
+
+    def interrupted():
+        os.kill(os.getpid(), signal.SIGINT)
+        return make()
+
+    monkeypatch.setattr("asyncio.events.new_event_loop", interrupted)
+    try:
+        with pytest.raises(SystemExit) as left:
+            serve(Served(app(), listen()))
+    except KeyboardInterrupt:
+        pytest.fail("it was interrupted in the middle")
+    assert left.value.code == 130
 
 
 def test_an_answer_that_never_ends_is_cut_off_without_a_traceback():
