@@ -185,7 +185,7 @@ run: {benchmark: mastermind, num_games: 2}
     assert done.stderr.startswith("asking gone at http://127.0.0.1:1/v1 …\n"), "before it waits"
     assert not scored_keys(tmp_path / "runs" / "small" / "react_gone_seed-42")
     live = tmp_path / "runs" / "small" / "react_gone_seed-42" / "live.jsonl"
-    assert "1 run in runs/small, 2 episodes to play" in done.stderr
+    assert "2 runs in runs/small, 4 episodes to play" in done.stderr
     assert not live.exists(), "nothing was played against a server that is not there"
 
 
