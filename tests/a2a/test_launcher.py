@@ -91,6 +91,7 @@ def test_the_result_as_json(tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_interrupted(tmp_path, number):
+    (tmp_path / "run_elsewhere").symlink_to("nowhere")
     launched = Launched(tmp_path, "--white-agent-type", "known_agents:SlowAgent")
     process = launched.start()
     try:
@@ -106,7 +107,8 @@ def test_interrupted(tmp_path, number):
     assert number == signal.SIGKILL or summary["status"] == "cancelled"
     told = [line for line in process.lines if "with --resume plays the rest" in line]
     assert len(told) == (number != signal.SIGKILL)
-    assert all(str(next(tmp_path.glob("run_*"))) in line for line in told)
+    run = next(tmp_path.glob("run_*/run_summary.json")).parent
+    assert all(str(run) in line for line in told)
 
 
 def test_an_assessment_on_a_picked_port_goes_on_as_printed(tmp_path):

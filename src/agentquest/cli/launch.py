@@ -164,10 +164,10 @@ def _run(launch: "Launch", tell: Callable[[str], None], as_json: bool, resume: s
 
 def _where_to_continue(log_dir: Path, begun: float, resume: str) -> str:
     """What an interrupted assessment has left behind, and how to play the rest."""
-    runs = [run for run in log_dir.glob("run_*") if run.stat().st_mtime >= begun - 1]
-    if not runs:
+    runs = [run for run in log_dir.glob("run_*") if run.is_dir()]
+    newest = max(runs, key=lambda run: run.stat().st_mtime, default=None)
+    if newest is None or newest.stat().st_mtime < begun - 1:
         return "no game was played yet"
-    newest = max(runs, key=lambda run: run.stat().st_mtime)
     return f"its games are in {newest}; the same command with {resume} plays the rest"
 
 
