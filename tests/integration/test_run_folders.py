@@ -117,6 +117,9 @@ def test_nothing_outside_is_changed_and_nobody_waits(
         ["report", str(run), "--format", "html", "-o", str(tmp_path / "html")],
         ["compare", str(run), str(folder / "other")],
         ["view", str(folder), "--export", str(tmp_path / "pages")],
+        ["export", str(run), "--to", "csv", "-o", str(tmp_path / "csv")],
+        ["export", str(run), "-o", str(tmp_path / "eval")],
+        ["power", str(run), str(folder / "other")],
         ["rerun", str(run), "--dry-run"],
         ["eval", *_settings(folder), "num_games=2"],
     ):
