@@ -24,6 +24,7 @@ from pathlib import Path
 from measuring import Row, duration, machine, table
 
 from agentquest.a2a.assessment import Assessment
+from agentquest.a2a.client.cards import Card
 from agentquest.a2a.client.connection import A2AEndpoint, find_agent
 from agentquest.a2a.client.wire import RemoteReply
 from agentquest.a2a.config import AssessmentConfig
@@ -31,6 +32,7 @@ from agentquest.a2a.documents import AssessmentResult
 from agentquest.a2a.messages import read_message
 from agentquest.a2a.requests import AssessmentRequest
 from agentquest.http.sockets import listen
+from agentquest.records.manifest import AssessedAgent
 
 
 def answer(text: str) -> str:
@@ -72,6 +74,7 @@ class Reached:
     """An agent that is connected to in some way of ours."""
 
     connect: Callable[[], InProcess | BareJson]
+    card = Card(AssessedAgent(name="at once"), (), streaming=False, launch_id=None)
 
 
 @dataclass(frozen=True)
@@ -172,7 +175,7 @@ async def measure(
     before = agent.cpu() if agent else 0.0
     clock, cpu = time.perf_counter(), time.process_time()
     with tempfile.TemporaryDirectory() as logs:
-        result = await assessment.play("at once", endpoint, Path(logs), tell)
+        result = await assessment.play(endpoint, Path(logs), tell)
     seconds, used = time.perf_counter() - clock, time.process_time() - cpu
     _no_errors(result)
     turns = sum(game.document["steps"] for game in result.games)
