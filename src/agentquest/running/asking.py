@@ -11,7 +11,7 @@ from agentquest.running.crashes import describe_crash
 
 @dataclass
 class ModelCalls:
-    """How many calls of an episode wait for their reply."""
+    """How many calls of an episode are waiting for their reply."""
 
     waiting: int = 0
 
@@ -20,7 +20,7 @@ _calls: ContextVar[ModelCalls] = ContextVar("calls")
 
 
 def count_calls() -> ModelCalls:
-    """Counts the calls of this task, and of the tasks that it starts, from now on."""
+    """Count the calls of this task, and of the tasks that it starts, from now on."""
     calls = ModelCalls()
     _calls.set(calls)
     return calls
@@ -31,6 +31,8 @@ class _WatchedModel:
         self._model = model
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # what copy and pickle look for, before there is a `_model`
+            raise AttributeError(name)
         return getattr(self._model, name)
 
     async def complete(self, *given: Any, **more: Any) -> Reply:
@@ -50,5 +52,5 @@ class _WatchedModel:
 
 
 def watch_model(model: ChatModel) -> ChatModel:
-    """The model, whose every failure is a `ModelError`, and whose open calls are counted."""
+    """The same model; all its failures become a `ModelError`, and its open calls are counted."""
     return cast(ChatModel, _WatchedModel(model))
