@@ -30,9 +30,11 @@ def listen(host: str = LOOPBACK, port: int = 0, option: str = "--port") -> socke
         number, reason = getattr(error, "errno", None), getattr(error, "strerror", None) or error
     if number == errno.EADDRNOTAVAIL:
         raise UserError(f"{host} is not an address of this machine: {reason}")
+    problem = f"cannot listen on {host} port {port}: {reason}"
+    if port == 0:  # there is no free one to name instead
+        raise UserError(problem)
     if number == errno.EADDRINUSE:
         raise port_in_use(host, port, option)
-    problem = f"cannot listen on {host} port {port}: {reason}"
     if number == errno.EACCES:
         raise PortInUse(f"{problem}; try {option} {free_port(host)}")
     raise UserError(problem)

@@ -1,11 +1,13 @@
 """Ports, and what is said when there is none."""
 
 import asyncio
+import errno
 import socket
 
 import pytest
 
 from agentquest.errors import UserError
+from agentquest.http import sockets
 from agentquest.http.sockets import PortInUse, free_port, is_free, listen, url_of
 
 
@@ -42,6 +44,16 @@ def test_a_taken_port_is_an_error_that_names_another():
     assert free_port() > 0
     with pytest.raises(UserError, match=r"192\.0\.2\.1 is not an address of this machine"):
         free_port("192.0.2.1")
+
+
+@pytest.mark.parametrize("number", [errno.EADDRINUSE, errno.EACCES])
+def test_where_no_port_is_free_none_is_named(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    def refuse(host: str, port: int) -> socket.socket:
+        raise OSError(number, "no port is left")
+
+    monkeypatch.setattr(sockets, "_bound", refuse)
+    with pytest.raises(UserError, match=r"cannot listen on 127\.0\.0\.1 port 0: no port is left"):
+        free_port()
 
 
 @pytest.mark.parametrize(
