@@ -3,7 +3,6 @@
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -104,12 +103,17 @@ def write_example(
 
 
 def show(warnings: Sequence[str], *runs: Run) -> None:
-    """Warnings that should be seen before anything is played, each once."""
+    """Warnings that should be seen before anything is played, each once, and of how many runs."""
     warn(*warnings, heading="warning: ")
-    notes = [
-        (*run.stand_ins, run.benchmark.provenance().warning, *run.selection.notes) for run in runs
-    ]
-    warn(*filter(None, dict.fromkeys(chain(*notes))), heading="note: ")
+    notes = Counter(
+        note
+        for run in runs
+        for note in (*run.stand_ins, run.benchmark.provenance().warning, *run.selection.notes)
+        if note
+    )
+    for note, count in notes.items():
+        where = "" if count == len(runs) else f" (in {count} of {len(runs)} runs)"
+        warn(f"{note}{where}", heading="note: ")
 
 
 def evaluate_here(run: Run) -> None:

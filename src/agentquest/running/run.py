@@ -178,7 +178,7 @@ class Run:
         """What was not configured and so is replaced."""
         if self.config.llm is not None or not asks_a_model(self.config.agent.name):
             return []
-        notes = ["where llm.model names no model, the scripted one answers, by rules"]
+        notes = ["no model is configured (llm.model): the scripted one answers by rules"]
         if self.benchmark.provenance().data == "builtin":
             notes.append("the data is built-in, not the benchmark's own")
         return notes

@@ -358,7 +358,7 @@ def test_without_a_model_it_is_said_that_rules_answer(tmp_path: Path) -> None:
     arguments = ["eval", "data_path=builtin", "num_games=1", "run_name=r"]
     done = agentquest(tmp_path, *arguments)
     first, second, *_ = done.stderr.splitlines()
-    assert first.startswith("note: where llm.model names no model, the scripted one answers")
+    assert first.startswith("note: no model is configured (llm.model): the scripted one answers")
     assert second.startswith("note: the data is built-in")
     assert max(len(first), len(second)) < 80
     said = "scripted (built-in rules, no language model)"

@@ -85,7 +85,7 @@ def test_one_table_and_one_comparison(tmp_path: Path) -> None:
     assert not (tmp_path / "runs").exists()
     done = agentquest(tmp_path, "sweep", "sweep.yaml", "parallel=3", COLUMNS="80")
     assert done.returncode == 0, done.stderr
-    assert done.stderr.count("note: where llm.model names no model, the scripted") == 1
+    assert done.stderr.count("answers by rules (in 2 of 6 runs)") == 1
     rows = [line for line in done.stdout.splitlines() if line.startswith("  react scripted, ")]
     assert [row.split()[2:4] for row in rows[:3]] == [
         ["seed", "1"],
