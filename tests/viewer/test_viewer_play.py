@@ -14,8 +14,10 @@ import pytest
 from viewer_process import get, viewing
 
 from agentquest import evaluate
+from agentquest.people.recorder import GameRecorder
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.outcome import End
+from agentquest.running.factory import make_benchmark
 from agentquest.store.folder import RunFolder
 from agentquest.viewer.replay import command_of, open_game, pictures_of
 
@@ -156,6 +158,11 @@ def test_games_under_way_are_recorded_when_the_viewer_stops(tmp_path: Path) -> N
     (record,) = RunFolder(run).records()
     assert record.end is End.CANCELLED
     assert [step.action for step in record.steps] == ["not a move"]
+
+
+def test_a_site_that_nobody_has_used_makes_no_table_of_people(tmp_path: Path) -> None:
+    with GameRecorder(make_benchmark("sudoku"), {}, tmp_path), viewing(tmp_path) as address:
+        assert "Nobody has played here yet." in get(f"{address}/people")[1]
 
 
 def test_only_our_own_forms_change_anything(site: str) -> None:

@@ -32,7 +32,7 @@ def people_page(site: Addresses, library: Library, query: Mapping[str, str]) -> 
     groups = {
         setting: members
         for setting, members in sorted(groups.items())
-        if any(map(_is_person, members))
+        if any(_is_person(one) and one.figures.episodes for one in members)
     }
     if not groups:
         play = site.served and [" ", link(site.page("play"), "Play a game"), "."]
