@@ -52,7 +52,7 @@ def say(text: str = "", *, err: bool = False, fg: str | None = None, nl: bool = 
 
 
 class VisibleLines(logging.Formatter):
-    """Whatever is logged only shows, wherever the log is read."""
+    """Lines of a log that do nothing to a terminal on which it is read."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The line, with what cannot be seen as escapes."""
@@ -60,8 +60,8 @@ class VisibleLines(logging.Formatter):
 
 
 def clean_messages() -> None:
-    """From now on what Python itself prints only shows too: warnings, unhandled log lines, and
-    the traceback that a process or a thread ends with. For programs of ours, not for scripts."""
+    """Make what Python itself prints harmless too: warnings, log lines without a handler, and the
+    traceback of a process or a thread. For our own programs; a script keeps its hooks."""
     if logging.lastResort is not None:
         logging.lastResort.setFormatter(VisibleLines())
     warnings.formatwarning = _format_warning

@@ -32,7 +32,7 @@ from agentquest.running.factory import agent_class, agent_settings, asks_a_model
 
 LLM = ("llm", "standard")
 ORACLE, REPETITIVE, ALTERNATING = "oracle", "repetitive", "alternating"
-# White agents that are none of the evaluator's, or play otherwise over A2A.
+# White agents that the evaluator does not have, or that play differently over A2A.
 OWN = (*LLM, ORACLE, REPETITIVE, ALTERNATING)
 # The settings of the model beside its server, each with its variable and its default.
 _VARIABLES = {
@@ -86,8 +86,8 @@ class LLMWhiteAgent(Agent):
 
 
 def needs_model(kind: str) -> bool:
-    """Whether a white agent of this kind asks a model. Raises where there is none of this name,
-    or it cannot play over A2A."""
+    """Whether a white agent of this kind asks a model. Raises UserError where there is no such
+    agent, or it cannot play over A2A."""
     if kind in OWN:
         return kind in LLM
     known = {*registry.names("agent"), *OWN}

@@ -132,8 +132,8 @@ class RunConfig(Settings):
     )
 
     step_timeout_s: float | None = operational(None, gt=0)
-    """Most seconds for one answer of the agent, retries included. While it waits for its model, a
-    longer one has no score."""
+    """Most seconds for one answer of the agent, retries included. Beyond them the agent has failed,
+    or, if it is waiting for its model, the episode has no score."""
 
     cost_limit: float | None = operational(None, gt=0)
     """Stop cleanly once the run has cost this much. Needs a price (under `llm`, or a model whose

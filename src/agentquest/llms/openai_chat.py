@@ -265,12 +265,12 @@ def _add_calls(delta: dict[str, Any], calls: dict[int, list[Pieces]]) -> None:
         if index is None:  # a server that does not number them: a name begins a call
             index = next(reversed(calls), -1) + (not calls or begins)
         same = calls.setdefault(index, [Pieces(list)])
-        names = [str(piece["id"])] if piece.get("id") else same[-1]["id"]
+        own_id = [str(piece["id"])] if piece.get("id") else same[-1]["id"]
         # Google's server gives all calls the same number, and each an id of its own.
-        if begins and same[-1]["id"] not in ([], names):
+        if begins and same[-1]["id"] not in ([], own_id):
             same.append(Pieces(list))
         call = same[-1]
-        call["id"] = names
+        call["id"] = own_id
         for name in ("name", "arguments"):
             if function.get(name) is not None:
                 call[name].append(text_of(function, name))

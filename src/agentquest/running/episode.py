@@ -283,7 +283,7 @@ class _NoAnswer(Exception):
 
 
 async def _within(work: Coroutine[Any, Any, T], seconds: float, calls: ModelCalls) -> T:
-    """Its result, if it comes in time; who still waits for a model is not at fault.
+    """Its result, if it comes in time; an agent that still waits for its model is not at fault.
 
     Unlike `asyncio.wait_for` before Python 3.12 this never loses a cancellation, and
     never takes a time limit of the work's own for ours.
@@ -292,8 +292,9 @@ async def _within(work: Coroutine[Any, Any, T], seconds: float, calls: ModelCall
     try:
         await asyncio.wait({task}, timeout=seconds)
         if not task.done():
-            said = f"no answer within {seconds:g} s"
-            raise ModelError(f"{said}, of the model") if calls.waiting else _NoAnswer(said)
+            if calls.waiting:
+                raise ModelError(f"no reply of the model within {seconds:g} s")
+            raise _NoAnswer(f"no answer within {seconds:g} s")
         result = task.result()
         if isinstance(result, SystemExit | KeyboardInterrupt):
             raise result

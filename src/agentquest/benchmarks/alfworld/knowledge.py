@@ -4,7 +4,7 @@ The numbers say in how many of a hundred such pieces of furniture the thing is f
 read like common sense (eggs are in the fridge, pillows on the bed), but they follow the
 frequencies of the real validation games: the correlation is 0.86 there, and 0.80 on games
 that were not used. An agent that has never seen such homes knows less.
-The explorer can be told to do without the table.
+With `agent.table=false` the scripted agent does without the table.
 """
 
 from functools import lru_cache

@@ -178,7 +178,7 @@ class Clients:
         count = len(self.shop.goals)
         if not 0 <= name < count:
             raise HTTPException(422, f"session {name}: goals are numbered 0 to {count - 1}")
-        # Not kept among the drawn ones, where it would be the text of this number.
+        # Not kept with the others: there, session 5 would be the one whose name is the text "5".
         return self._drawn.make(str(name), self.shop.goals[name])
 
 

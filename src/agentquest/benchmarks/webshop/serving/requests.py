@@ -51,8 +51,8 @@ async def _name_the_original(request: Request) -> Response:
     )
 
 
-# Where clients of the original's site look, such as ReAct's; whatever else is answered there
-# would be played as if it were an observation.
+# Where clients of the original's site look, such as ReAct's. They play any page that they get, so
+# these addresses must not answer with one of ours.
 ROUTES_OF_THE_ORIGINAL = [
     Route(path, _name_the_original, methods=["GET", "POST"])
     for path in ("/fixed_{goal}", "/abc", "/search_results/{rest:path}", "/item_page/{rest:path}",
