@@ -1,4 +1,4 @@
-"""The command line: the only place that prints.
+"""The command line.
 
 Every command lives in a module of its own, imported when it is called, so that
 `agentquest --help` answers at once.
