@@ -48,8 +48,9 @@ def handle_signals(
     """While this is open, signals call `handler` in the running event loop. With `leave` only the
     first does, and every other calls that at once, also where foreign code holds the loop.
 
-    These are plain handlers, as Windows' loops cannot listen, and others hear nothing while they
-    are held. Nothing happens outside the main thread, which alone gets signals.
+    These are plain handlers: an event loop on Windows cannot listen to signals, and no loop hears
+    them while foreign code holds it. Nothing happens outside the main thread, which alone gets
+    signals.
     """
     import asyncio  # here, because files are written without it
 
@@ -111,7 +112,7 @@ def end_group(pid: int, at_once: bool = False) -> None:
 
 
 def is_running(pid: int) -> bool:
-    """Whether there is such a process; on Windows, where asking would interrupt it, always."""
+    """Whether there is such a process; True on Windows, where asking would interrupt it."""
     if IS_WINDOWS:
         return True
     try:
