@@ -8,15 +8,15 @@ from agentquest.llms.types import Reply
 from agentquest.running.asking import watch_model
 
 
-class Parrot:
-    name = "parrot"
+class OneWord:
+    name = "one word"
 
     async def complete(self, *given: Any, **more: Any) -> Reply:
         return Reply(text="look", model=self.name)
 
 
 def test_a_watched_model_can_be_copied_and_sent_to_other_processes() -> None:
-    watched: Any = watch_model(Parrot())  # type: ignore[arg-type]
+    watched: Any = watch_model(OneWord())  # type: ignore[arg-type]
     for twin in (copy.copy(watched), copy.deepcopy(watched), pickle.loads(pickle.dumps(watched))):
-        assert twin.name == "parrot"
+        assert twin.name == "one word"
     assert not hasattr(watched, "nothing")
