@@ -151,7 +151,7 @@ def _row(run: RunSummary) -> tuple[str, ...]:
     return (
         run.name,
         run.state,
-        f"{figures.scored}/{manifest.requested}",
+        run.scored,
         _success(run),
         f"{manifest.benchmark} {manifest.provenance.split}",
         manifest.agent,

@@ -336,7 +336,7 @@ def _describe_run(manifest: Manifest, settings: Iterable[Setting]) -> tuple[tupl
         ("model", describe_model(manifest)),
         ("agent faults", _FAULTS[manifest.agent_faults]),
         ("max steps", str(manifest.max_steps)),
-        ("tasks", f"{len(manifest.task_ids):,}"),
+        ("tasks", f"{len(manifest.task_ids):,}" if manifest.task_ids else ""),  # people choose
         ("trials per task", str(manifest.trials)),
         ("tags", ", ".join(manifest.tags)),
         ("note", manifest.note),

@@ -32,6 +32,12 @@ class RunSummary:
         """The summary of a run that is open."""
         return cls(run.name, run.manifest, run.state, run.figures, run.standing)
 
+    @property
+    def scored(self) -> str:
+        """How many episodes have a score, of how many; people play as many as they like."""
+        requested = self.manifest.requested
+        return f"{self.figures.scored:,}" + (f"/{requested:,}" if requested else "")
+
 
 @dataclass(frozen=True)
 class BrokenRun:

@@ -172,7 +172,6 @@ def _figures(run: RunSummary) -> tuple[Piece, ...]:
 def _row(site: Addresses, run: RunSummary) -> Sequence[Piece]:
     manifest, figures, started = run.manifest, run.figures, run.manifest.created_at
     agent, model, success, progress, steps, cost = _figures(run)
-    requested = f"/{manifest.requested:,}" if manifest.requested else ""
     cells = (
         link(site.run(run.name), run.name),
         manifest.benchmark_title or manifest.benchmark,
@@ -183,7 +182,7 @@ def _row(site: Addresses, run: RunSummary) -> Sequence[Piece]:
         success,
         progress,
         steps,
-        f"{figures.scored:,}{requested}",
+        run.scored,
         number(figures.tokens),
         cost,
         _DATE(started, started[:10]),

@@ -9,6 +9,7 @@ from agentquest.benchmarks.alfworld.benchmark import AlfWorldBenchmark
 from agentquest.lib.people import PlayedGame, PlayedMove
 from agentquest.people.recorder import GameRecorder
 from agentquest.store.folder import METRICS, RESULTS
+from agentquest.store.library import RunSummary
 
 
 def test_the_benchmarks_own_metrics_are_measured(
@@ -23,4 +24,7 @@ def test_the_benchmarks_own_metrics_are_measured(
     record = recorder.save(game)
     assert [step.seconds for step in record.steps] == [1.5, 0.5, 0.1]
     assert {METRICS, RESULTS} <= {file.name for file in recorder.path.iterdir()}
-    assert load_run(recorder.path).rows[0].values["opened"] == 0.0
+    run = load_run(recorder.path)
+    assert run.rows[0].values["opened"] == 0.0
+    assert RunSummary.of(run).scored == "1"
+    assert "tasks" not in dict(run.report.facts)
