@@ -129,9 +129,17 @@ class Looking(InformedAgent):
         return Answer(action=self.oracle.plan()[0])
 
 
-def test_an_agent_that_is_shown_the_plan_cannot_be_served():
-    with pytest.raises(UserError, match="needs the plan"):
-        make_source(f"{__name__}:Looking", make_benchmark("alfworld", {"data_path": "builtin"}))
+@pytest.mark.parametrize(
+    ("kind", "why"),
+    [
+        (f"{__name__}:Looking", "needs the plan"),
+        ("mcp", "whoever calls `agentquest mcp`"),
+        ("agentquest.adapters.mcp_callers:CallerAgent", "whoever calls `agentquest mcp`"),
+    ],
+)
+def test_an_agent_that_cannot_play_over_a2a_is_refused(kind, why):
+    with pytest.raises(UserError, match=why):
+        make_source(kind, make_benchmark("alfworld", {"data_path": "builtin"}))
 
 
 class TestTheModel:

@@ -28,7 +28,7 @@ from agentquest.llms.config import SERVICES, ModelSettings, Service
 from agentquest.llms.failures import ModelFailure
 from agentquest.llms.types import ChatModel
 from agentquest.records.messages import Message
-from agentquest.running.factory import agent_class, agent_settings, asks_a_model
+from agentquest.running.factory import agent_class, agent_settings, asks_a_model, refuse_caller
 
 LLM = ("llm", "standard")
 ORACLE, REPETITIVE, ALTERNATING = "oracle", "repetitive", "alternating"
@@ -95,6 +95,7 @@ def needs_model(kind: str) -> bool:
         raise UnknownName(f"{kind!r} is not an agent; {suggestion(kind, sorted(known))}")
     if issubclass(agent_class(kind), InformedAgent):
         raise UserError(f"agent {kind!r} needs the plan of its game, which A2A does not carry")
+    refuse_caller(kind)
     agent_settings(kind, {})  # raises where it cannot play without settings of its own
     return asks_a_model(kind)
 

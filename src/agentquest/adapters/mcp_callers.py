@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any, ClassVar
 
-from agentquest.errors import ConfigError, ParseError, UserError
+from agentquest.errors import ParseError, UserError
 from agentquest.lib import Answer, Episode, LoopAgent, Observation, Settings
 from agentquest.lib.commands import command_of
 from agentquest.lib.loop_agent import Act, GameOver
@@ -43,13 +43,10 @@ class CallerAgent(LoopAgent):
     """Whoever calls the tools; `agentquest mcp` says who that is."""
 
     Settings: ClassVar[type[Settings]] = CallerSettings
+    called_by = "agentquest mcp"
 
     def __init__(self, shared: "Caller") -> None:
         self._caller = shared
-
-    @classmethod
-    async def open_shared(cls, settings: Any) -> None:
-        raise ConfigError(f"the agent {AGENT!r} is whoever calls `agentquest mcp`")
 
     async def play(self, episode: Episode, first: str, act: Act) -> None:
         await self._caller.attend(self)

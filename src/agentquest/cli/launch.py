@@ -16,7 +16,7 @@ from agentquest.a2a import require_a2a
 from agentquest.a2a.config import AssessmentConfig
 from agentquest.cli.a2a import AgentHeader, DataPath, LogDir, Resume
 from agentquest.cli.terminal import say_json, warn
-from agentquest.errors import ConfigError
+from agentquest.errors import ConfigError, UserError
 from agentquest.lib.settings import describe_fields, validate_settings
 from agentquest.safe_text import say
 
@@ -119,6 +119,11 @@ def command(
     config.select_games(config.make_benchmark(data_path))  # raises if there are no such games
     white = white_agent_type or _choose_white_type(agent_url)
     asks_model = agent_url is None and needs_model(white)
+    if agent_url is None and white == "human":
+        raise UserError(
+            "a launched agent has no keyboard: start `agentquest white --type human` in a terminal"
+            " of its own, and name its address with --agent-url"
+        )
     tell(f"{_RULE}\nAgentQuest A2A assessment ({config.benchmark})\n{_RULE}")
     if white_agent_type is None and white == _SCRIPTED:
         tell(_NO_KEY)

@@ -111,6 +111,7 @@ class Agent(ABC):
     Settings: ClassVar[type[Settings]] = Settings
     demonstrations_wanted: int = 0  # read before `begin`
     calls_tools: bool = False  # whether its model must be able to; tried before a run
+    called_by: ClassVar[str] = ""  # the command whose callers it is, which alone can play it
 
     @classmethod
     async def open_shared(cls, settings: Any) -> Any:

@@ -52,6 +52,12 @@ def agent_settings(name: str, given: Mapping[str, Any]) -> Settings:
     return validate_settings(agent_class(name).Settings, given, "agent")
 
 
+def refuse_caller(name: str) -> None:
+    """Raise where the agent is whoever calls a command of ours: nothing else can play it."""
+    if command := agent_class(name).called_by:
+        raise ConfigError(f"the agent {name!r} is whoever calls `{command}`")
+
+
 def asks_a_model(name: str) -> bool:
     """Whether the agent takes a model; the built-in baselines do not."""
     return "model" in _parameters(agent_class(name))
@@ -97,6 +103,7 @@ class Resources:
         """Open what the agent class shares; once."""
         if not self._opened:
             self._opened = True
+            refuse_caller(self.context.agent.name)
             self._shared = await self.agent_class.open_shared(self.agent_settings)
 
     async def close(self) -> None:
