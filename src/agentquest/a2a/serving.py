@@ -17,7 +17,7 @@ import socket
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import NamedTuple
@@ -142,25 +142,17 @@ def build_card(
     )
 
 
-def build_application(
-    card: AgentCard,
-    executor: AgentExecutor,
-    resources: AbstractAsyncContextManager[None] | None = None,
-) -> Starlette:
-    """Both protocol versions on `/`, and the card where either version looks for it.
-
-    `resources` are open while the application is served.
-    """
+def build_application(card: AgentCard, executor: AgentExecutor) -> Starlette:
+    """Both protocol versions on `/`, and the card where either version looks for it."""
     handler = DefaultRequestHandler(
         agent_executor=executor, task_store=OwnedTaskStore(), agent_card=card
     )
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with resources or nullcontext():
-            yield
-            # Cancels running assessments, so that their documents say so.
-            await handler.aclose()
+        yield
+        # Cancels running assessments, so that their documents say so.
+        await handler.aclose()
 
     cards = [create_agent_card_routes(card, card_url=path)[0] for path in CARD_PATHS]
     calls = create_jsonrpc_routes(
@@ -178,19 +170,19 @@ def serve_agent(
 ) -> None:
     """Serve until SIGINT, SIGTERM or, for a launched agent, the launcher's end.
 
-    `make_card` is given the agent's address and the launch's id.
+    `make_card` is given the agent's address and the launch's id; `resources` are open meanwhile.
     """
     # The SDK logs a traceback for every malformed request, and clients must not fill a log.
     logging.getLogger("a2a").setLevel(logging.CRITICAL)
     with settings.access.listen(settings.port) as sock:
         url = settings.url(sock)
         card = make_card(url, settings.launch_id)
-        app = guard_app(build_application(card, executor, resources), settings.rules(sock))
+        app = guard_app(build_application(card, executor), settings.rules(sock))
         serving = Serving([Served(app, sock)], ConnectionLimits(grace_s=limits.SHUTDOWN_S))
         say(f"{card.name} at {url} (port {sock.getsockname()[1]}); Ctrl-C stops it")
         if settings.launch_id is not None:
             threading.Thread(target=_stop_with_launcher, args=(serving,), daemon=True).start()
-        serving.run_to_end()
+        serving.run_to_end(resources)
 
 
 def _find_outward_address(family: socket.AddressFamily) -> str:

@@ -10,7 +10,7 @@ import signal
 import socket
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any, cast
@@ -79,13 +79,19 @@ class Serving:
         """End soon; called twice, at once. Safe from any thread and from signal handlers."""
         self._stops += 1
 
-    def run_to_end(self) -> None:
-        """Answer until a signal asks to stop. Signals are heard before there is an event loop,
-        because one that is interrupted while it is made complains."""
+    def run_to_end(self, resources: AbstractAsyncContextManager[None] | None = None) -> None:
+        """Answer until a signal asks to stop; `resources` are open meanwhile. Signals are heard
+        before there is an event loop, because one that is interrupted while it is made complains.
+        """
+
+        async def run() -> None:
+            async with resources or nullcontext():
+                await self.run()
+
         with keep_handlers():
             for each in stop_signals():
                 signal.signal(each, self._receive_signal)
-            asyncio.run(self.run())
+            asyncio.run(run())
         self.exit_by_signal()
 
     def exit_by_signal(self) -> None:

@@ -1,12 +1,17 @@
 """A model as agents of a run ask it: what goes wrong there is never the agent's failure."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, cast
 
-from agentquest.errors import AgentQuestError, ModelError
+from agentquest.errors import ConfigError, ModelError
+from agentquest.llms.prices import Price
+from agentquest.llms.status import Status
 from agentquest.llms.types import ChatModel, Reply
-from agentquest.running.crashes import describe_crash
+from agentquest.records.messages import Usage
+from agentquest.running.crashes import name_crash, note_crash
 
 
 @dataclass
@@ -16,6 +21,7 @@ class ModelCalls:
     waiting: int = 0
 
 
+_NOTHING = Usage(prompt_tokens=0, completion_tokens=0)
 _calls: ContextVar[ModelCalls] = ContextVar("calls")
 
 
@@ -29,28 +35,58 @@ def count_calls() -> ModelCalls:
 class _WatchedModel:
     def __init__(self, model: ChatModel) -> None:
         self._model = model
+        self._class = type(model).__name__
+        self._noted: set[str] = set()
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):  # what copy and pickle look for, before there is a `_model`
             raise AttributeError(name)
         return getattr(self._model, name)
 
+    @property
+    def price(self) -> Price | None:
+        with self._noting("price", "the cost of its calls is not known: "):
+            price = self._model.price
+            if price is not None:
+                price.of(_NOTHING)  # raises if it is none
+            return price
+        return None
+
+    def status(self) -> Status:
+        with self._noting("status"):
+            status = self._model.status()
+            _ = status.line  # raises if it is none
+            return status
+        return Status()
+
+    async def preflight(self, **given: Any) -> tuple[str, ...]:
+        with name_crash(f"{self._class}.preflight", ModelError):
+            return tuple(map(str, await self._model.preflight(**given) or ()))
+
     async def complete(self, *given: Any, **more: Any) -> Reply:
         calls = _calls.get(None) or ModelCalls()
         calls.waiting += 1
         try:
-            reply: object = await self._model.complete(*given, **more)
-        except AgentQuestError:
-            raise
-        except (Exception, SystemExit) as error:  # a model of the user's own may raise anything
-            raise ModelError(describe_crash(error).message) from error
+            with name_crash(f"{self._class}.complete", ModelError):
+                reply: object = await self._model.complete(*given, **more)
         finally:
             calls.waiting -= 1
         if not isinstance(reply, Reply):
-            raise ModelError(f"complete() returned a {type(reply).__name__} instead of a Reply")
+            kind = type(reply).__name__
+            raise ModelError(f"{self._class}.complete returned a {kind} instead of a Reply")
         return reply
 
+    async def close(self) -> None:
+        with self._noting("close"):
+            await self._model.close()
 
-def watch_model(model: ChatModel) -> ChatModel:
-    """The same model; all its failures become a `ModelError`, and its open calls are counted."""
-    return cast(ChatModel, _WatchedModel(model))
+
+    def _noting(self, name: str, before: str = "") -> AbstractContextManager[None]:
+        return note_crash(f"{before}{self._class}.{name}", self._noted)
+
+
+def watch_model(make: Callable[[], ChatModel], name: str) -> ChatModel:
+    """The model of this name. All its failures become a `ModelError`, its open calls are counted,
+    and without its price the cost is not known."""
+    with name_crash(f"model {name!r} cannot be made", ConfigError):
+        return cast(ChatModel, _WatchedModel(make()))

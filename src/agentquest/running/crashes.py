@@ -5,9 +5,11 @@ those of AgentQuest and of installed packages tell whoever wrote an agent little
 is foreign code itself: its text, its class and its chain may raise anything when they are read.
 """
 
+import logging
 import os
 import sysconfig
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from traceback import FrameSummary, StackSummary, TracebackException
@@ -17,6 +19,7 @@ from agentquest.errors import AgentQuestError, explain
 from agentquest.lib.settings import is_secret
 from agentquest.llms.redaction import Redactor
 
+logger = logging.getLogger(__name__)
 _LONGEST_MESSAGE = 2000
 _LONGEST_TRACEBACK = 4000
 _MOST_FRAMES = 8
@@ -48,6 +51,28 @@ def describe_crash(error: BaseException) -> Crash:
             text = mask("".join(whole.format()))[-_LONGEST_TRACEBACK:]
             crash = crash._replace(traceback=text)
     return crash
+
+
+@contextmanager
+def name_crash(what: str, kind: type[AgentQuestError]) -> Iterator[None]:
+    """Around foreign code: what it does not raise on purpose becomes this error, of one line."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        if isinstance(error, AgentQuestError):
+            raise
+        raise kind(f"{what}: {describe_crash(error).message}") from error
+
+
+@contextmanager
+def note_crash(what: str, noted: set[str]) -> Iterator[None]:
+    """Around foreign code on which no score depends: what it raises is logged in one line, once."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        if what not in noted:
+            noted.add(what)
+            logger.warning("%s: %s", what, describe_crash(error).message)
 
 
 def _shorten(whole: TracebackException) -> None:

@@ -10,11 +10,12 @@ from functools import cached_property
 from typing import Any
 
 from agentquest import registry
-from agentquest.errors import ConfigError, explain
+from agentquest.errors import ConfigError
 from agentquest.lib import Agent, Benchmark
 from agentquest.lib.settings import Settings, validate_settings
 from agentquest.llms.types import ChatModel
 from agentquest.running.asking import watch_model
+from agentquest.running.crashes import name_crash, note_crash
 from agentquest.running.spec import Choice, RunContext
 
 _OFFERED = ("settings", "model", "explorer", "shared")
@@ -104,14 +105,16 @@ class Resources:
         if not self._opened:
             self._opened = True
             refuse_caller(self.context.agent.name)
-            self._shared = await self.agent_class.open_shared(self.agent_settings)
+            with name_crash(f"{self.agent_class.__name__}.open_shared", ConfigError):
+                self._shared = await self.agent_class.open_shared(self.agent_settings)
 
     async def close(self) -> None:
         """Close the model's client, and what the agents share unless it was given."""
         for shared in (self._client, None if self._is_given else self._shared):
             closing = getattr(shared, "close", None)
             if closing is not None:
-                await closing()
+                with note_crash(f"{type(shared).__name__}.close", set()):
+                    await closing()
 
     def trouble(self) -> str:
         """What is wrong with the model's server now, in one line; empty when all is well."""
@@ -127,11 +130,9 @@ class Resources:
             "shared": lambda: self._shared,
         }
         given = {name: offered[name]() for name in _parameters(found)}
-        try:
+        # Every episode would fail the same way, so the run ends here.
+        with name_crash(f"agent {name!r} cannot be made", ConfigError):
             return found(**given)
-        except (Exception, SystemExit) as error:
-            # Somebody else's code: every episode would fail the same way, so the run ends here.
-            raise ConfigError(f"agent {name!r} cannot be made: {explain(error)}") from error
 
     def model(self) -> ChatModel:
         """The configured model: one client for all, or a rule-based player for each episode."""
@@ -140,9 +141,10 @@ class Resources:
         settings = validate_settings(found.Settings, chosen.settings, "llm")
         if "explorer" in _parameters(found):
             # It plays by rules: one player per episode.
-            return watch_model(found(settings, explorer=self.benchmark.explorer()))
+            explorer = self.benchmark.explorer()
+            return watch_model(lambda: found(settings, explorer=explorer), chosen.name)
         if self._client is None:
-            self._client = watch_model(found(settings))
+            self._client = watch_model(lambda: found(settings), chosen.name)
         return self._client
 
 

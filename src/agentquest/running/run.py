@@ -25,6 +25,7 @@ from agentquest.metrics.table import metrics_table
 from agentquest.protocols import protocol
 from agentquest.records.episode import EpisodeRecord
 from agentquest.records.manifest import AssessedAgent, Manifest, MeasuredMetrics, find_changed
+from agentquest.running.crashes import name_crash
 from agentquest.running.events import Broadcast, RunEvents
 from agentquest.running.executors import Executor, make_executor
 from agentquest.running.factory import (
@@ -92,7 +93,9 @@ class Run:
     async def identify_agent(self) -> None:
         """Ask an agent that is elsewhere who it is, and make this a run of that agent."""
         chosen = self.config.agent
-        self.bind(await self.agent_class.identify(agent_settings(chosen.name, chosen.settings)))
+        with name_crash(f"{self.agent_class.__name__}.identify", ConfigError):
+            who = await self.agent_class.identify(agent_settings(chosen.name, chosen.settings))
+        self.bind(who)
 
     def bind(self, assessed: AssessedAgent | None) -> None:
         """Make it a run of this agent; raises OtherAgent if it was begun with another one."""

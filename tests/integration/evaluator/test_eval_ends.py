@@ -108,9 +108,9 @@ async def test_what_the_api_does_wrong_is_never_a_loss_even_where_crashes_are(
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ("raises", r"^KeyError: 'choices' at \w+\.py:\d+$"),
-        ("exits", r"^SystemExit: enough at \w+\.py:\d+$"),
-        ("texts", r"^complete\(\) returned a str instead of a Reply$"),
+        ("raises", r"^Failing\.complete: KeyError: 'choices' at \w+\.py:\d+$"),
+        ("exits", r"^Failing\.complete: SystemExit: enough at \w+\.py:\d+$"),
+        ("texts", r"^Failing\.complete returned a str instead of a Reply$"),
         ("hangs step_timeout_s=1", r"^no reply of the model within 1 s$"),
     ],
 )

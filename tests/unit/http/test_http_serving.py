@@ -1,6 +1,7 @@
 """Servers end when told to, and half a request holds nobody up."""
 
 import asyncio
+import contextlib
 import os
 import resource
 import signal
@@ -232,6 +233,19 @@ async def test_an_application_that_cannot_start_ends_all(capfd):
     serving = Serving([Served(guard_app(app(), rules()), listen()), Served(broken, listen())])
     with pytest.raises(UserError, match="could not start"):
         await serving.run()
+
+
+def test_what_cannot_be_opened_says_why_and_nothing_else(capfd):
+    from agentquest.errors import UserError
+
+    @contextlib.asynccontextmanager
+    async def broken():
+        raise UserError("no disk")
+        yield
+
+    with listen() as sock, pytest.raises(UserError, match=r"^no disk$"):
+        Serving([Served(app(), sock)]).run_to_end(broken())
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("length", [b"", b"Content-Length: 0\r\n"])
