@@ -10,6 +10,7 @@ import re
 import sys
 import threading
 import warnings
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
@@ -60,13 +61,15 @@ class VisibleLines(logging.Formatter):
 
 
 def clean_messages() -> None:
-    """Make what Python itself prints harmless too: warnings, log lines without a handler, and the
-    traceback of a process or a thread. For our own programs; a script keeps its hooks."""
+    """Make what Python itself prints harmless too: warnings, log lines without a handler, the
+    traceback of a process or a thread, and errors that it ignores. For our own programs; a
+    script keeps its hooks."""
     if logging.lastResort is not None:
         logging.lastResort.setFormatter(VisibleLines())
     warnings.formatwarning = _format_warning
     sys.excepthook = _say_crash
     threading.excepthook = _say_crash_of_thread
+    sys.unraisablehook = _say_unraisable
 
 
 def _format_warning(*about: Any, **further: Any) -> str:
@@ -84,6 +87,14 @@ def _say_crash(
 def _say_crash_of_thread(crash: threading.ExceptHookArgs) -> None:
     if crash.exc_type is not SystemExit:
         _say_crash(crash.exc_type, crash.exc_value, crash.exc_traceback)
+
+
+def _say_unraisable(ignored: "sys.UnraisableHookArgs") -> None:
+    what = "an object"
+    with suppress(Exception):  # it may be half gone
+        what = repr(ignored.object)
+    say(f"{ignored.err_msg or 'Exception ignored in'}: {what}", err=True)
+    _say_crash(ignored.exc_type, ignored.exc_value, ignored.exc_traceback)
 
 
 def one_line(text: object) -> str:

@@ -147,7 +147,13 @@ def crash():
     raise ValueError(SAID)
 
 
+class Leaving:
+    def __del__(self):
+        raise LookupError(SAID)
+
+
 def say():
+    Leaving()
     logging.getLogger("mine").warning(SAID)
     warnings.warn(SAID)
     thread = threading.Thread(target=crash)
@@ -178,8 +184,17 @@ def test_what_python_says_does_not_act_on_the_terminal(settings: str, tmp_path: 
     command = [sys.executable, "-m", "agentquest", "eval", *given.split(), *settings.split()]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
     said = (done.stdout + done.stderr).decode()
-    for word in ("UserWarning: ", "ValueError: "):
+    for word in ("UserWarning: ", "ValueError: ", "LookupError: "):
         assert re.search(f"^.*{word}.*\\\\x1b\\[31m", said, re.MULTILINE), said
     assert ACTS.findall(said) == []
     for log in tmp_path.rglob("run.log"):
         assert ACTS.findall(log.read_text(encoding="utf-8")) == []
+
+
+def test_what_python_says_in_an_actor_of_environments_does_not_act_on_the_terminal() -> None:
+    begin = "SlotActor('mastermind', {}, 1, [])"
+    program = "import warnings; from agentquest.adapters.ray_vector import SlotActor; "
+    program += f"{begin}; warnings.warn({HARM!r})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert "UserWarning: " in done.stderr.decode()
+    assert ACTS.findall(done.stderr.decode()) == []

@@ -24,7 +24,7 @@ from agentquest.errors import AgentQuestError, UserError
 from agentquest.lib import Session, Task, Turn
 from agentquest.lib.arena import Wanted
 from agentquest.lib.vector import check_commands, check_length
-from agentquest.platform import end_with_parent
+from agentquest.running.executors.pool import begin_worker
 from agentquest.running.executors.ray import (
     SAY_AFTER_S,
     actor_options,
@@ -50,8 +50,7 @@ class SlotActor:
     def __init__(
         self, benchmark: str, settings: Mapping[str, Any], max_steps: int | None, path: list[str]
     ) -> None:
-        sys.path[:] = [*sys.path, *(folder for folder in path if folder not in sys.path)]
-        end_with_parent()
+        begin_worker(path)
         arena = shared_arena(benchmark, settings)
         self._sessions = defaultdict[int, Session](lambda: Session(arena, max_steps))
 

@@ -11,6 +11,7 @@ import asyncio
 import dataclasses
 import heapq
 import logging
+import sys
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
@@ -19,12 +20,14 @@ from typing import Any, Literal
 
 from agentquest.errors import UserError
 from agentquest.lib import Task
+from agentquest.platform import end_with_parent
 from agentquest.records.episode import EpisodeRecord, Step
 from agentquest.records.messages import Message
 from agentquest.running.events import RunEvents
 from agentquest.running.factory import Resources
 from agentquest.running.play import play_one, report_record
 from agentquest.running.spec import Choice, EpisodeSpec, RunContext
+from agentquest.safe_text import clean_messages
 
 logger = logging.getLogger(__name__)
 
@@ -282,6 +285,13 @@ class Messenger(RunEvents):
 
     def cut_short(self, spec: EpisodeSpec, record: EpisodeRecord) -> None:
         self._tell(Event("cut_short", spec.key, record=record))
+
+
+def begin_worker(path: Sequence[str]) -> None:
+    """What a process of ours does first; `path` is where its parent imports from."""
+    clean_messages()
+    end_with_parent()  # an agent may hold the loop, which would never hear of it
+    sys.path[:] = [*sys.path, *(folder for folder in path if folder not in sys.path)]
 
 
 class WorkerLoop:

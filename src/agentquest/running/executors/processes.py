@@ -21,13 +21,20 @@ from pydantic import Field
 
 from agentquest.errors import AgentQuestError
 from agentquest.lib import Settings
-from agentquest.platform import block_signals, end_with_parent, unblock_signals
+from agentquest.platform import block_signals, unblock_signals
 from agentquest.running.events import RunEvents
-from agentquest.running.executors.pool import Event, Hear, Pool, Worker, WorkerLoop, divide_limits
+from agentquest.running.executors.pool import (
+    Event,
+    Hear,
+    Pool,
+    Worker,
+    WorkerLoop,
+    begin_worker,
+    divide_limits,
+)
 from agentquest.running.factory import Resources
 from agentquest.running.play import rare_collections, run_to_end
 from agentquest.running.spec import EpisodeSpec, RunContext
-from agentquest.safe_text import clean_messages
 
 logger = logging.getLogger(__name__)
 # Ctrl-C and a closed terminal reach the whole group; the process that writes decides.
@@ -130,12 +137,10 @@ def serve_process(
     connection: Connection, context: RunContext, name: str, path: Sequence[str]
 ) -> None:
     """The main function of a worker process."""
-    clean_messages()
-    end_with_parent()  # an agent may hold the loop, which would never hear of it
+    begin_worker(path)
     for ignored in _GROUP_SIGNALS:
         signal.signal(ignored, signal.SIG_IGN)
     unblock_signals(_GROUP_SIGNALS)
-    sys.path[:] = [*sys.path, *(folder for folder in path if folder not in sys.path)]
     try:
         with rare_collections():
             run_to_end(_serve(connection, context, name))

@@ -26,7 +26,7 @@ from pydantic import Field
 from agentquest.errors import AgentQuestError, DataError, UnknownName, UserError
 from agentquest.extras import MissingExtra, require
 from agentquest.lib import Benchmark, Settings, Task
-from agentquest.platform import end_with_parent, keep_handlers, shared_file
+from agentquest.platform import keep_handlers, shared_file
 from agentquest.running.events import RunEvents
 from agentquest.running.executors.pool import (
     Event,
@@ -35,12 +35,12 @@ from agentquest.running.executors.pool import (
     Pool,
     Worker,
     WorkerLoop,
+    begin_worker,
     divide_limits,
 )
 from agentquest.running.factory import Resources
 from agentquest.running.play import run_in_thread
 from agentquest.running.spec import EpisodeSpec, RunContext, versions
-from agentquest.safe_text import clean_messages
 from agentquest.words import counted
 
 _MOST_EVENTS = 2000
@@ -152,9 +152,7 @@ class EpisodeActor:
     """Lives on some node of the cluster."""
 
     def __init__(self, name: str, path: Sequence[str]) -> None:
-        sys.path[:] = [*sys.path, *(folder for folder in path if folder not in sys.path)]
-        clean_messages()
-        end_with_parent()
+        begin_worker(path)
         node = str(ray_module().get_runtime_context().get_node_id())[:8]
         self._name = f"{name}@{node}"
         self._events: asyncio.Queue[Event] = asyncio.Queue()
