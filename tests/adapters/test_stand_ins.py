@@ -114,6 +114,11 @@ def test_what_we_do_not_offer_comes_from_the_checkout_beside_the_script(tmp_path
             "AgentQuest's stand-in for SimServer has no 'nothing'",
         ),
         (
+            "from webshop_minimal.env import SimServer; s = SimServer(file_path='builtin')"
+            "; next(iter(s.product_item_dict.values()))['customization_options']",
+            "AgentQuest's products have no 'customization_options'",
+        ),
+        (
             "from alfworld.agents.environment import AlfredTWEnv as A; A.__new__(A).nothing",
             "AgentQuest's stand-in for AlfredTWEnv has no 'nothing'",
         ),

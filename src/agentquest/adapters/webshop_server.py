@@ -68,9 +68,16 @@ class ByAsin(Mapping[str, T]):
         return self._read(number)
 
 
-def _describe(product: Product) -> dict[str, Any]:
+class ProductRecord(dict[str, Any]):
+    """A product as the original keeps it, without what only the raw file has."""
+
+    def __missing__(self, key: str) -> Any:
+        raise KeyError(f"AgentQuest's products have no {key!r} (docs/environments.md)")
+
+
+def _describe(product: Product) -> ProductRecord:
     """A product with the original's names for what it knows of it."""
-    return {
+    given = {
         "asin": product.asin,
         "Title": product.title,
         "name": product.title,
@@ -83,6 +90,7 @@ def _describe(product: Product) -> dict[str, Any]:
         "options": {name: list(values) for name, values in product.options.items()},
         "Attributes": list(product.attributes),
     }
+    return ProductRecord(given)
 
 
 def get_reward(
