@@ -148,6 +148,16 @@ def test_compare_on_the_command_line(runs: Path) -> None:
     assert one["differences"]["success"]["baseline"] == 1.0
     assert len(one["worse"]) == one["counts"]["only_first"]
     assert compare(runs / "muddled", runs / "oracle", "-f", "markdown").stdout.startswith("**")
+    printed = compare(runs / "oracle", runs / "muddled", "-f", "csv").stdout
+    rows = list(csv.DictReader(io.StringIO(printed)))
+    metrics = [row["metric"] for row in rows if row["task_type"] == "all"]
+    assert metrics == [found["metric"] for found in one["differences"].values()]
+    success, expected = rows[metrics.index("success")], one["differences"]["success"]
+    assert (success["baseline"], success["other"]) == ("oracle", "muddled")
+    assert float(success["baseline_value"]) == expected["baseline"]
+    assert float(success["difference_low"]) == expected["difference"]["low"]
+    assert float(success["p_value"]) == expected["p_value"]
+    assert {row["task_type"] for row in rows} == {"all", *one["by_type"]}
 
 
 def test_runs_of_one_name_are_called_by_their_paths(runs: Path, tmp_path: Path) -> None:

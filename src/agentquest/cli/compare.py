@@ -17,6 +17,7 @@ from agentquest.reports.render.comparison import (
     markdown_comparison,
     text_comparison,
 )
+from agentquest.reports.render.csv import csv_comparison
 from agentquest.safe_text import say
 
 
@@ -26,6 +27,7 @@ class ComparisonFormat(str, Enum):
     TEXT = "text"
     MARKDOWN = "markdown"
     JSON = "json"
+    CSV = "csv"
 
 
 Format = Annotated[
@@ -68,7 +70,9 @@ def command(
 def format_comparisons(
     comparisons: Sequence[Comparison], format: ComparisonFormat, list_tasks: bool
 ) -> str:
-    """Comparisons for people: as Markdown, or as text as wide as the terminal."""
+    """Comparisons as CSV, as Markdown, or as text as wide as the terminal."""
+    if format is ComparisonFormat.CSV:
+        return csv_comparison(comparisons)
     if format is ComparisonFormat.MARKDOWN:
         return markdown_comparison(comparisons, list_tasks)
     return text_comparison(comparisons, terminal_width(), list_tasks)

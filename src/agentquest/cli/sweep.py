@@ -15,6 +15,7 @@ from agentquest.cli.eval import play_watched, show
 from agentquest.cli.terminal import StopSignals, say_json, terminal_width, warn
 from agentquest.errors import AgentQuestError, UserError
 from agentquest.reports.render.comparison import json_comparison
+from agentquest.reports.render.csv import csv_sweep
 from agentquest.reports.render.text import markdown_table, text_table
 from agentquest.reports.sweep import json_rows, sweep_comparison, sweep_rows, sweep_table
 from agentquest.running.play import run_to_end
@@ -139,6 +140,8 @@ def _show(sweep: Sweep, format: ComparisonFormat, list_tasks: bool) -> None:
     comparisons, problems = sweep_comparison(sweep.runs)
     if format is ComparisonFormat.JSON:
         say_json({"runs": json_rows(rows), **json_comparison(comparisons)})
+    elif format is ComparisonFormat.CSV:
+        say(csv_sweep(rows), nl=False)
     else:
         is_text, table = format is ComparisonFormat.TEXT, sweep_table(rows)
         say(text_table(table, terminal_width()) if is_text else markdown_table(table))

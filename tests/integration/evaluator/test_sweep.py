@@ -1,5 +1,7 @@
 """`agentquest sweep`: which runs it makes, one job that resumes, one table and one comparison."""
 
+import csv
+import io
 import json
 import re
 import signal
@@ -108,6 +110,14 @@ def test_one_table_and_one_comparison(tmp_path: Path) -> None:
         ("slips", "react scripted"),
     ]
     assert {one["tasks"] for one in compared} == {8}
+    table = agentquest(tmp_path, "sweep", "sweep.yaml", "-f", "csv").stdout
+    cells = list(csv.DictReader(io.StringIO(table)))
+    assert [(row["agent"], row["seed"] or None) for row in cells] == [
+        (row["agent"], row["seed"] and str(row["seed"])) for row in told["runs"]
+    ]
+    assert [float(row["success_low"]) for row in cells] == [
+        row["metrics"]["success"]["low"] for row in told["runs"]
+    ]
 
 
 def test_it_runs_on_any_executor(tmp_path: Path) -> None:

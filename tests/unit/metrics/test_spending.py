@@ -16,7 +16,7 @@ from agentquest.records.episode import Call
 from agentquest.records.messages import Usage
 from agentquest.records.outcome import End
 from agentquest.records.usage import Price
-from agentquest.reports.render.csv import csv_report
+from agentquest.reports.render.csv import csv_report, csv_sweep
 from agentquest.reports.render.text import text_report
 from agentquest.reports.sweep import SweptRun, json_rows, sweep_rows, sweep_table
 from agentquest.store.folder import RESULTS
@@ -156,5 +156,12 @@ def test_the_pace_is_in_report_csv_rows_results_and_sweep(tmp_path: Path) -> Non
     swept = sweep_rows([SweptRun("react", "m", None, 1, folder.path)])
     assert json_rows(swept)[0]["pace"]["latency_p50"] == 0.5
     assert json_rows(swept)[0]["spent"]["cost"] == 1.0
+    (cells,) = csv.DictReader(io.StringIO(csv_sweep(swept)))
+    named = ("agent", "model", "protocol", "seed", "scored", "requested")
+    assert [cells[name] for name in named] == ["react", "m", "", "1", "1", "0"]
+    assert all(cells[name] == whole[name] for name in cells if name not in named)
+    assert {"success_low", "steps_n", "prompt_tokens", "cost", "latency_p95"} <= {*cells}
+    (harmless,) = sweep_rows([SweptRun("=1+1", None, None, 1, folder.path)])
+    assert csv_sweep([harmless]).splitlines()[1].startswith("'=1+1,")
     table = sweep_table(swept)
     assert {"tokens/step", "call p50 s", "call p95 s", "cost"} <= set(table.headings)
