@@ -129,6 +129,7 @@ MISTAKES: list[tuple[str, str]] = [
     ("eval agent=reakt", "'reakt' is not an agent; did you mean 'react'?"),
     ("eval agent=gpt", "'gpt' is not an agent; there are: "),
     ("eval agent=my.module:Agent", "cannot be imported"),
+    ("eval llm.provider=json:dumps llm.model=m", "is a function, without a class `Settings`"),
     ("eval agent=json:dumps", "agent 'json:dumps' is a function, not a subclass of"),
     ("eval agent=[react]", "agent: must be a section of keys and values"),
     ("eval benchmark=alfwrld", "did you mean 'alfworld'?"),

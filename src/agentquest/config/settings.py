@@ -237,9 +237,10 @@ def settings_model(kind: str, name: str) -> type[BaseModel]:
     settings: type[BaseModel] | None = getattr(found, "Settings", None)
     if settings is None or not (inspect.isclass(found) and issubclass(found, base)):
         what = found.__name__ if inspect.isclass(found) else f"a {type(found).__name__}"
-        raise ConfigError(
-            f"{kind} {name!r} is {what}, not a subclass of agentquest.lib.{base.__name__}"
-        )
+        lack = "without a class `Settings`"
+        if base is not object:
+            lack = f"not a subclass of agentquest.lib.{base.__name__}"
+        raise ConfigError(f"{kind} {name!r} is {what}, {lack}")
     return settings
 
 
