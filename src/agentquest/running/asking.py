@@ -80,7 +80,6 @@ class _WatchedModel:
         with self._noting("close"):
             await self._model.close()
 
-
     def _noting(self, name: str, before: str = "") -> AbstractContextManager[None]:
         return note_crash(f"{before}{self._class}.{name}", self._noted)
 
