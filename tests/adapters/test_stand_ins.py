@@ -128,12 +128,6 @@ def test_what_is_nowhere_is_an_error_that_names_agentquest(code, said):
     assert said in fails(code)
 
 
-def test_whether_there_is_a_module_can_be_asked():
-    ask = "from importlib.util import find_spec; assert find_spec('textworld.gym')"
-    error = fails(ask, "assert find_spec('textworld.nope') is None", "import textworld.nope")
-    assert error.startswith("ModuleNotFoundError: No module named 'textworld.nope': AgentQuest")
-
-
 def test_agents_and_files_of_the_installed_package_are_found(tmp_path):
     """`textworld.agents` needs `Agent` before the rest of its package, and reads its files."""
     files = {

@@ -104,9 +104,7 @@ class _NotFound(MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> None:
         package = fullname.partition(".")[0]
-        # `importlib.util.find_spec` asks too: its answer is None, and no module is missed by it.
-        is_import = sys._getframe(2).f_code.co_name == "_find_and_load_unlocked"
-        if package in _STAND_INS.modules and is_import:
+        if package in _STAND_INS.modules:
             # Without a name: `from … import` would catch it, and say less in its place.
             raise ModuleNotFoundError(f"No module named {fullname!r}: {_say_not_offered(package)}")
 
