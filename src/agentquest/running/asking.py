@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, cast
 
-from agentquest.errors import ConfigError, ModelError
+from agentquest.errors import AgentQuestError, ConfigError, ModelError, NetworkError
 from agentquest.llms.prices import Price
 from agentquest.llms.status import Status
 from agentquest.llms.types import ChatModel, Reply
@@ -69,6 +69,10 @@ class _WatchedModel:
         try:
             with name_crash(f"{self._class}.complete", ModelError):
                 reply: object = await self._model.complete(*given, **more)
+        except (ModelError, NetworkError):
+            raise
+        except AgentQuestError as error:  # of ours, but by a model of the user's own
+            raise ModelError(f"{self._class}.complete: {error}") from error
         finally:
             calls.waiting -= 1
         if not isinstance(reply, Reply):

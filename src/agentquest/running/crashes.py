@@ -58,9 +58,9 @@ def name_crash(what: str, kind: type[AgentQuestError]) -> Iterator[None]:
     """Around foreign code: what it does not raise on purpose becomes this error, of one line."""
     try:
         yield
+    except AgentQuestError:
+        raise
     except (Exception, SystemExit) as error:
-        if isinstance(error, AgentQuestError):
-            raise
         raise kind(f"{what}: {describe_crash(error).message}") from error
 
 

@@ -10,12 +10,20 @@ from typing import Any
 import pytest
 
 from agentquest.agents.chat_history import record_call
-from agentquest.errors import AgentQuestError, ConfigError, ModelError
+from agentquest.errors import (
+    AgentQuestError,
+    ConfigError,
+    DataError,
+    ModelError,
+    NetworkError,
+    ParseError,
+)
 from agentquest.lib import Agent, Answer, Observation
 from agentquest.llms.config import ModelSettings
 from agentquest.llms.prices import Price
 from agentquest.llms.types import ChatModel, Reply
 from agentquest.records.messages import Usage
+from agentquest.running.asking import watch_model
 from agentquest.running.factory import Resources
 from agentquest.running.spec import Choice, RunContext
 
@@ -126,6 +134,17 @@ def test_a_watched_model_can_be_copied_and_sent_to_other_processes() -> None:
     for twin in (copy.copy(watched), copy.deepcopy(watched), pickle.loads(pickle.dumps(watched))):
         assert twin.Settings is ModelSettings
     assert not hasattr(watched, "nothing")
+
+
+@pytest.mark.parametrize("error", [DataError("no file"), ParseError("odd"), NetworkError("gone")])
+async def test_no_error_of_ours_that_a_model_raises_is_the_agent_s(error: AgentQuestError) -> None:
+    class Raising(Breaking):
+        async def complete(self, *given: Any, **more: Any) -> Reply:
+            raise error
+
+    model = watch_model(lambda: Raising(ModelSettings(model="none")), "raising")
+    with pytest.raises((ModelError, NetworkError), match=rf"^(Raising\.complete: )?{error}$"):
+        await model.complete([])
 
 
 async def test_what_an_agent_s_class_raises_is_one_line() -> None:
