@@ -195,6 +195,7 @@ def test_an_agent_that_errs_is_told_by_the_exit_code(tmp_path, strange):
         ("command", "agent.command: is missing"),
         ("mcp", "the agent 'mcp' is whoever calls `agentquest mcp`"),
         ("human", "a launched agent has no keyboard"),
+        ("agentquest.agents.human:HumanAgent", "a launched agent has no keyboard"),
     ],
 )
 def test_an_agent_that_cannot_play_is_refused_before_one_is_started(tmp_path, kind, why):

@@ -15,6 +15,8 @@ _PROMPT = "> "
 class HumanAgent(Agent):
     """Reads standard input; games that are played at once wait for each other."""
 
+    needs_keyboard = True
+
     def __init__(self, shared: asyncio.Lock) -> None:
         self._keyboard = shared
         self._goal = ""

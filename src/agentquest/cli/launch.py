@@ -105,8 +105,9 @@ def command(
     require_a2a()
     from agentquest.a2a.addresses import find_fault
     from agentquest.a2a.launcher import Launch, read_agent_headers
-    from agentquest.a2a.llm_white import needs_model, read_model_settings, try_model
+    from agentquest.a2a.llm_white import OWN, needs_model, read_model_settings, try_model
     from agentquest.http.sockets import free_port
+    from agentquest.running.factory import agent_class
 
     def tell(text: str) -> None:
         say(text, err=as_json)
@@ -119,10 +120,10 @@ def command(
     config.select_games(config.make_benchmark(data_path))  # raises if there are no such games
     white = white_agent_type or _choose_white_type(agent_url)
     asks_model = agent_url is None and needs_model(white)
-    if agent_url is None and white == "human":
+    if agent_url is None and white not in OWN and agent_class(white).needs_keyboard:
         raise UserError(
-            "a launched agent has no keyboard: start `agentquest white --type human` in a terminal"
-            " of its own, and name its address with --agent-url"
+            f"a launched agent has no keyboard: start `agentquest white --type {white}` in a"
+            " terminal of its own, and name its address with --agent-url"
         )
     tell(f"{_RULE}\nAgentQuest A2A assessment ({config.benchmark})\n{_RULE}")
     if white_agent_type is None and white == _SCRIPTED:

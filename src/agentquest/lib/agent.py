@@ -112,6 +112,7 @@ class Agent(ABC):
     demonstrations_wanted: int = 0  # read before `begin`
     calls_tools: bool = False  # whether its model must be able to; tried before a run
     called_by: ClassVar[str] = ""  # the command whose callers it is, which alone can play it
+    needs_keyboard: ClassVar[bool] = False  # which a process that `launch` starts does not have
 
     @classmethod
     async def open_shared(cls, settings: Any) -> Any:
